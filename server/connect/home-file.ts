@@ -21,10 +21,10 @@ const mostBytes = 1024 * 1024;
 
 /** Throws a GatewayError for a file outside the home folder, and for one that cannot be read as text. */
 export async function readHomeFile(home: string, path: string): Promise<HomeFile> {
-  const shown = shownPath(home, path);
+  const realHome = await realpath(home);
+  const shown = shownPath([home, realHome], path);
   const real = await realPathOf(path, shown);
-  if (!isInside(await realpath(home), real))
-    throw controlError('conflict', { code: 'client-file-outside-home', path: shown });
+  if (!isInside(realHome, real)) throw controlError('conflict', { code: 'client-file-outside-home', path: shown });
   try {
     const { size, mode } = await stat(real);
     if (size > mostBytes) throw new Error('it is larger than 1 MB');
@@ -87,7 +87,8 @@ export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, made: str
   }
 }
 
-function shownPath(home: string, path: string): string {
-  const fromHome = relative(resolve(home), path);
-  return fromHome.startsWith('..') ? path : `~/${fromHome.split(sep).join('/')}`;
+/** `homes`: the home folder by each of its paths. */
+function shownPath(homes: readonly string[], path: string): string {
+  const home = homes.find((each) => isInside(resolve(each), path));
+  return home === undefined ? path : `~/${relative(resolve(home), path).split(sep).join('/')}`;
 }

@@ -39,6 +39,7 @@ export const connect = {
   keyFromVariable: (variable: string) => `The key does not go into the file: it is read from ${variable}.`,
   keyInFile: 'The key goes into the file, which then only you can read.',
   backup: 'Sluice keeps a backup and can undo this later without losing your other changes.',
+  testFollows: (model: string) => `Afterwards it sends one short test request to ${model}.`,
 
   arrived: (ago: string) => `It sent a request ${ago}.`,
   arrivedByKey: (ago: string, client: string) => `This key was used ${ago} by “${client}”.`,

@@ -38,6 +38,7 @@ export const connect: typeof english.connect = {
   keyFromVariable: (variable) => `密钥不会写入文件，而是从 ${variable} 读取。`,
   keyInFile: '密钥会写入文件，此后只有你能读取该文件。',
   backup: 'Sluice 会保留备份，之后可以撤销，且不会丢失你的其他更改。',
+  testFollows: (model) => `之后会向 ${model} 发送一个简短的测试请求。`,
 
   arrived: (ago) => `${ago}收到了它的请求。`,
   arrivedByKey: (ago, client) => `${ago}“${client}”使用了此密钥。`,

@@ -10,6 +10,8 @@ import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { ChangeDialog } from './ChangeDialog.tsx';
 import { Snippet } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
+import { TestOutcomeNote } from './TestOutcomeNote.tsx';
+import { useTestCall } from './use-test-call.ts';
 
 interface ApplyPanelProps {
   view: ConnectClientView;
@@ -24,10 +26,12 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
   const { connect: messages } = useMessages();
   const [dialog, setDialog] = useState<'apply' | 'undo' | null>(null);
   const [keyVariable, setKeyVariable] = useState<string | null>(null);
+  const test = useTestCall(keyChoice, connection.model);
   const { applied } = view;
   const close = () => setDialog(null);
   const done = (variable: string | null) => {
     setKeyVariable(dialog === 'apply' ? variable : null);
+    if (dialog === 'apply' && test.isPossible) void test.run();
     close();
     onChanged();
   };
@@ -58,6 +62,7 @@ export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPane
             </Button>
           )}
         </div>
+        {applied && <TestOutcomeNote outcome={test.outcome} model={connection.model} />}
         {applied && keyVariable !== null && (
           <>
             <p className={classes.text}>{messages.keyInEnvironment}</p>

@@ -50,7 +50,7 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
       title={kind === 'apply' ? texts.applyDialog(view.name) : texts.undoDialog(view.name)}
     >
       <Stack>
-        {preview && <PreviewedFiles preview={preview} kind={kind} />}
+        {preview && <PreviewedFiles preview={preview} model={kind === 'apply' ? model : null} />}
         {failure && <CommandProblem problem={failure} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
@@ -69,7 +69,8 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
   );
 }
 
-function PreviewedFiles({ preview, kind }: { preview: ConnectPreview; kind: 'apply' | 'undo' }) {
+/** `model`: which is asked after the change; null for an undo. */
+function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: string | null }) {
   const { connect: texts } = useMessages();
   const { files, keyVariable } = preview;
   return (
@@ -78,9 +79,10 @@ function PreviewedFiles({ preview, kind }: { preview: ConnectPreview; kind: 'app
       {files.map((file) => (
         <FileChange key={file.path} file={file} />
       ))}
-      {kind === 'apply' && (
+      {model !== null && (
         <Text size="sm" c="dimmed">
-          {keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable)} {texts.backup}
+          {keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable)} {texts.backup}{' '}
+          {texts.testFollows(model)}
         </Text>
       )}
     </>

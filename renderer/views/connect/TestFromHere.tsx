@@ -1,30 +1,19 @@
 import { Button } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useState } from 'react';
-import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
-import classes from './Connect.module.css';
-import { type TestOutcome, testConnection } from './test-connection.ts';
+import { TestOutcomeNote } from './TestOutcomeNote.tsx';
+import { useTestCall } from './use-test-call.ts';
 
 interface TestFromHereProps {
   choice: KeyChoice;
   model: string;
 }
 
-/** Asks the chosen model with the chosen key, as a client would. The secret is used and not shown. */
+/** Asks the chosen model with the chosen key, as a client would. */
 export function TestFromHere({ choice, model }: TestFromHereProps) {
-  const localization = useLocalization();
-  const { connect: messages } = localization.messages;
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<TestOutcome | null>(null);
-  const test = async () => {
-    setRunning(true);
-    setOutcome(null);
-    const { secret } = await choice.peek();
-    if (secret) setOutcome(await testConnection(secret, model));
-    setRunning(false);
-  };
-  const isPossible = model !== '' && choice.key !== null && (choice.key.canReveal || choice.secret !== null);
+  const { connect: messages } = useMessages();
+  const { isPossible, isRunning, outcome, run } = useTestCall(choice, model);
   return (
     <>
       <Button
@@ -32,20 +21,11 @@ export function TestFromHere({ choice, model }: TestFromHereProps) {
         leftSection={<IconPlugConnected size={14} />}
         loading={isRunning}
         disabled={!isPossible}
-        onClick={() => void test()}
+        onClick={() => void run()}
       >
         {messages.test}
       </Button>
-      <p role="status" className={outcome?.kind === 'passed' ? classes.good : classes.bad}>
-        {outcome && describe(outcome, model, localization)}
-      </p>
+      <TestOutcomeNote outcome={outcome} model={model} />
     </>
   );
-}
-
-function describe(outcome: TestOutcome, model: string, { messages, formats }: Localization): string {
-  const { connect: texts } = messages;
-  if (outcome.kind === 'unreachable') return texts.testUnreachable;
-  if (outcome.kind === 'refused') return texts.testRefused(model, outcome.status, outcome.message);
-  return texts.testPassed(model, formats.duration(outcome.durationMs));
 }
