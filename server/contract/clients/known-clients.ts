@@ -39,7 +39,7 @@ const knownClients: readonly KnownClient[] = [
   { id: 'cursor', is: /^Cursor\// },
   { id: 'crush', is: /^(?:Charm[- ])?Crush\//i },
   { id: 'pydantic-ai', is: /^pydantic-ai\// },
-  { id: 'litellm', is: /^litellm\//, isSdk: true },
+  { id: 'litellm', is: /^litellm\/|\[LiteLLM\]$/, isSdk: true },
   { id: 'curl', is: /^curl\// },
   // Cline's command line: the AI SDK's provider without the SDK, on Bun.
   { id: 'cline', is: /^ai-sdk\/openai-compatible\/\S+ ai-sdk\/provider-utils\/\S+ runtime\/bun/ },

@@ -60,6 +60,7 @@ export const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
+    // It calls through openai-python and under its name, so it is given a title of its own.
     id: 'litellm',
     name: 'LiteLLM',
     kind: 'programs',
@@ -68,11 +69,11 @@ export const programGuides: readonly ClientGuide[] = [
       { say: { code: 'install' }, snippet: 'pip install litellm' },
       {
         say: { code: 'write-program' },
-        snippet: `from litellm import completion\n\nreply = completion(\n    model="openai/${model}",\n    api_base="${baseUrl}",\n    api_key="${key}",\n    messages=[{"role": "user", "content": "Hello"}],\n)\nprint(reply.choices[0].message.content)`,
+        snippet: `from litellm import completion\n\nreply = completion(\n    model="openai/${model}",\n    api_base="${baseUrl}",\n    api_key="${key}",\n    messages=[{"role": "user", "content": "Hello"}],\n    extra_headers={"X-Title": "LiteLLM"},\n)\nprint(reply.choices[0].message.content)`,
       },
       {
         say: { code: 'or-litellm-proxy' },
-        snippet: `model_list:\n  - model_name: ${model}\n    litellm_params:\n      model: openai/${model}\n      api_base: ${baseUrl}\n      api_key: ${key}`,
+        snippet: `model_list:\n  - model_name: ${model}\n    litellm_params:\n      model: openai/${model}\n      api_base: ${baseUrl}\n      api_key: ${key}\n      extra_headers: {"X-Title": "LiteLLM"}`,
       },
       {
         say: { code: 'litellm-master-key' },

@@ -27,6 +27,7 @@ describe('a client', () => {
     ['Kilo-Code/5.2.0 [Kilo Code]', 'kilo-code'],
     ['ls/JS 5.23.2', 'continue'],
     ['litellm/1.106.2', 'litellm'],
+    ['OpenAI/Python 2.54.0 [LiteLLM]', 'litellm'],
     ['pydantic-ai/2.38.0', 'pydantic-ai'],
     ['OpenAI/Python 3.54.0 [LangChain]', 'langchain'],
     ['OpenAI/Python 3.54.0 [LlamaIndex]', 'llama-index'],
