@@ -2,6 +2,8 @@
  * The gateway's own API as any client sees it, asked from the window with a key. The window is served by the very gateway,
  * so the address is its own; nothing here knows of the control plane.
  */
+import { windowTitle } from '../server/contract/clients/known-clients.ts';
+
 export interface GatewayCall {
   /** Below `/v1`, such as `/models`. */
   path: string;
@@ -20,6 +22,7 @@ export function callGateway({ path, secret, method = 'POST', body, signal }: Gat
     cache: 'no-store',
     headers: {
       authorization: `Bearer ${secret}`,
+      'x-title': windowTitle,
       ...(body && !isForm && { 'content-type': 'application/json' }),
     },
     ...(body && { body: isForm ? body : JSON.stringify(body) }),

@@ -56,6 +56,7 @@ const data = [
 const belowGateway = [
   ...ground,
   ...data,
+  'connect',
   'control',
   'exchange',
   'http',
@@ -91,7 +92,8 @@ const mayImport: Record<string, string[]> = {
   config: ground,
   secrets: ground,
   demo: ground,
-  control: [...ground, ...data, 'demo', 'translate', 'wire'],
+  connect: ground,
+  control: [...ground, ...data, 'connect', 'demo', 'translate', 'wire'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],

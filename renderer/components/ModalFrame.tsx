@@ -10,11 +10,13 @@ interface ModalFrameProps {
   onClose(): void;
   /** It can be closed by its buttons only, so that nothing is lost by a stray click or key. */
   stays?: boolean;
+  /** For texts with long lines. */
+  isWide?: boolean;
   children: ReactNode;
 }
 
 /** Every dialog of the window. By Escape, a click beside it or its cross it closes only after asking if something was typed. */
-export function ModalFrame({ title, opened, onClose, stays = false, children }: ModalFrameProps) {
+export function ModalFrame({ title, opened, onClose, stays = false, isWide = false, children }: ModalFrameProps) {
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
@@ -25,6 +27,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, children }: 
       onClose={() => unsavedEdits.ask(onClose, scope)}
       title={title}
       centered
+      size={isWide ? 'xl' : 'md'}
       closeOnClickOutside={!stays}
       // The question in front of it is meant then.
       closeOnEscape={!stays && !isAsking}

@@ -5,6 +5,7 @@ import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCompletion } from './complete.ts';
+import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
 import { addEnvVerb } from './env.ts';
 import { addExamples } from './examples.ts';
@@ -101,6 +102,7 @@ export function createProgram(terminal: Terminal): Command {
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
+  addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   addCompletion(program, terminal);

@@ -110,6 +110,14 @@ const captureScope = { group: idSchema.optional(), key: idSchema.optional() };
 const hasOneScope = ({ group, key }: { group?: string | undefined; key?: string | undefined }) =>
   group === undefined || key === undefined;
 const tooManyScopes = { error: 'name a group or a key, not both', path: ['key'] };
+/** How a client is to reach Sluice. */
+export const connectShape = {
+  client: z.string().max(64),
+  key: idSchema,
+  model: z.string().trim().min(1).max(512),
+  /** The key's secret, where it was not kept; used only for clients that read the key from their file. */
+  secret: secretValue.optional(),
+};
 
 export const commandSchema = z.discriminatedUnion('type', [
   /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
@@ -216,6 +224,18 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('team-preset.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
   /** Unlocks what the imported preset has set; the values stay. A managed preset cannot be left. */
   z.strictObject({ type: z.literal('team-preset.leave') }),
+  /** Writes a client's configuration file as `connect-preview` showed it; `key`, `model` and `secret` as there. */
+  z.strictObject({
+    type: z.literal('connect.apply'),
+    ...connectShape,
+    fingerprint: z.string().max(100),
+  }),
+  /** Takes that back as `connect-undo-preview` showed it. What others changed since stays. */
+  z.strictObject({
+    type: z.literal('connect.undo'),
+    client: connectShape.client,
+    fingerprint: z.string().max(100),
+  }),
   /** Creates an address that opens the window in a browser, once and within ten minutes. */
   z.strictObject({ type: z.literal('window.create-address') }),
   /** Ends the sessions of all browsers, including the caller's, and voids unused addresses. */
@@ -263,6 +283,8 @@ export interface CommandResults {
   /** `missingSecrets` as for `config.import`, for the preset's providers. */
   'team-preset.apply': Committed & { missingSecrets: string[] };
   'team-preset.leave': Record<string, never>;
+  'connect.apply': Record<string, never>;
+  'connect.undo': Record<string, never>;
   'window.create-address': { url: string };
   /** `ended`: the number of browsers that were signed in. */
   'window.sign-out-everywhere': { ended: number };

@@ -42,6 +42,16 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'keychain-failed': ({ reason }) => `操作系统的钥匙串失败：${reason}。请解锁或启动它，然后重试。`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
+  'client-not-configurable': ({ client }) =>
+    `Sluice 不会更改“${client}”的设置。运行 sluice connect 可查看支持的客户端。`,
+  'client-not-connected': ({ client }) => `Sluice 没有更改过 ${client} 的设置。`,
+  'client-file-changed': () => '预览之后文件已被更改。未写入任何内容：请重新查看更改。',
+  'client-file-broken': ({ path, line }) => `${path} 第 ${line} 行有语法错误。未写入任何内容：请修正文件后重试。`,
+  'client-file-uneditable': ({ path }) =>
+    `Sluice 无法安全地编辑 ${path} 的现有格式。未写入任何内容：请按步骤手动设置。`,
+  'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
+  'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
+  'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
   'locked-against-adding': ({ part, by, contact }) => `不能添加${named(part)}：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>
     `不能这样更改${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,

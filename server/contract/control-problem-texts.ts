@@ -41,6 +41,18 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'sign-out-not-stored': ({ reason }) =>
     `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out once more when the data folder can be written.`,
+  'client-not-configurable': ({ client }) =>
+    `Sluice does not change the settings of "${client}". "sluice connect" lists the clients that it can set up.`,
+  'client-not-connected': ({ client }) => `Sluice has changed nothing in the settings of ${client}.`,
+  'client-file-changed': () => 'The file has changed since this preview. Nothing was written: review the change again.',
+  'client-file-broken': ({ path, line }) =>
+    `${path} has a syntax error in line ${line}. Nothing was written: correct the file and try again.`,
+  'client-file-uneditable': ({ path }) =>
+    `${path} is laid out in a way that Sluice cannot edit safely. Nothing was written: follow the steps instead.`,
+  'client-file-unreadable': ({ path, reason }) => `${path} cannot be read: ${reason}. Nothing was written.`,
+  'client-file-not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. Nothing was changed.`,
+  'client-file-outside-home': ({ path }) =>
+    `${path} lies outside your home folder. Sluice does not write there: follow the steps instead.`,
   'locked-against-adding': ({ part, by, contact }) =>
     `No ${part} can be added: that is set by ${by}.${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>

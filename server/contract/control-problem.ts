@@ -27,6 +27,15 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'secret-lost': { key: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
+  /** About a client's configuration file, as in `~/.codex/config.toml`. */
+  'client-not-configurable': { client: string };
+  'client-not-connected': { client: string };
+  'client-file-changed': object;
+  'client-file-broken': { path: string; line: number };
+  'client-file-uneditable': { path: string };
+  'client-file-unreadable': { path: string; reason: string };
+  'client-file-not-written': { path: string; reason: string };
+  'client-file-outside-home': { path: string };
   /** By a team preset. `part`: the kind of entry, in English. */
   'locked-against-adding': { part: string; by: string; contact: string | null };
   'locked-against-changing': { name: string; part: string; by: string; contact: string | null };

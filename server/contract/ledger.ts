@@ -121,7 +121,7 @@ export interface RequestRecord extends RequestStarted {
   usageCertainty: UsageCertainty;
   /** US dollars; null (not 0) if no price is known. */
   costUsd: number | null;
-  /** The client's `user-agent`, truncated to 200 characters. */
+  /** The client's `user-agent`, truncated to 200 characters; then its `X-Title`, if it sends one, in brackets. */
   client: string | null;
   /** The client's own retry count (`x-stainless-retry-count`, sent by OpenAI's SDKs). */
   clientRetries: number;

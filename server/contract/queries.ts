@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import { operations } from './capability.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
+import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
+import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
@@ -120,6 +122,12 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
+  /** The clients whose configuration files `connect.apply` can change. */
+  z.strictObject({ type: z.literal('connect-clients') }),
+  /** What `connect.apply` would write. */
+  z.strictObject({ type: z.literal('connect-preview'), ...connectShape }),
+  /** What `connect.undo` would write. */
+  z.strictObject({ type: z.literal('connect-undo-preview'), client: connectShape.client }),
   z.strictObject({
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
@@ -194,6 +202,9 @@ export interface QueryResults {
   refusals: RefusalView[];
   /** Most recently used first. */
   clients: ClientUseView[];
+  'connect-clients': ConnectClientView[];
+  'connect-preview': ConnectPreview;
+  'connect-undo-preview': ConnectPreview;
   /** Days in chronological order; everything else by cost, then by requests, highest first. */
   usage: UsageView[];
   /** In chronological order. */

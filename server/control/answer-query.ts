@@ -25,6 +25,7 @@ import type { ExplainedTarget } from '../routing/health/explain-order.ts';
 import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { ChangeContext } from './change.ts';
+import type { ConnectClients } from './connect-clients.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { explainWires } from './explain-wires.ts';
 import { findUpstream } from './find-upstream.ts';
@@ -46,6 +47,7 @@ export interface QueryPorts {
   env: Readonly<Record<string, string | undefined>>;
   providers: ProviderKnowledge;
   team: TeamPresets;
+  clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
@@ -85,6 +87,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     request: ({ id }) => viewRequest(ledger, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
+    'connect-clients': () => ports.clients.list(),
+    'connect-preview': (query) => ports.clients.preview(query),
+    'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),

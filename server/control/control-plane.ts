@@ -20,6 +20,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
+import { createConnectClients } from './connect-clients.ts';
 import { createEventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
 import { createHealthTeller } from './health-teller.ts';
@@ -96,13 +97,15 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { hub, providerChanged } = createEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
+  const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
   return {
-    execute: createExecute({ ...ports, views, context, inTurn, captureSwitch, teamChanged: statusChanged }),
+    execute: createExecute({ ...ports, views, context, inTurn, captureSwitch, teamChanged: statusChanged, clients }),
     query: createAnswerQuery({
       ...ports,
       views,
       context,
+      clients,
       now: Date.now,
       explainOrder: (targets, strategy) =>
         explainOrder(targets, { health: ports.health, typicalPrice: ports.typicalPrice, strategy, wallMs: Date.now() }),

@@ -25,6 +25,7 @@ import { createKey, revokeKey, rotateKey, updateKey } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
 import { applyTeamPreset } from './change-team-preset.ts';
+import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -46,6 +47,7 @@ interface ExecutePorts {
   live: LiveConfig;
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
   team: TeamPresets;
+  clients: Pick<ConnectClients, 'apply' | 'undo'>;
   /** The presets in force have changed. */
   teamChanged(): void;
   /** Serialises changes of the configuration. */
@@ -65,6 +67,8 @@ type OtherType =
   | 'capture.start'
   | 'capture.stop'
   | 'team-preset.leave'
+  | 'connect.apply'
+  | 'connect.undo'
   | 'window.create-address'
   | 'window.sign-out-everywhere';
 type ChangeType = Exclude<CommandType, OtherType>;
@@ -117,6 +121,8 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.teamChanged();
       return {};
     },
+    'connect.apply': (command) => ports.inTurn(() => ports.clients.apply(command)),
+    'connect.undo': (command) => ports.inTurn(() => ports.clients.undo(command)),
     'window.create-address': async () => ({ url: ports.createAdminUrl() }),
     'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
   };

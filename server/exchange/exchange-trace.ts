@@ -1,7 +1,7 @@
 /** Collects what is recorded of a request while it runs, and turns it into one request record. */
 
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { CaptureCause } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
@@ -31,6 +31,7 @@ export function createRequestId(): string {
 /** Maximum recorded length; clients can send names of any length. */
 const maxModelLength = 256;
 const maxClientLength = 200;
+const maxTitleLength = 60;
 const maxPathLength = 200;
 const maxFieldLength = 120;
 
@@ -200,12 +201,20 @@ export class RequestTrace {
       bytesOut,
       attempts: this.attempts.map(({ record }) => record),
       ...accounting,
-      client: this.#noted(headers['user-agent'], maxClientLength),
+      client: this.#notedClient(headers),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
       captured: this.captured,
     };
+  }
+
+  /** Programs on another's SDK name themselves in `X-Title`, as OpenRouter has made usual. */
+  #notedClient({ 'user-agent': agent, 'x-title': title }: IncomingHttpHeaders): string | null {
+    const notedAgent = this.#noted(agent, maxClientLength);
+    if (typeof title !== 'string' || title === '') return notedAgent;
+    const notedTitle = `[${notedText(title, this.presented, maxTitleLength)}]`;
+    return notedAgent === null ? notedTitle : `${notedAgent} ${notedTitle}`;
   }
 
   /** Clients choose the names of unknown fields, so these may contain anything. */

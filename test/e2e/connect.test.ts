@@ -1,5 +1,8 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clientGuides } from '../../renderer/views/connect/client-guides.ts';
+import { clientGuides } from '../../server/contract/clients/client-guides.ts';
+import { clientSettings } from '../server/connect/client-settings.ts';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
@@ -19,22 +22,92 @@ describe('the connect screen', () => {
     await steps.getByText('"model":"demo-chat"').waitFor();
     await steps.getByText('Bearer YOUR_KEY').waitFor();
     expect(await page.content()).not.toContain(secret);
-    await page.getByRole('button', { name: 'Put the secret into the steps' }).click();
+    await page.getByRole('button', { name: 'Show key in snippets' }).click();
     await steps.getByText(`Bearer ${secret}`).waitFor();
     await steps.getByRole('button', { name: 'Copy snippet for curl' }).click();
     await steps.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`Bearer ${secret}`);
-    await page.getByRole('button', { name: 'Take the secret out' }).click();
+    await page.getByRole('button', { name: 'Hide key' }).click();
     await steps.getByText('Bearer YOUR_KEY').waitFor();
     expect(await page.content()).not.toContain(secret);
+  });
+
+  it('does not take its own test for a client', async () => {
+    const window = await open({ config: { keys: [] }, screen: '/connect/cursor' });
+    await createKeptKey(window, 'my tool');
+    const { page } = window;
+    await page.getByRole('button', { name: 'Send a test request' }).click();
+    await page.getByText(/Works: demo-chat answered in /).waitFor();
+    await page.goto(`${window.gateway.origin}/#/connect/n8n`);
+    const steps = page.getByRole('region', { name: 'Steps for n8n' });
+    await steps.getByText('Waiting for the first request with this key.').waitFor();
+    expect(await page.getByRole('navigation', { name: 'Clients' }).getByRole('img').count()).toBe(0);
+    expect((await window.gateway.record()).client).toMatch(/\[Sluice window\]$/);
+  });
+
+  it('sets Codex up in two clicks, review and apply, tests it, and undoes it', async () => {
+    const prepare = (folder: string) => {
+      mkdirSync(join(folder, '.codex'));
+      writeFileSync(join(folder, '.codex/config.toml'), clientSettings['.codex/config.toml'] ?? '');
+    };
+    const window = await open({ config: { keys: [] }, screen: '/connect/codex', prepare });
+    const secret = await createKeptKey(window, 'my tool');
+    const { page, gateway, complaints } = window;
+    const file = () => readFileSync(join(gateway.folder, '.codex/config.toml'), 'utf8');
+    const panel = page.getByRole('region', { name: 'Set up automatically' });
+    await panel.getByRole('button', { name: 'Review change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change for Codex CLI' });
+    await dialog.getByText('+model_provider = "sluice"').waitFor();
+    await dialog.getByText('The key does not go into the file: it is read from SLUICE_KEY.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(file()).toBe(clientSettings['.codex/config.toml']);
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await panel.getByText('Set up for demo-chat just now.').waitFor();
+    await panel.getByText('export SLUICE_KEY=YOUR_KEY').waitFor();
+    expect(file()).toContain(`base_url = "${gateway.baseUrl}"`);
+    await panel.getByText(/Works: demo-chat answered in /).waitFor();
+
+    const headers = { 'user-agent': 'codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.169.0)' };
+    const body = JSON.stringify({ model: 'demo-chat', input: 'Hello' });
+    const authorization = `Bearer ${secret}`;
+    const sent = { ...headers, authorization, 'content-type': 'application/json' };
+    await gateway.fetch('/responses', { method: 'POST', body, headers: sent });
+    await page.getByRole('region', { name: 'Steps for Codex CLI' }).getByText('It sent a request just now.').waitFor();
+
+    await panel.getByRole('button', { name: 'Undo…' }).click();
+    await page.getByRole('dialog', { name: 'Undo for Codex CLI' }).getByRole('button', { name: 'Undo' }).click();
+    await panel.getByText('Sluice can write ~/.codex/config.toml for you.').waitFor();
+    expect(file()).toBe(clientSettings['.codex/config.toml']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says why a file cannot be changed, and writes nothing', async () => {
+    const prepare = (folder: string) => {
+      mkdirSync(join(folder, '.codex'));
+      writeFileSync(join(folder, '.codex/config.toml'), 'model = "a"\nmodel = = "b"\n');
+    };
+    const { page } = await open({ screen: '/connect/codex', prepare });
+    await page.getByRole('button', { name: 'Review change…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('~/.codex/config.toml has a syntax error in line 2.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
+  });
+
+  it('writes nothing when the person cancels', async () => {
+    const { page, gateway } = await open({ screen: '/connect/opencode' });
+    await page.getByRole('button', { name: 'Review change…' }).click();
+    await page.getByRole('dialog').getByText('new file').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(existsSync(join(gateway.folder, '.config'))).toBe(false);
   });
 
   it('tests the chosen key from here without showing its secret', async () => {
     const window = await open({ config: { keys: [] }, screen: '/connect' });
     const secret = await createKeptKey(window, 'my tool');
     const { page, complaints } = window;
-    await page.getByRole('button', { name: 'Test from here' }).click();
-    await page.getByText(/Works: the key may use 6 models/).waitFor();
+    await page.getByRole('button', { name: 'Send a test request' }).click();
+    await page.getByText(/Works: demo-chat answered in /).waitFor();
     expect(await page.content()).not.toContain(secret);
     expect(complaints).toEqual([]);
   });
@@ -42,17 +115,17 @@ describe('the connect screen', () => {
   it('says why a key is refused, where its secret has to be entered', async () => {
     const { page } = await open({ screen: '/connect' });
     await page.getByLabel('Secret of the key', { exact: true }).fill('sk-sluice-wrong');
-    await page.getByRole('button', { name: 'Test from here' }).click();
-    await page.getByText(/Refused with 401: Incorrect API key provided/).waitFor();
+    await page.getByRole('button', { name: 'Send a test request' }).click();
+    await page.getByText(/demo-chat failed with 401: Incorrect API key provided/).waitFor();
   });
 
   it('marks a client when its first request arrives', async () => {
     const window = await open({ screen: '/connect/openai-node' });
     const { page, gateway, complaints } = window;
     const steps = page.getByRole('region', { name: 'Steps for openai-node' });
-    await steps.getByText('No request of it so far.').waitFor();
+    await steps.getByText('Waiting for its first request.').waitFor();
     await gateway.client.models.list();
-    await steps.getByText('A request of it arrived just now.').waitFor();
+    await steps.getByText('It sent a request just now.').waitFor();
     const clients = page.getByRole('navigation', { name: 'Clients' });
     await clients.getByRole('link', { name: 'openai-node' }).getByRole('img', { name: 'has sent a request' }).waitFor();
     expect(await clients.getByRole('img').count()).toBe(1);
@@ -62,7 +135,7 @@ describe('the connect screen', () => {
   it('keeps the mark of a client that has not come for long', async () => {
     const { page } = await open({ screen: '/connect/codex', prepare: fillWithOldRequests });
     const steps = page.getByRole('region', { name: 'Steps for Codex CLI' });
-    await steps.getByText('A request of it arrived 3 days ago.').waitFor();
+    await steps.getByText('It sent a request 3 days ago.').waitFor();
     const link = page.getByRole('navigation', { name: 'Clients' }).getByRole('link', { name: 'Codex CLI' });
     await link.getByRole('img', { name: 'has sent a request' }).waitFor();
   });
@@ -70,9 +143,9 @@ describe('the connect screen', () => {
   it('goes by the key where a client cannot be told by its requests', async () => {
     const { page, gateway } = await open({ screen: '/connect/n8n' });
     const steps = page.getByRole('region', { name: 'Steps for n8n' });
-    await steps.getByText('This key was not used so far.').waitFor();
+    await steps.getByText('Waiting for the first request with this key.').waitFor();
     await gateway.client.models.list();
-    await steps.getByText(/^This key was used just now, by what calls itself “OpenAI\/JS [^”]*”\./).waitFor();
+    await steps.getByText(/^This key was used just now by “OpenAI\/JS [^”]*”\./).waitFor();
   });
 
   it('shows steps with base URL and model for every client', async () => {
@@ -83,7 +156,7 @@ describe('the connect screen', () => {
       await steps.waitFor();
       const text = (await steps.textContent()) ?? '';
       // Clients of the APIs of Anthropic and Google add the version themselves.
-      const addsVersion = name === 'Claude Code' || name === 'Gemini CLI';
+      const addsVersion = ['Claude Code', 'Gemini CLI', 'Goose'].includes(name);
       const address = addsVersion ? `${gateway.origin} ` : gateway.baseUrl;
       expect.soft(text, name).toContain(address);
       expect.soft(text).toMatch(/YOUR_KEY/);
@@ -103,8 +176,8 @@ describe('the connect screen', () => {
     const { page, complaints } = await open({ context, screen: '/connect/codex' });
     await page.getByText('wire_api').waitFor();
     await page.getByLabel(/^(Secret of the key|密钥内容)$/).fill(testKey);
-    await page.getByRole('button', { name: /^(Test from here|从此处测试)$/ }).click();
-    await page.getByText(/^(Works: the key may use 6 models|可用：此密钥可使用 6 个模型)/).waitFor();
+    await page.getByRole('button', { name: /^(Send a test request|发送测试请求)$/ }).click();
+    await page.getByText(/^(Works: demo-chat answered in|可用：demo-chat 在)/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.screenshot({ path: `test-results/connect-${width}-${colorScheme}-${locale}.png`, fullPage: true });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);

@@ -31,7 +31,7 @@ export interface OpenWindowOptions {
   signedIn?: boolean;
   /** Puts something into the data folder before the engine starts. */
   prepare?: (folder: string) => void;
-  /** The engine's environment; nothing if absent. */
+  /** The engine's environment besides HOME, which is its folder. */
   env?: Record<string, string>;
   ports?: Partial<GatewayPorts>;
   /** Where in the window: `/keys`. The overview if absent. */
@@ -50,7 +50,13 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
     const config = await openConfigStore({ persistence: openConfPersistence(configPath) });
     return startGateway({
       folder,
-      ports: { config, windowFolder: builtWindow, env, listen: { host: '127.0.0.1', port }, ...options.ports },
+      ports: {
+        config,
+        windowFolder: builtWindow,
+        env: { HOME: folder, ...env },
+        listen: { host: '127.0.0.1', port },
+        ...options.ports,
+      },
     });
   };
   let gateway = await start(0);

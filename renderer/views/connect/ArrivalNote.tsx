@@ -1,48 +1,62 @@
 import { IconAlertTriangle, IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
+import { isToldApart } from '../../../server/contract/clients/known-clients.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { errorText } from '../requests/mend.ts';
-import { type KnownUses, latestArrival, latestClientOf, latestRefusal } from './arrival.ts';
+import { type KnownUses, latestArrival, latestRefusal, latestUseOf } from './arrival.ts';
 import classes from './Connect.module.css';
-import type { ClientGuide } from './client-guide.ts';
 
 export interface ArrivalNoteProps {
-  guide: ClientGuide;
+  clientId: string;
   clientKey: KeyView | null;
   remembered: KnownUses['remembered'];
 }
 
 /** Whether the client has come through: by what its requests call themselves, else by the key. */
-export function ArrivalNote({ guide, clientKey, remembered }: ArrivalNoteProps) {
+export function ArrivalNote(props: ArrivalNoteProps) {
+  return isToldApart(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
+}
+
+function ArrivalByName({ clientId, remembered }: ArrivalNoteProps) {
   const { connect: messages } = useMessages();
-  const byName = useControlState(({ requests }) => latestArrival(guide, { requests, remembered }));
-  const client = useControlState(({ requests }) => clientKey && latestClientOf(clientKey.id, { requests, remembered }));
-  const isToldApart = guide.userAgent !== null;
-  const arrivedAt = isToldApart ? byName : (clientKey?.lastUsedAt ?? null);
-  const refusal = useControlState(({ views }) => latestRefusal(guide, views?.refusals ?? [], arrivedAt));
+  const arrivedAt = useControlState(({ requests }) => latestArrival(clientId, { requests, remembered }));
+  const refusal = useControlState(({ views }) => latestRefusal(clientId, views?.refusals ?? [], arrivedAt));
   if (refusal) return <RefusalNote refusal={refusal} />;
-  const Icon = arrivedAt === null ? IconLoader : IconCircleCheckFilled;
+  if (arrivedAt === null) return <Note hasArrived={false}>{messages.waiting}</Note>;
+  return (
+    <Note hasArrived>
+      <RelativeTime moment={arrivedAt} phrase={messages.arrived} />
+    </Note>
+  );
+}
+
+function ArrivalByKey({ clientKey, remembered }: ArrivalNoteProps) {
+  const { connect: messages } = useMessages();
+  const latest = (requests: KnownUses['requests']) => clientKey && latestUseOf(clientKey.id, { requests, remembered });
+  const usedAt = useControlState(({ requests }) => latest(requests)?.lastUsedAt ?? null);
+  const client = useControlState(({ requests }) => latest(requests)?.client ?? '');
+  return (
+    <Note hasArrived={usedAt !== null}>
+      {usedAt === null ? (
+        messages.waitingByKey
+      ) : (
+        <RelativeTime moment={usedAt} phrase={(ago) => messages.arrivedByKey(ago, client)} />
+      )}{' '}
+      {messages.notTold}
+    </Note>
+  );
+}
+
+function Note({ hasArrived, children }: { hasArrived: boolean; children: ReactNode }) {
+  const Icon = hasArrived ? IconCircleCheckFilled : IconLoader;
   return (
     <div className={classes.arrival} role="status">
-      <Icon size={16} className={arrivedAt === null ? classes.icon : classes.arrived} aria-hidden />
-      <span>
-        {arrivedAt === null ? (
-          isToldApart ? (
-            messages.waiting
-          ) : (
-            messages.waitingByKey
-          )
-        ) : (
-          <RelativeTime
-            moment={arrivedAt}
-            phrase={isToldApart ? messages.arrived : (ago) => messages.arrivedByKey(ago, client)}
-          />
-        )}
-        {!isToldApart && ` ${messages.notTold}`}
-      </span>
+      <Icon size={16} className={hasArrived ? classes.arrived : classes.icon} aria-hidden />
+      <span>{children}</span>
     </div>
   );
 }

@@ -31,7 +31,7 @@ export function ChoiceBar({ keyChoice, models, baseUrl }: ChoiceBarProps) {
       </div>
       <div className={classes.acts}>
         {keyChoice.key?.canReveal && <SecretToggle choice={keyChoice} />}
-        <TestFromHere key={keyChoice.key?.id} choice={keyChoice} />
+        <TestFromHere key={`${keyChoice.key?.id} ${models.model}`} choice={keyChoice} model={models.model} />
       </div>
       {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
     </div>

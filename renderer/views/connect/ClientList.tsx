@@ -1,12 +1,12 @@
 import { NativeSelect } from '@mantine/core';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
+import { clientKinds } from '../../../server/contract/clients/client-guide.ts';
+import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { type KnownUses, latestArrival } from './arrival.ts';
 import classes from './Connect.module.css';
-import { type ClientGuide, clientKinds } from './client-guide.ts';
-import { clientGuides } from './client-guides.ts';
 
 const addressOf = (id: string) => `/connect/${id}`;
 
@@ -44,7 +44,7 @@ export function ClientList({ chosenId, remembered }: ClientListProps) {
                     aria-current={guide.id === chosenId ? 'true' : undefined}
                   >
                     <span>{guide.name}</span>
-                    <ArrivalMark guide={guide} remembered={remembered} />
+                    <ArrivalMark clientId={guide.id} remembered={remembered} />
                   </Link>
                 </li>
               ))}
@@ -56,9 +56,9 @@ export function ClientList({ chosenId, remembered }: ClientListProps) {
   );
 }
 
-function ArrivalMark({ guide, remembered }: { guide: ClientGuide; remembered: KnownUses['remembered'] }) {
+function ArrivalMark({ clientId, remembered }: { clientId: string; remembered: KnownUses['remembered'] }) {
   const { connect: messages } = useMessages();
-  const hasArrived = useControlState(({ requests }) => latestArrival(guide, { requests, remembered }) !== null);
+  const hasArrived = useControlState(({ requests }) => latestArrival(clientId, { requests, remembered }) !== null);
   if (!hasArrived) return null;
   return <IconCircleCheckFilled className={classes.arrived} size={14} aria-label={messages.hasArrived} role="img" />;
 }

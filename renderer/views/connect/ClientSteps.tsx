@@ -1,42 +1,44 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
+import type { ClientGuide, Connection, GuideStep } from '../../../server/contract/clients/client-guide.ts';
+import { stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import { say } from '../../../server/contract/coded.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { ArrivalNote, type ArrivalNoteProps } from './ArrivalNote.tsx';
 import classes from './Connect.module.css';
-import type { Connection, GuideStep } from './client-guide.ts';
 
-interface ClientStepsProps extends ArrivalNoteProps {
+interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
+  guide: ClientGuide;
   connection: Connection;
 }
 
 /** What to do in one client, one after the other, and whether its request arrived. */
-export function ClientSteps({ connection, ...arrival }: ClientStepsProps) {
-  const { guide } = arrival;
+export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps) {
   const { connect: messages } = useMessages();
   return (
     <Section title={messages.stepsOf(guide.name)}>
       <ol className={classes.steps}>
-        {guide.steps.map((step) => (
-          <li key={step.say(messages.steps)}>
-            <Step step={step} client={guide.name} connection={connection} />
+        {stepsOf(guide, connection).map((step) => (
+          <li key={say(messages.steps, step.say)}>
+            <Step step={step} client={guide.name} />
           </li>
         ))}
       </ol>
-      <ArrivalNote {...arrival} />
+      <ArrivalNote clientId={guide.id} {...arrival} />
     </Section>
   );
 }
 
-function Step({ step, client, connection }: { step: GuideStep; client: string; connection: Connection }) {
+function Step({ step, client }: { step: GuideStep; client: string }) {
   const { connect: messages } = useMessages();
-  const text = step.say(messages.steps);
+  const text = say(messages.steps, step.say);
   if ('snippet' in step) {
     return (
       <>
         <p className={classes.text}>{text}</p>
-        <Snippet code={step.snippet(connection)} what={messages.snippetOf(client)} />
+        <Snippet code={step.snippet} what={messages.snippetOf(client)} />
       </>
     );
   }
@@ -45,7 +47,7 @@ function Step({ step, client, connection }: { step: GuideStep; client: string; c
       <>
         <p className={classes.text}>{text}</p>
         <dl className={classes.fields}>
-          {step.fields(connection).map(({ label, value }) => (
+          {step.fields.map(({ label, value }) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>
@@ -65,7 +67,8 @@ function Step({ step, client, connection }: { step: GuideStep; client: string; c
   );
 }
 
-function Snippet({ code, what }: { code: string; what: string }) {
+/** A text to be copied as a whole. */
+export function Snippet({ code, what }: { code: string; what: string }) {
   return (
     <div className={classes.snippet}>
       <pre className={classes.code}>{code}</pre>

@@ -1,5 +1,6 @@
 /** Leads a person to their first request, client by client. Knows the guides as data, and asks the gateway only as a client would. */
 import { useLocation } from 'wouter';
+import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlState } from '../../state/control-state.ts';
@@ -7,11 +8,11 @@ import { useControlState } from '../../state/use-control.ts';
 import { useKeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { useQuery } from '../../state/use-query.ts';
+import { ApplyPanel } from './ApplyPanel.tsx';
 import { ChoiceBar } from './ChoiceBar.tsx';
 import { ClientList } from './ClientList.tsx';
 import { ClientSteps } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
-import { clientGuides } from './client-guides.ts';
 
 const keyPlaceholder = 'YOUR_KEY';
 const modelPlaceholder = 'MODEL';
@@ -22,8 +23,10 @@ export function Connect() {
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const remembered = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
+  const configurable = useQuery<'connect-clients'>({ type: 'connect-clients' });
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
+  const view = configurable.answer?.find(({ client }) => client === guide?.id);
   const connection = {
     baseUrl,
     key: keyChoice.secret ?? keyPlaceholder,
@@ -36,13 +39,17 @@ export function Connect() {
       <div className={classes.columns}>
         <ClientList chosenId={guide?.id ?? null} remembered={remembered} />
         {guide && (
-          <ClientSteps
-            key={guide.id}
-            guide={guide}
-            connection={connection}
-            clientKey={keyChoice.key}
-            remembered={remembered}
-          />
+          <div className={classes.guide} key={guide.id}>
+            {view && (
+              <ApplyPanel
+                view={view}
+                connection={{ ...connection, model: models.model }}
+                keyChoice={keyChoice}
+                onChanged={configurable.askAgain}
+              />
+            )}
+            <ClientSteps guide={guide} connection={connection} clientKey={keyChoice.key} remembered={remembered} />
+          </div>
         )}
       </div>
     </Screen>

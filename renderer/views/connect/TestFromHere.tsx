@@ -1,25 +1,19 @@
 import { Button } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useState } from 'react';
-import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
-import classes from './Connect.module.css';
-import { type TestOutcome, testConnection } from './test-connection.ts';
+import { TestOutcomeNote } from './TestOutcomeNote.tsx';
+import { useTestCall } from './use-test-call.ts';
 
-/** Asks the gateway with the chosen key, as a client would. The secret is used and not shown. */
-export function TestFromHere({ choice }: { choice: KeyChoice }) {
-  const localization = useLocalization();
-  const { connect: messages } = localization.messages;
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<TestOutcome | null>(null);
-  const test = async () => {
-    setRunning(true);
-    setOutcome(null);
-    const { secret } = await choice.peek();
-    if (secret) setOutcome(await testConnection(secret));
-    setRunning(false);
-  };
-  const isPossible = choice.key !== null && (choice.key.canReveal || choice.secret !== null);
+interface TestFromHereProps {
+  choice: KeyChoice;
+  model: string;
+}
+
+/** Asks the chosen model with the chosen key, as a client would. */
+export function TestFromHere({ choice, model }: TestFromHereProps) {
+  const { connect: messages } = useMessages();
+  const { isPossible, isRunning, outcome, run } = useTestCall(choice, model);
   return (
     <>
       <Button
@@ -27,19 +21,11 @@ export function TestFromHere({ choice }: { choice: KeyChoice }) {
         leftSection={<IconPlugConnected size={14} />}
         loading={isRunning}
         disabled={!isPossible}
-        onClick={() => void test()}
+        onClick={() => void run()}
       >
         {messages.test}
       </Button>
-      <p role="status" className={outcome?.kind === 'passed' ? classes.good : classes.bad}>
-        {outcome && describe(outcome, localization)}
-      </p>
+      <TestOutcomeNote outcome={outcome} model={model} />
     </>
   );
-}
-
-function describe(outcome: TestOutcome, { messages: { connect: messages }, formats }: Localization): string {
-  if (outcome.kind === 'unreachable') return messages.testUnreachable;
-  if (outcome.kind === 'refused') return messages.testRefused(outcome.status, outcome.message);
-  return messages.testPassed(outcome.models, formats.number(outcome.models), formats.duration(outcome.durationMs));
 }

@@ -1,7 +1,7 @@
 /** When clients came through: by the requests that the window has heard of, and by what the ledger remembers. Pure. */
+import { clientIdOf, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
 import type { ClientUseView, RefusalView } from '../../../server/contract/request-views.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
-import type { ClientGuide } from './client-guide.ts';
 
 /** Both newest first. */
 export interface KnownUses {
@@ -9,24 +9,24 @@ export interface KnownUses {
   remembered: readonly ClientUseView[];
 }
 
-/** When the client's latest request arrived, in Unix milliseconds; null if none is known or they cannot be told apart. */
-export function latestArrival({ userAgent }: ClientGuide, uses: KnownUses): number | null {
-  return userAgent && (latestUse(uses, ({ client }) => userAgent.test(client))?.lastUsedAt ?? null);
+/** When the client's latest request arrived, in Unix milliseconds; null if none is known. */
+export function latestArrival(clientId: string, uses: KnownUses): number | null {
+  return latestUse(uses, ({ client }) => clientIdOf(client) === clientId)?.lastUsedAt ?? null;
 }
 
-/** What the latest request with the key called itself; null if that is not known. */
-export function latestClientOf(keyId: string, uses: KnownUses): string | null {
-  return latestUse(uses, (use) => use.keyId === keyId)?.client ?? null;
+/** The key's latest use by a program that may be any client: not by the window, and not by one that is known by its name. */
+export function latestUseOf(keyId: string, uses: KnownUses): ClientUseView | null {
+  return latestUse(uses, (use) => use.keyId === keyId && mayBeAny(use.client));
 }
 
 /** The client's latest request that was refused for want of a valid key, if it came after the one that arrived. */
 export function latestRefusal(
-  { userAgent }: ClientGuide,
+  clientId: string,
   refusals: readonly RefusalView[],
   arrivedAt: number | null,
 ): RefusalView | null {
   const isIts = ({ lastClient, lastAt }: RefusalView) =>
-    lastClient !== null && userAgent?.test(lastClient) && lastAt > (arrivedAt ?? 0);
+    lastClient !== null && clientIdOf(lastClient) === clientId && lastAt > (arrivedAt ?? 0);
   return refusals.find(isIts) ?? null;
 }
 

@@ -1,19 +1,20 @@
 import { callGateway, errorMessageOf } from '../../gateway-api.ts';
 
 export type TestOutcome =
-  | { kind: 'passed'; models: number; durationMs: number }
+  | { kind: 'passed'; durationMs: number }
   | { kind: 'refused'; status: number; message: string }
   | { kind: 'unreachable' };
 
-/** Asks for the models, as a client's first call does. */
-export async function testConnection(secret: string): Promise<TestOutcome> {
+/** Makes one real, short call to the model, as a client would. */
+export async function testConnection(secret: string, model: string): Promise<TestOutcome> {
   const startedAt = performance.now();
+  // No limit of tokens: providers name it differently, and refuse the name that they do not know.
+  const body = { model, messages: [{ role: 'user', content: 'Reply with the word OK.' }] };
   try {
-    const response = await callGateway({ path: '/models', method: 'GET', secret });
+    const response = await callGateway({ path: '/chat/completions', secret, body });
     const text = await response.text();
     if (!response.ok) return { kind: 'refused', status: response.status, message: errorMessageOf(text) };
-    const list: { data: unknown[] } = JSON.parse(text);
-    return { kind: 'passed', models: list.data.length, durationMs: performance.now() - startedAt };
+    return { kind: 'passed', durationMs: performance.now() - startedAt };
   } catch {
     return { kind: 'unreachable' };
   }

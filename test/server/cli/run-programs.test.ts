@@ -1,11 +1,11 @@
 /**
  * `sluice run` in front of coding agents from npm, without any configuration of theirs: they reach the demo. Where to look for
- * them is told in `test/support/find-program.ts`; nothing requires them.
+ * them is told in `test/support/installed-programs.ts`; nothing requires them.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { findProgram } from '../../support/find-program.ts';
+import { findProgram } from '../../support/installed-programs.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 

@@ -1,25 +1,14 @@
-/**
- * Coding agents, as installed from npm, in front of a model behind each API: one task with a tool and its result. The programs
- * are looked for on the PATH and in the folder that SLUICE_TEST_CLIENTS names (`npm install --prefix FOLDER …`). They are no
- * part of what `CI=true` requires: some cannot be had for every system.
- */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** Coding agents, as installed from npm, in front of a model behind each API: one task with a tool and its result. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CodingAgent, codingAgents } from '../../support/coding-agents.ts';
-import { findProgram } from '../../support/find-program.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
 import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-
-/** Ends a program that hangs. Far from what any of them needs. */
-const programTimeoutMs = 60_000;
 
 let gateway: TestGateway;
 let folder: string;
@@ -47,35 +36,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Runs it in a folder of its own, where nothing but loopback can be reached through HTTP. */
 async function run(program: string, { setUp }: CodingAgent, model: string) {
-  const { parameters, env: own } = setUp({ origin: gateway.origin, model, folder });
-  const nowhere = 'http://127.0.0.1:9';
-  const proxies = { HTTPS_PROXY: nowhere, HTTP_PROXY: nowhere, NO_PROXY: '127.0.0.1,localhost' };
-  const child = spawn(program, parameters(`What does ${noteFile} say?`), {
-    cwd: folder,
-    env: { ...plainEnvironment, HOME: folder, ...proxies, ...own },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // Some are started by a script, so that ending them means ending a group.
-    detached: true,
-  });
-  const deadline = setTimeout(() => endGroup(child.pid), programTimeoutMs);
-  try {
-    const ended = once(child, 'exit');
-    const [said, complained, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { exitCode, said, complained };
-  } finally {
-    clearTimeout(deadline);
-    endGroup(child.pid);
-  }
-}
-
-function endGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // Nothing of it is left.
-  }
+  const { parameters, env } = setUp({ origin: gateway.origin, model, folder });
+  return runProgram(program, { parameters: parameters(`What does ${noteFile} say?`), folder, env });
 }
 
 describe.each(codingAgents)('$package', (agent) => {

@@ -1,0 +1,85 @@
+import { Button } from '@mantine/core';
+import { IconCircleCheckFilled } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Connection } from '../../../server/contract/clients/client-guide.ts';
+import type { ConnectClientView } from '../../../server/contract/connect-views.ts';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import { ChangeDialog } from './ChangeDialog.tsx';
+import { Snippet } from './ClientSteps.tsx';
+import classes from './Connect.module.css';
+import { TestOutcomeNote } from './TestOutcomeNote.tsx';
+import { useTestCall } from './use-test-call.ts';
+
+interface ApplyPanelProps {
+  view: ConnectClientView;
+  connection: Connection;
+  keyChoice: KeyChoice;
+  /** After something was written. */
+  onChanged(): void;
+}
+
+/** Writes the client's configuration file, after the change was shown, and takes it back. */
+export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPanelProps) {
+  const { connect: messages } = useMessages();
+  const [dialog, setDialog] = useState<'apply' | 'undo' | null>(null);
+  const [keyVariable, setKeyVariable] = useState<string | null>(null);
+  const test = useTestCall(keyChoice, connection.model);
+  const { applied } = view;
+  const close = () => setDialog(null);
+  const done = (variable: string | null) => {
+    setKeyVariable(dialog === 'apply' ? variable : null);
+    if (dialog === 'apply' && test.isPossible) void test.run();
+    close();
+    onChanged();
+  };
+  const canApply = keyChoice.key !== null && connection.model !== '';
+  return (
+    <Section title={messages.applyTitle}>
+      <div className={classes.apply}>
+        {applied ? (
+          <p className={classes.applied} role="status">
+            <IconCircleCheckFilled size={16} className={classes.arrived} aria-hidden />
+            <RelativeTime moment={applied.appliedAt} phrase={(ago) => messages.applied(applied.model, ago)} />
+          </p>
+        ) : (
+          <p className={classes.text}>{messages.applyLead(view.files.join(', '))}</p>
+        )}
+        <div className={classes.acts}>
+          <Button
+            size="xs"
+            variant={applied ? 'default' : 'filled'}
+            disabled={!canApply}
+            onClick={() => setDialog('apply')}
+          >
+            {messages.reviewChange}
+          </Button>
+          {applied && (
+            <Button size="xs" variant="default" onClick={() => setDialog('undo')}>
+              {messages.undo}
+            </Button>
+          )}
+        </div>
+        {applied && <TestOutcomeNote outcome={test.outcome} model={connection.model} />}
+        {applied && keyVariable !== null && (
+          <>
+            <p className={classes.text}>{messages.keyInEnvironment}</p>
+            <Snippet code={`export ${keyVariable}=${connection.key}`} what={messages.snippetOf(view.name)} />
+          </>
+        )}
+      </div>
+      {dialog && (
+        <ChangeDialog
+          kind={dialog}
+          view={view}
+          model={connection.model}
+          keyChoice={keyChoice}
+          onClose={close}
+          onDone={done}
+        />
+      )}
+    </Section>
+  );
+}

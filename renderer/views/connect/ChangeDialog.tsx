@@ -1,0 +1,124 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../../../server/contract/connect-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import { useQuery } from '../../state/use-query.ts';
+import classes from './Connect.module.css';
+
+interface ChangeDialogProps {
+  kind: 'apply' | 'undo';
+  view: ConnectClientView;
+  model: string;
+  keyChoice: KeyChoice;
+  onClose(): void;
+  /** It was written. The variable that must hold the key, or null. */
+  onDone(keyVariable: string | null): void;
+}
+
+/** Shows a change of a client's files, and makes it when the person says so. */
+export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: ChangeDialogProps) {
+  const messages = useMessages();
+  const { connect: texts } = messages;
+  const command = useCommand();
+  const { client } = view;
+  const key = keyChoice.key?.id ?? '';
+  const wanted = {
+    client,
+    key,
+    model,
+    ...(!keyChoice.key?.canReveal && keyChoice.secret && { secret: keyChoice.secret }),
+  };
+  const applying = useQuery<'connect-preview'>(kind === 'apply' ? { type: 'connect-preview', ...wanted } : null);
+  const undoing = useQuery<'connect-undo-preview'>(kind === 'undo' ? { type: 'connect-undo-preview', client } : null);
+  const { answer: preview, problem, isRunning } = kind === 'apply' ? applying : undoing;
+  const write = async ({ fingerprint, keyVariable }: ConnectPreview) => {
+    const done =
+      kind === 'apply'
+        ? await command.run({ type: 'connect.apply', ...wanted, fingerprint })
+        : await command.run({ type: 'connect.undo', client, fingerprint });
+    if (done) onDone(keyVariable);
+  };
+  const failure = command.problem ?? problem;
+  return (
+    <ModalFrame
+      opened
+      isWide
+      onClose={onClose}
+      title={kind === 'apply' ? texts.applyDialog(view.name) : texts.undoDialog(view.name)}
+    >
+      <Stack>
+        {preview && <PreviewedFiles preview={preview} model={kind === 'apply' ? model : null} />}
+        {failure && <CommandProblem problem={failure} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {messages.cancel}
+          </Button>
+          <Button
+            loading={command.isRunning || isRunning}
+            disabled={!preview}
+            onClick={() => preview && void write(preview)}
+          >
+            {kind === 'apply' ? texts.apply : texts.undoNow}
+          </Button>
+        </Group>
+      </Stack>
+    </ModalFrame>
+  );
+}
+
+/** `model`: which is asked after the change; null for an undo. */
+function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: string | null }) {
+  const { connect: texts } = useMessages();
+  const { files, keyVariable } = preview;
+  return (
+    <>
+      {files.length === 0 && <Text>{texts.filesGone}</Text>}
+      {files.map((file) => (
+        <FileChange key={file.path} file={file} />
+      ))}
+      {model !== null && (
+        <Text size="sm" c="dimmed">
+          {keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable)} {texts.backup}{' '}
+          {texts.testFollows(model)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function FileChange({ file: { path, action, diff } }: { file: ConnectFileChange }) {
+  const { connect: texts } = useMessages();
+  return (
+    <div>
+      <p className={classes.text}>
+        <code>{path}</code> – {texts.actions[action]}
+      </p>
+      {diff !== '' && (
+        <pre className={classes.diff}>
+          {linesOf(diff).map(({ start, line }) => (
+            <span key={start} className={lookOf(line)}>{`${line}\n`}</span>
+          ))}
+        </pre>
+      )}
+    </div>
+  );
+}
+
+/** The lines below the two that name the file, with where they begin. */
+function linesOf(diff: string): { start: number; line: string }[] {
+  let start = 0;
+  const lines = diff.split('\n').map((line) => {
+    const placed = { start, line };
+    start += line.length + 1;
+    return placed;
+  });
+  return lines.slice(2, -1);
+}
+
+function lookOf(line: string): string | undefined {
+  if (line.startsWith('+')) return classes.added;
+  return line.startsWith('-') ? classes.removed : undefined;
+}

@@ -1,0 +1,30 @@
+import { useState } from 'react';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import { type TestOutcome, testConnection } from './test-connection.ts';
+
+export interface TestCall {
+  /** The key's secret is known or can be asked for, and there is a model. */
+  isPossible: boolean;
+  isRunning: boolean;
+  /** Null: none yet. */
+  outcome: TestOutcome | null;
+  run(): Promise<void>;
+}
+
+/** One real call to the chosen model with the chosen key. The secret is used and not shown. */
+export function useTestCall(choice: KeyChoice, model: string): TestCall {
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<TestOutcome | null>(null);
+  return {
+    isPossible: model !== '' && choice.key !== null && (choice.key.canReveal || choice.secret !== null),
+    isRunning,
+    outcome,
+    async run() {
+      setRunning(true);
+      setOutcome(null);
+      const { secret } = await choice.peek();
+      if (secret) setOutcome(await testConnection(secret, model));
+      setRunning(false);
+    },
+  };
+}

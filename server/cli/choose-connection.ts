@@ -1,0 +1,27 @@
+import type { KeyView } from '../contract/access-views.ts';
+import type { Control } from './control.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+
+/** The key with the id, else the first that can be shown again. Rejects with a CliError. */
+export async function chooseKey(control: Control, id: string | undefined): Promise<KeyView> {
+  const keys = await control.query({ type: 'keys' });
+  const key = keys.find((each) => (id === undefined ? each.enabled && each.canReveal : each.id === id));
+  if (key) return key;
+  if (id !== undefined) throw new CliError(`There is no key "${id}". "sluice key list" lists them.`, exitCodes.usage);
+  throw new CliError(
+    'There is no key that can be shown again. Make one with "sluice key create", or name one with --key.',
+  );
+}
+
+/** What the key's group uses for chat, or the only model there is. Rejects with a CliError. */
+export async function chooseModel(control: Control, key: KeyView): Promise<string> {
+  const groups = await control.query({ type: 'groups' });
+  const usual = groups.find(({ id }) => id === key.group)?.defaults.chat;
+  if (usual !== undefined) return usual;
+  const models = await control.query({ type: 'models', key: key.id });
+  const [only, ...others] = models;
+  if (only && others.length === 0) return only.id;
+  const some = models.slice(0, 5).map(({ id }) => id);
+  const examples = some.length > 0 ? `, such as ${some.join(', ')}` : '';
+  throw new CliError(`Name the model with --model${examples}.`, exitCodes.usage);
+}

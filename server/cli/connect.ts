@@ -1,0 +1,117 @@
+import { type Command, Option } from 'commander';
+import type { ClientGuide, Connection } from '../contract/clients/client-guide.ts';
+import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
+import { stepTexts } from '../contract/clients/step-texts.ts';
+import { say } from '../contract/coded.ts';
+import type { ConnectPreview } from '../contract/connect-views.ts';
+import { askYesNo } from './ask.ts';
+import { chooseKey, chooseModel } from './choose-connection.ts';
+import type { Control } from './control.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { table } from './output.ts';
+import { askModel } from './test-call.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+interface ConnectFlags {
+  print?: boolean;
+  write?: boolean;
+  undo?: boolean;
+  key?: string;
+  model?: string;
+  yes?: boolean;
+}
+
+export function addConnectVerb(program: Command, { on }: Verbs): void {
+  const connect = program
+    .command('connect')
+    .argument('[client]', 'such as codex or claude-code; without it, all clients are listed')
+    .description('set up a client: print the steps, or write its configuration file')
+    .option('--print', 'print the steps (default)')
+    .addOption(new Option('--write', 'show the change of its configuration file, and make it').conflicts('print'))
+    .addOption(
+      new Option('--undo', 'take that change back; keeps what others changed since').conflicts(['print', 'write']),
+    )
+    .option('--key <id>', 'the key that it uses (default: the first that can be shown again)')
+    .option('--model <name>', 'the model that it uses (default: the group’s default for chat)')
+    .option('--yes', 'write without asking');
+  on<ConnectFlags>(connect, async (context, [id], flags) => {
+    if (id === undefined) return list(context);
+    const guide = clientGuides.find((each) => each.id === id);
+    if (!guide) {
+      throw new CliError(`There is no client "${id}". "sluice connect" lists them.`, exitCodes.usage);
+    }
+    if (flags.undo) return undo(context, guide, flags);
+    return flags.write ? write(context, guide, flags) : print(context, guide, flags);
+  });
+}
+
+async function list({ control, output }: VerbContext): Promise<void> {
+  const configurable = await control.query({ type: 'connect-clients' });
+  const clients = clientGuides.map(({ id, name }) => {
+    const view = configurable.find(({ client }) => client === id);
+    return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };
+  });
+  const rows = clients.map(({ client, name, files, applied }) => {
+    const state = applied ? `set up for ${applied.model}` : '';
+    return [client, name, files.join(', ') || '(steps only)', state];
+  });
+  output.show(clients, table(['client', 'name', 'written by --write', 'state'], rows, ''));
+}
+
+async function print({ control, output }: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
+  const key = await chooseKey(control, flags.key).catch(() => null);
+  const model = flags.model ?? (key && (await chooseModel(control, key).catch(() => null))) ?? 'MODEL';
+  const steps = stepsOf(guide, { baseUrl: await baseUrlOf(control), key: 'YOUR_KEY', model });
+  const told = steps.map((step) => ({ ...step, say: say(stepTexts, step.say) }));
+  const text = told.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
+  output.show({ client: guide.id, steps: told }, text);
+  if (!output.isJson)
+    output.note(`\nYOUR_KEY: ${key ? `"sluice key reveal ${key.id}" prints it` : 'see "sluice key list"'}.`);
+}
+
+function indented(step: object): string {
+  if ('snippet' in step) return `\n\n${String(step.snippet).replaceAll(/^/gm, '    ')}`;
+  if (!('fields' in step)) return '';
+  const fields = step.fields as readonly { label: string; value: string }[];
+  return `\n\n${fields.map(({ label, value }) => `    ${label}: ${value}`).join('\n')}`;
+}
+
+async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
+  const { control, output } = context;
+  const key = await chooseKey(control, flags.key);
+  const model = flags.model ?? (await chooseModel(control, key));
+  const wanted = { client: guide.id, key: key.id, model };
+  const preview = await control.query({ type: 'connect-preview', ...wanted });
+  await agree(context, preview, flags);
+  await control.execute({ type: 'connect.apply', ...wanted, fingerprint: preview.fingerprint });
+  output.show({ ...preview, model, key: key.id }, `${guide.name} is set up for ${model}.`);
+  if (preview.keyVariable !== null) {
+    output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);
+  }
+  if (control.origin !== null && key.canReveal) {
+    const { secret } = await control.execute({ type: 'key.reveal', id: key.id });
+    output.note(await askModel({ origin: control.origin, secret, model }));
+  }
+}
+
+async function undo(context: VerbContext, guide: ClientGuide, flags: ConnectFlags): Promise<void> {
+  const { control, output } = context;
+  const preview = await control.query({ type: 'connect-undo-preview', client: guide.id });
+  await agree(context, preview, flags);
+  await control.execute({ type: 'connect.undo', client: guide.id, fingerprint: preview.fingerprint });
+  output.show(preview, `The change for ${guide.name} is undone.`);
+}
+
+async function agree(
+  { output, terminal }: VerbContext,
+  { files }: ConnectPreview,
+  { yes }: ConnectFlags,
+): Promise<void> {
+  for (const { path, diff } of files) output.note(diff === '' ? `${path} stays as it is.` : diff.trimEnd());
+  if (!yes && !(await askYesNo('Write this?', terminal))) throw new CliError('Nothing was changed.');
+}
+
+async function baseUrlOf(control: Control): Promise<Connection['baseUrl']> {
+  const { baseUrl, settings } = await control.query({ type: 'status' });
+  return baseUrl ?? `http://127.0.0.1:${settings.port}/v1`;
+}

@@ -1,0 +1,198 @@
+/**
+ * The clients whose configuration files Sluice can change: where the files are, and which settings lead the client to Sluice.
+ * Only formats that were tried with the client itself, or that its maker documents.
+ */
+import type { ConfigFormat, Settings } from './config-format.ts';
+import { dotenvFormat } from './dotenv-format.ts';
+import { jsonFormat } from './json-format.ts';
+import { withAdded, withEntry } from './merge-settings.ts';
+import { tomlFormat } from './toml-format.ts';
+import { yamlFormat } from './yaml-format.ts';
+
+export interface WantedConnection {
+  /** Ends in `/v1`. */
+  baseUrl: string;
+  model: string;
+  /** The key's secret; empty for clients that read it from the environment. */
+  secret: string;
+}
+
+export interface ClientFile {
+  /** The folder, from the home folder. */
+  folder: string;
+  /** A variable that names the folder instead, and what follows on it. */
+  variable?: { name: string; subfolder: string };
+  /** The first that exists is used, else the last. */
+  names: readonly [string, ...string[]];
+  format: ConfigFormat;
+  /** The file's settings with those that lead to Sluice. Throws SettingsInTheWay. */
+  connect(settings: Settings, wanted: WantedConnection): Settings;
+}
+
+export interface ConfigurableClient {
+  id: string;
+  name: string;
+  /** From which it reads the key; null: it reads it only from its file. */
+  keyVariable: string | null;
+  files: readonly ClientFile[];
+}
+
+/** Chosen by Sluice, for clients that can be told the name of the variable. */
+const ownVariable = 'SLUICE_KEY';
+const xdgConfig = (subfolder: string) => ({ name: 'XDG_CONFIG_HOME', subfolder });
+
+/** Clients of the APIs of Anthropic and Google add the version themselves. */
+const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, '');
+
+/** What a context window is guessed at where a client must be told one. */
+const contextTokens = 128_000;
+
+export const configurableClients: readonly ConfigurableClient[] = [
+  {
+    id: 'codex',
+    name: 'Codex CLI',
+    keyVariable: ownVariable,
+    files: [
+      {
+        folder: '.codex',
+        variable: { name: 'CODEX_HOME', subfolder: '' },
+        names: ['config.toml'],
+        format: tomlFormat,
+        connect(settings, { baseUrl, model }) {
+          const sluice = { name: 'Sluice', base_url: baseUrl, env_key: ownVariable, wire_api: 'responses' };
+          return withAdded(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
+        },
+      },
+    ],
+  },
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    keyVariable: 'ANTHROPIC_AUTH_TOKEN',
+    files: [
+      {
+        folder: '.claude',
+        variable: { name: 'CLAUDE_CONFIG_DIR', subfolder: '' },
+        names: ['settings.json'],
+        format: jsonFormat,
+        connect(settings, { baseUrl, model }) {
+          const base = { ANTHROPIC_BASE_URL: withoutVersion(baseUrl) };
+          return withAdded(settings, {
+            env: { ...base, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model },
+          });
+        },
+      },
+    ],
+  },
+  {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    keyVariable: 'GEMINI_API_KEY',
+    files: [
+      {
+        folder: '.gemini',
+        names: ['settings.json'],
+        format: jsonFormat,
+        connect: (settings, { model }) =>
+          withAdded(settings, { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+      },
+      {
+        folder: '.gemini',
+        names: ['.env'],
+        format: dotenvFormat,
+        connect: (settings, { baseUrl }) => withAdded(settings, { GOOGLE_GEMINI_BASE_URL: withoutVersion(baseUrl) }),
+      },
+    ],
+  },
+  {
+    id: 'opencode',
+    name: 'opencode',
+    keyVariable: ownVariable,
+    files: [
+      {
+        folder: '.config/opencode',
+        variable: xdgConfig('opencode'),
+        names: ['opencode.jsonc', 'opencode.json'],
+        format: jsonFormat,
+        connect(settings, { baseUrl, model }) {
+          const options = { baseURL: baseUrl, apiKey: `{env:${ownVariable}}` };
+          const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
+          return withAdded(settings, { model: `sluice/${model}`, provider: { sluice } });
+        },
+      },
+    ],
+  },
+  {
+    id: 'qwen-code',
+    name: 'Qwen Code',
+    keyVariable: ownVariable,
+    files: [{ folder: '.qwen', names: ['settings.json'], format: jsonFormat, connect: connectQwen }],
+  },
+  {
+    id: 'continue',
+    name: 'Continue',
+    keyVariable: null,
+    files: [{ folder: '.continue', names: ['config.yaml'], format: yamlFormat, connect: connectContinue }],
+  },
+  {
+    id: 'zed',
+    name: 'Zed',
+    // Made by Zed from the provider's name.
+    keyVariable: 'SLUICE_API_KEY',
+    files: [
+      {
+        folder: process.platform === 'win32' ? 'AppData/Roaming/Zed' : '.config/zed',
+        ...(process.platform === 'linux' && { variable: xdgConfig('zed') }),
+        names: ['settings.json'],
+        format: jsonFormat,
+        connect(settings, { baseUrl, model }) {
+          const sluice = { api_url: baseUrl, available_models: [{ name: model, max_tokens: contextTokens }] };
+          return withAdded(settings, { language_models: { openai_compatible: { Sluice: sluice } } });
+        },
+      },
+    ],
+  },
+  {
+    id: 'aider',
+    name: 'Aider',
+    keyVariable: 'OPENAI_API_KEY',
+    files: [
+      {
+        folder: '',
+        names: ['.aider.conf.yml'],
+        format: yamlFormat,
+        connect: (settings, { baseUrl, model }) =>
+          withAdded(settings, {
+            'openai-api-base': baseUrl,
+            model: `openai/${model}`,
+            // Else Aider takes a cheaper model of its own choice, which the key may not be allowed to use.
+            'weak-model': `openai/${model}`,
+          }),
+      },
+    ],
+  },
+];
+
+function connectQwen(settings: Settings, { baseUrl, model }: WantedConnection): Settings {
+  const entry = { id: model, name: `${model} (Sluice)`, baseUrl, envKey: ownVariable };
+  const rest = { security: { auth: { selectedType: 'openai' } }, model: { name: model } };
+  const added = withAdded(settings, { modelProviders: {}, ...rest });
+  const { modelProviders } = added;
+  const { openai }: Settings = { ...(modelProviders as Settings) };
+  // Qwen Code takes the first of two models of one name.
+  const list = withEntry(openai, entry, ({ id, envKey }) => id === model || envKey === ownVariable);
+  return withAdded(added, { modelProviders: { openai: list } });
+}
+
+function connectContinue(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
+  const entry = {
+    name: 'Sluice',
+    provider: 'openai',
+    model,
+    apiBase: baseUrl,
+    apiKey: secret,
+    roles: ['chat', 'edit', 'apply'],
+  };
+  const models = withEntry(settings.models, entry, ({ name }) => name === entry.name);
+  return { name: 'Sluice', version: '0.0.1', schema: 'v1', ...settings, models };
+}

@@ -1,0 +1,94 @@
+/** Reads and writes files in the user's home folder, and nowhere else. */
+import { chmod, lstat, mkdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { controlError } from '../contract/control-error.ts';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+
+export interface HomeFile {
+  /** Where it is, symbolic links resolved. */
+  path: string;
+  /** For people: `~/.codex/config.toml`. */
+  shown: string;
+  /** Null: it does not exist. */
+  text: string | null;
+  /** Its permissions; null if it does not exist. */
+  mode: number | null;
+}
+
+/** Far above any configuration file. */
+const mostBytes = 1024 * 1024;
+
+/** Throws a GatewayError for a file outside the home folder, and for one that cannot be read as text. */
+export async function readHomeFile(home: string, path: string): Promise<HomeFile> {
+  const realHome = await realpath(home);
+  const shown = shownPath([home, realHome], path);
+  const real = await realPathOf(path, shown);
+  if (!isInside(realHome, real)) throw controlError('conflict', { code: 'client-file-outside-home', path: shown });
+  try {
+    const { size, mode } = await stat(real);
+    if (size > mostBytes) throw new Error('it is larger than 1 MB');
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real));
+    return { path: real, shown, text, mode: mode & 0o777 };
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return { path: real, shown, text: null, mode: null };
+    throw unreadable(shown, error);
+  }
+}
+
+function unreadable(path: string, error: unknown) {
+  const reason = error instanceof TypeError ? 'it is not UTF-8 text' : describeFileProblem(error);
+  return controlError('conflict', { code: 'client-file-unreadable', path, reason });
+}
+
+/** Resolves the links of what exists of the path. */
+async function realPathOf(path: string, shown: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw unreadable(shown, error);
+    // A link that leads nowhere is nothing to write through.
+    if (await lstat(path).catch(() => null)) throw unreadable(shown, error);
+    const parent = dirname(path);
+    return parent === path ? path : join(await realPathOf(parent, shown), relative(parent, path));
+  }
+}
+
+function isInside(folder: string, path: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Writes the whole file or nothing. Resolves with the topmost folder that it had to make, or null. */
+export async function writeHomeFile({ path, shown }: HomeFile, text: string, mode: number): Promise<string | null> {
+  try {
+    const made = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) ?? null;
+    await writeFileDurably(path, text);
+    // The durable write makes it private, so that it never stands open.
+    if (mode !== 0o600) await chmod(path, mode);
+    return made;
+  } catch (error) {
+    throw controlError('storage_unavailable', {
+      code: 'client-file-not-written',
+      path: shown,
+      reason: describeFileProblem(error),
+    });
+  }
+}
+
+/** Removes a file, and its folders up to `made` as far as nothing else is in them. */
+export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, made: string | null): Promise<void> {
+  await rm(path, { force: true });
+  for (let folder = dirname(path); made !== null && isInside(dirname(made), folder); folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch {
+      return;
+    }
+  }
+}
+
+/** `homes`: the home folder by each of its paths. */
+function shownPath(homes: readonly string[], path: string): string {
+  const home = homes.find((each) => isInside(resolve(each), path));
+  return home === undefined ? path : `~/${relative(resolve(home), path).split(sep).join('/')}`;
+}

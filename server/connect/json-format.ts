@@ -1,0 +1,102 @@
+import {
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+} from 'jsonc-parser';
+import { isObject } from '../contract/is-object.ts';
+import { type ConfigFormat, ConfigSyntaxError, lineAt } from './config-format.ts';
+import { editsBetween, type SettingsEdit } from './settings-edits.ts';
+
+const options = { allowTrailingComma: true };
+
+/** JSON as VS Code and Zed read it: with comments and trailing commas. */
+export const jsonFormat: ConfigFormat = {
+  parse(text) {
+    if (text.trim() === '') return {};
+    const errors: ParseError[] = [];
+    const settings: unknown = parse(text, errors, options);
+    const [error] = errors;
+    if (error) throw new ConfigSyntaxError(lineAt(text, error.offset));
+    if (!isObject(settings)) throw new ConfigSyntaxError(1);
+    return settings;
+  },
+  rewrite(text, settings) {
+    if (text.trim() === '') return `${JSON.stringify(settings, null, 2)}\n`;
+    const layout = layoutOf(text);
+    return editsBetween(this.parse(text), settings).reduce((current, edit) => withEdit(current, edit, layout), text);
+  },
+};
+
+interface Layout {
+  indent: string;
+  eol: string;
+}
+
+function layoutOf(text: string): Layout {
+  return { indent: /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
+}
+
+/** Adds and replaces by hand: `modify` lays out anew what stands beside an addition, and moves its comments. */
+function withEdit(text: string, { path, value }: SettingsEdit, layout: Layout): string {
+  const root = parseTree(text, [], options);
+  const there = root && findNodeAtLocation(root, [...path]);
+  const parent = root && findNodeAtLocation(root, path.slice(0, -1));
+  if (value === undefined || !root || !parent) return applyEdits(text, modify(text, [...path], value, {}));
+  if (there) return splice(text, there, print(value, indentAt(text, there.offset), layout));
+  const name = path.at(-1);
+  const label = typeof name === 'string' ? `${JSON.stringify(name)}: ` : '';
+  return withChild(text, parent, { label, value }, layout);
+}
+
+function withChild(text: string, parent: Node, { label, value }: { label: string; value: unknown }, layout: Layout) {
+  const outer = indentAt(text, parent.offset);
+  const inner = outer + layout.indent;
+  const last = parent.children?.at(-1);
+  const child = `${layout.eol}${inner}${label}${print(value, inner, layout)}`;
+  const end = parent.offset + parent.length - 1;
+  if (!last) return `${text.slice(0, end).trimEnd()}${child}${layout.eol}${outer}${text.slice(end)}`;
+  const lastEnd = last.offset + last.length;
+  const comma = trailingComma(text.slice(lastEnd, end));
+  const after = lastEnd + (comma ?? 0);
+  // A comment in the rest of the line belongs to the entry before.
+  const rest = commentInLine(text.slice(after, end));
+  const isOnOneLine = !text.slice(parent.offset, end).includes('\n');
+  const added = `${child}${comma === null ? '' : ','}${isOnOneLine ? layout.eol + outer : ''}`;
+  const before = `${text.slice(0, after)}${comma === null ? ',' : ''}${rest}`;
+  return before + added + text.slice(after + rest.length).replace(isOnOneLine ? /^[ \t]+/ : /^/, '');
+}
+
+/** The length up to and including a comma, past white space and comments; null if there is none. */
+function trailingComma(text: string): number | null {
+  const scanner = createScanner(text, true);
+  scanner.scan();
+  return text[scanner.getTokenOffset()] === ',' ? scanner.getPosition() : null;
+}
+
+/** The rest of the line, if nothing but white space and a comment stands in it; else nothing. */
+function commentInLine(text: string): string {
+  const end = text.indexOf('\n');
+  if (end === -1) return '';
+  const line = text.slice(0, text[end - 1] === '\r' ? end - 1 : end);
+  const said = line.trim();
+  return said === '' || said.startsWith('//') || (said.startsWith('/*') && said.endsWith('*/')) ? line : '';
+}
+
+function splice(text: string, { offset, length }: Node, replacement: string): string {
+  return text.slice(0, offset) + replacement + text.slice(offset + length);
+}
+
+function print(value: unknown, indent: string, layout: Layout): string {
+  return JSON.stringify(value, null, layout.indent).replaceAll('\n', `${layout.eol}${indent}`);
+}
+
+/** The white space that the line of an offset begins with. */
+function indentAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
+}

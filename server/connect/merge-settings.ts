@@ -1,0 +1,68 @@
+/** Settings put into others, and taken back. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../contract/is-object.ts';
+import type { Settings } from './config-format.ts';
+
+/** A setting that is to be a section already holds a plain value. */
+export class SettingsInTheWay extends Error {
+  override readonly name = 'SettingsInTheWay';
+}
+
+/** The settings with additions: sections are merged, other values are replaced. Throws SettingsInTheWay. */
+export function withAdded(settings: Settings, additions: Settings): Settings {
+  const merged = { ...settings };
+  for (const [name, value] of Object.entries(additions)) {
+    const before = settings[name];
+    if (!isObject(value)) merged[name] = value;
+    else if (before === undefined || isObject(before)) merged[name] = withAdded(before ?? {}, value);
+    else throw new SettingsInTheWay(name);
+  }
+  return merged;
+}
+
+/** A list with an entry in the place of the one that is the same by `isSame`, or behind all others. Throws SettingsInTheWay. */
+export function withEntry(list: unknown, entry: Settings, isSame: (entry: Settings) => boolean): unknown[] {
+  if (list !== undefined && !Array.isArray(list)) throw new SettingsInTheWay('list');
+  const entries: unknown[] = list ?? [];
+  const index = entries.findIndex((each) => isObject(each) && isSame(each));
+  return index === -1 ? [...entries, entry] : entries.with(index, entry);
+}
+
+/**
+ * Takes the change from `before` to `applied` back from the current settings. What others have set since stays, in the same
+ * places too.
+ */
+export function takenBack(current: Settings, applied: Settings, before: Settings): Settings {
+  return objectTakenBack(current, applied, before);
+}
+
+function objectTakenBack(current: Settings, applied: Settings, before: Settings): Settings {
+  const result: Settings = {};
+  for (const name of new Set([...Object.keys(current), ...Object.keys(before)])) {
+    const value = valueTakenBack(current[name], applied[name], before[name]);
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+function valueTakenBack(current: unknown, applied: unknown, before: unknown): unknown {
+  if (isDeepStrictEqual(current, applied)) return before;
+  if (isDeepStrictEqual(applied, before)) return current;
+  if (isObject(current) && isObject(applied) && (before === undefined || isObject(before))) {
+    const left = objectTakenBack(current, applied, before ?? {});
+    // A section that was not there before goes with the last of its settings.
+    return before === undefined && Object.keys(left).length === 0 ? undefined : left;
+  }
+  if (Array.isArray(current) && Array.isArray(applied) && (before === undefined || Array.isArray(before))) {
+    const left = listTakenBack(current, applied, before ?? []);
+    return before === undefined && left.length === 0 ? undefined : left;
+  }
+  return current;
+}
+
+/** Elements count as the same if they are equal; an element that was changed since stays. */
+function listTakenBack(current: unknown[], applied: unknown[], before: unknown[]): unknown[] {
+  const isIn = (list: unknown[], value: unknown) => list.some((each) => isDeepStrictEqual(each, value));
+  const kept = current.filter((value) => !isIn(applied, value) || isIn(before, value));
+  return [...kept, ...before.filter((value) => !isIn(applied, value) && !isIn(kept, value))];
+}

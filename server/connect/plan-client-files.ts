@@ -1,0 +1,87 @@
+/** What is to become of each of a client's files. Reads them, and writes none. */
+import { join } from 'node:path';
+import { controlError } from '../contract/control-error.ts';
+import type { AppliedFile, AppliedRecord } from './applied-store.ts';
+import type { ClientFile, ConfigurableClient, WantedConnection } from './client-files.ts';
+import { ConfigSyntaxError } from './config-format.ts';
+import { type HomeFile, readHomeFile } from './home-file.ts';
+import { SettingsInTheWay } from './merge-settings.ts';
+import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
+
+/** What is to become of one file. `after` null: it is removed. */
+export interface FilePlan {
+  now: HomeFile;
+  after: string | null;
+  mode: number;
+  /** As it is to be remembered; null when it is taken back. */
+  record: Omit<AppliedFile, 'madeFolder'> | null;
+  madeFolder: string | null;
+}
+
+/** Where the client keeps its settings. Rejects as `readHomeFile`. */
+export async function findFile(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  { folder, variable, names }: ClientFile,
+): Promise<HomeFile> {
+  const named = variable && env[variable.name];
+  const base = named ? join(named, variable.subfolder) : join(home, folder);
+  const files = await Promise.all(names.map((name) => readHomeFile(home, join(base, name))));
+  // Safe: a client's file has at least one name.
+  return files.find(({ text }) => text !== null) ?? (files.at(-1) as HomeFile);
+}
+
+interface ConnectInput {
+  file: ClientFile;
+  now: HomeFile;
+  wanted: WantedConnection;
+}
+
+/** A second time, the change starts from what the first one would leave behind if it were taken back. */
+export function planConnect(
+  { file, now, wanted }: ConnectInput,
+  record: AppliedRecord | null,
+  holdsKey: boolean,
+): FilePlan {
+  const earlier = record?.files.find(({ path }) => path === now.path);
+  const { before, after } = withReason(now, () => {
+    const base = earlier && now.text !== null ? disconnectedText(file.format, earlier, now.text) : now.text;
+    return { before: base, after: connectedText(file, base, wanted) };
+  });
+  const mode = earlier ? earlier.mode : now.mode;
+  return {
+    now,
+    after,
+    mode: holdsKey ? 0o600 : (mode ?? 0o600),
+    record: { path: now.path, before, mode, applied: after },
+    madeFolder: earlier?.madeFolder ?? null,
+  };
+}
+
+/** Null if the file is gone, with which there is nothing to take back. */
+export async function planDisconnect(
+  client: ConfigurableClient,
+  home: string,
+  applied: AppliedFile,
+): Promise<FilePlan | null> {
+  const now = await readHomeFile(home, applied.path);
+  const { text } = now;
+  const file = client.files.find(({ names }) => names.some((name) => applied.path.endsWith(name)));
+  if (text === null || !file) return null;
+  const after = withReason(now, () => disconnectedText(file.format, applied, text));
+  return { now, after, mode: applied.mode ?? now.mode ?? 0o600, record: null, madeFolder: applied.madeFolder };
+}
+
+function withReason<Result>({ shown: path }: HomeFile, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof ConfigSyntaxError) {
+      throw controlError('conflict', { code: 'client-file-broken', path, line: error.line });
+    }
+    if (error instanceof SettingsInTheWay || error instanceof UneditableConfig) {
+      throw controlError('conflict', { code: 'client-file-uneditable', path });
+    }
+    throw error;
+  }
+}

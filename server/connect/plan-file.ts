@@ -1,0 +1,69 @@
+/** What becomes of one configuration file: its text with Sluice's settings, and without them again. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ClientFile, WantedConnection } from './client-files.ts';
+import type { ConfigFormat, Settings } from './config-format.ts';
+import { mergeLines } from './merge-lines.ts';
+import { takenBack } from './merge-settings.ts';
+
+/** Sluice's editing of the file would change more than it means to. */
+export class UneditableConfig extends Error {
+  override readonly name = 'UneditableConfig';
+}
+
+const byteOrderMark = '\uFEFF';
+
+/** The file's text with Sluice's settings. Throws ConfigSyntaxError, SettingsInTheWay or UneditableConfig. */
+export function connectedText(file: ClientFile, text: string | null, wanted: WantedConnection): string {
+  return inText(text ?? '', (content) => {
+    const settings = file.connect(file.format.parse(content), wanted);
+    return checked(file.format, file.format.rewrite(content, settings), settings);
+  });
+}
+
+export interface AppliedText {
+  /** Before Sluice's change; null: there was no file. */
+  before: string | null;
+  applied: string;
+}
+
+/**
+ * The file's text without Sluice's settings; null: the file is to be removed. What others changed since stays: a text that
+ * is as Sluice left it becomes the one before; a changed one is merged line by line, or value by value where lines collide.
+ * Throws ConfigSyntaxError or UneditableConfig.
+ */
+export function disconnectedText(
+  format: ConfigFormat,
+  { before, applied }: AppliedText,
+  current: string,
+): string | null {
+  if (current === applied) return before;
+  const text = inText(current, (content) => {
+    const settings = takenBack(format.parse(content), format.parse(plain(applied)), format.parse(plain(before ?? '')));
+    const merged = mergeLines(content, plain(applied), plain(before ?? ''));
+    if (merged !== null && holds(format, merged, settings)) return merged;
+    return checked(format, format.rewrite(content, settings), settings);
+  });
+  const isEmptied = before === null && Object.keys(format.parse(plain(text))).length === 0;
+  return isEmptied ? null : text;
+}
+
+function plain(text: string): string {
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+}
+
+function inText(text: string, change: (content: string) => string): string {
+  return text.startsWith(byteOrderMark) ? byteOrderMark + change(text.slice(1)) : change(text);
+}
+
+function checked(format: ConfigFormat, text: string, settings: Settings): string {
+  if (!holds(format, text, settings)) throw new UneditableConfig();
+  return text;
+}
+
+function holds(format: ConfigFormat, text: string, settings: Settings): boolean {
+  try {
+    return isDeepStrictEqual(format.parse(text), settings);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,49 @@
+/** Differences between two states of a file's settings, as edits of single values. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../contract/is-object.ts';
+import type { Settings } from './config-format.ts';
+
+export type SettingsPath = readonly (string | number)[];
+
+/** `value` undefined: the entry is removed. An entry whose path ends behind the last element of a list is appended. */
+export interface SettingsEdit {
+  path: SettingsPath;
+  value: unknown;
+}
+
+/** The fewest edits that lead from one state to the other, to be made in this order. */
+export function editsBetween(before: Settings, after: Settings): SettingsEdit[] {
+  return objectEdits(before, after, []);
+}
+
+function objectEdits(before: Settings, after: Settings, path: SettingsPath): SettingsEdit[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => valueEdits(before[name], after[name], [...path, name]));
+}
+
+function valueEdits(before: unknown, after: unknown, path: SettingsPath): SettingsEdit[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (isObject(before) && isObject(after)) return objectEdits(before, after, path);
+  const listed = Array.isArray(before) && Array.isArray(after) ? listEdits(before, after, path) : null;
+  return listed ?? [{ path, value: after }];
+}
+
+/** Null if the lists differ by more than removed elements, or by more than changed and appended ones. */
+function listEdits(before: readonly unknown[], after: readonly unknown[], path: SettingsPath): SettingsEdit[] | null {
+  if (after.length >= before.length) {
+    return after.flatMap((value, index) => valueEdits(before[index], value, [...path, index]));
+  }
+  const removed = removedIndexes(before, after);
+  return removed?.map((index) => ({ path: [...path, index], value: undefined })) ?? null;
+}
+
+/** Highest first, so that each index still holds when its turn comes. */
+function removedIndexes(before: readonly unknown[], after: readonly unknown[]): number[] | null {
+  const removed: number[] = [];
+  let next = 0;
+  before.forEach((value, index) => {
+    if (next < after.length && isDeepStrictEqual(value, after[next])) next += 1;
+    else removed.unshift(index);
+  });
+  return next === after.length ? removed : null;
+}

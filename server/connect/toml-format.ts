@@ -1,0 +1,67 @@
+import { parse, patch, stringify } from '@decimalturn/toml-patch';
+import { isObject } from '../contract/is-object.ts';
+import { type ConfigFormat, ConfigSyntaxError, type Settings } from './config-format.ts';
+import { editsBetween, type SettingsPath } from './settings-edits.ts';
+
+export const tomlFormat: ConfigFormat = {
+  parse(text) {
+    try {
+      return plainTable(parse(text));
+    } catch (error) {
+      throw new ConfigSyntaxError(lineOf(error));
+    }
+  },
+  rewrite(text, settings) {
+    const before = this.parse(text);
+    const added = newTables(before, settings);
+    const patched = patch(
+      text,
+      added.reduce<Settings>((rest, { path }) => without(rest, path), settings),
+    );
+    const blocks = added.map(({ path, table }) => `[${path.map(keyOf).join('.')}]\n${stringify(table).trimEnd()}\n`);
+    return [patched === '' ? '' : `${patched.trimEnd()}\n`, ...blocks].filter((part) => part !== '').join('\n');
+  },
+};
+
+/** With the prototype of other objects, which `parse` leaves out, so that tables can be compared with them. */
+function plainTable(table: Settings): Settings {
+  return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, plainValue(value)]));
+}
+
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainValue);
+  return isObject(value) && !(value instanceof Date) ? plainTable(value) : value;
+}
+
+function lineOf(error: unknown): number {
+  return error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : 1;
+}
+
+interface NewTable {
+  path: string[];
+  table: Settings;
+}
+
+/** Tables that are new. `patch` would write them as one line at the top; people write them as blocks of their own. */
+function newTables(before: Settings, after: Settings): NewTable[] {
+  return editsBetween(before, after).flatMap(({ path, value }) => tablesIn(path.map(String), value));
+}
+
+function tablesIn(path: string[], value: unknown): NewTable[] {
+  if (!isObject(value)) return [];
+  const inner = Object.entries(value);
+  const areTables = inner.length > 0 && inner.every(([, each]) => isObject(each));
+  return areTables ? inner.flatMap(([name, each]) => tablesIn([...path, name], each)) : [{ path, table: value }];
+}
+
+/** The settings without one table, and without its parents if nothing else is in them. */
+function without(settings: Settings, [name, ...rest]: SettingsPath): Settings {
+  const { [String(name)]: inner, ...others } = settings;
+  if (rest.length === 0 || !isObject(inner)) return others;
+  const left = without(inner, rest);
+  return Object.keys(left).length === 0 ? others : { ...settings, [String(name)]: left };
+}
+
+function keyOf(name: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
+}

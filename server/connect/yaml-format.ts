@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import { isObject } from '../contract/is-object.ts';
+import { type ConfigFormat, ConfigSyntaxError, type Settings } from './config-format.ts';
+import { editsBetween, type SettingsEdit } from './settings-edits.ts';
+
+export const yamlFormat: ConfigFormat = {
+  parse: (text) => settingsOf(read(text)),
+  rewrite(text, settings) {
+    const edits = editsBetween(this.parse(text), settings);
+    const edited = edits.reduce<string | null>((current, edit) => current && withEdit(current, edit), text || '\n');
+    if (edited !== null && holds(edited, settings)) return edited.trimStart();
+    return printedAnew(text, edits);
+  },
+};
+
+function read(text: string): Document {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [error] = document.errors;
+  if (error) throw new ConfigSyntaxError(lines.linePos(error.pos[0]).line);
+  return document;
+}
+
+function settingsOf(document: Document): Settings {
+  const settings: unknown = document.toJS() ?? {};
+  if (!isObject(settings)) throw new ConfigSyntaxError(1);
+  return settings;
+}
+
+/** Changes only the lines that the edit concerns. Null for an edit of another kind than clients' settings need. */
+function withEdit(text: string, { path, value }: SettingsEdit): string | null {
+  if (value === undefined) return null;
+  const document = read(text);
+  const there: unknown = document.getIn(path, true);
+  if (isScalar(there) && there.range && !isObject(value) && !Array.isArray(value)) {
+    return text.slice(0, there.range[0]) + stringify(value).trimEnd() + text.slice(there.range[1]);
+  }
+  if (there !== undefined) return null;
+  if (path.length === 1)
+    return isFlow(document.contents) ? null : withLines(text, text.length, stringify({ [String(path[0])]: value }));
+  const list: unknown = document.getIn(path.slice(0, -1), true);
+  return isSeq(list) && !list.flow ? withItem(text, list.items.at(-1), value) : null;
+}
+
+function isFlow(node: unknown): boolean {
+  return isCollection(node) && node.flow === true;
+}
+
+/** Behind the last item of a list, as far indented. */
+function withItem(text: string, last: unknown, value: unknown): string | null {
+  const range = isMap(last) || isScalar(last) ? last.range : null;
+  if (!range) return null;
+  const lineStart = text.lastIndexOf('\n', range[0] - 1) + 1;
+  const indent = /^( *)- /.exec(text.slice(lineStart))?.[1];
+  if (indent === undefined) return null;
+  const item = stringify([value], { lineWidth: 0 }).trimEnd().split('\n');
+  const end = text.slice(0, range[1]).trimEnd().length;
+  const lineEnd = text.indexOf('\n', end);
+  return withLines(text, lineEnd === -1 ? text.length : lineEnd + 1, item.map((line) => `${indent}${line}\n`).join(''));
+}
+
+function withLines(text: string, at: number, lines: string): string {
+  const before = text.slice(0, at);
+  return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${lines}${text.slice(at)}`;
+}
+
+function printedAnew(text: string, edits: readonly SettingsEdit[]): string {
+  const document = read(text);
+  for (const { path, value } of edits) {
+    if (value === undefined) document.deleteIn(path);
+    else document.setIn(path, document.createNode(value));
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+function holds(text: string, settings: Settings): boolean {
+  try {
+    return isDeepStrictEqual(yamlFormat.parse(text), settings);
+  } catch {
+    return false;
+  }
+}

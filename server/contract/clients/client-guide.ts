@@ -1,0 +1,60 @@
+/** What a guide to one client is made of, for window and command line. What clients themselves say is not translated. */
+import type { Coded } from '../coded.ts';
+import type { StepCodes } from './step-texts.ts';
+
+/** What is filled into the steps. */
+export interface Connection {
+  /** Ends in `/v1`. */
+  baseUrl: string;
+  /** The key's secret, or a placeholder. */
+  key: string;
+  model: string;
+}
+
+/** A text to be copied as a whole: a command, a program, a piece of a file. */
+interface SnippetStep {
+  say: Coded<StepCodes>;
+  snippet: string;
+}
+
+/** Fields of a form, by the labels that the client shows. */
+export interface FieldsStep {
+  say: Coded<StepCodes>;
+  fields: readonly { label: string; value: string }[];
+}
+
+/** Something to do or to know. */
+export interface NoteStep {
+  say: Coded<StepCodes>;
+  isWarning?: boolean;
+}
+
+export type GuideStep = SnippetStep | FieldsStep | NoteStep;
+
+type ClientKind = 'programs' | 'coding' | 'apps';
+export const clientKinds: readonly ClientKind[] = ['programs', 'coding', 'apps'];
+
+/** The endpoints that clients use for conversations, as they stand under the server's origin. */
+export type ClientEndpoint =
+  | '/v1/chat/completions'
+  | '/v1/responses'
+  | '/v1/messages'
+  | '/v1beta/models/…:streamGenerateContent';
+
+export interface ClientGuide {
+  id: string;
+  name: string;
+  kind: ClientKind;
+  /** In the order of importance; null: whatever the person's own program calls. */
+  endpoints: readonly [ClientEndpoint, ...ClientEndpoint[]] | null;
+  steps(connection: Connection): readonly GuideStep[];
+}
+
+export function pretty(value: object): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** Clients of the APIs of Anthropic and Google add the version themselves. */
+export function withoutVersion(baseUrl: string): string {
+  return baseUrl.endsWith('/v1') ? baseUrl.slice(0, -'/v1'.length) : baseUrl;
+}

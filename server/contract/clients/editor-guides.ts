@@ -1,0 +1,148 @@
+import { type ClientGuide, type Connection, type FieldsStep, pretty } from './client-guide.ts';
+
+/** Cline and its descendants ask for the same four things. */
+function openAiCompatible({ baseUrl, key, model }: Connection): FieldsStep {
+  return {
+    say: { code: 'fill-in' },
+    fields: [
+      { label: 'API Provider', value: 'OpenAI Compatible' },
+      { label: 'Base URL', value: baseUrl },
+      { label: 'API Key', value: key },
+      { label: 'Model ID', value: model },
+    ],
+  };
+}
+
+/** What a context window is guessed at where a client must be told one. */
+const contextTokens = 128_000;
+
+/** Editors and their extensions. */
+export const editorGuides: readonly ClientGuide[] = [
+  {
+    id: 'cursor',
+    name: 'Cursor',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'cursor-reach' }, isWarning: true },
+      { say: { code: 'open', place: 'Cursor Settings → Models → API Keys' } },
+      {
+        say: { code: 'fill-in' },
+        fields: [
+          { label: 'OpenAI API Key', value: key },
+          { label: 'Override OpenAI Base URL', value: baseUrl },
+        ],
+      },
+      { say: { code: 'add-model' }, snippet: model },
+      { say: { code: 'cursor-bodies' } },
+    ],
+  },
+  {
+    id: 'continue',
+    name: 'Continue',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions', '/v1/responses'],
+    steps: ({ baseUrl, key, model }) => [
+      {
+        say: { code: 'put-into', file: '~/.continue/config.yaml' },
+        snippet: `name: Sluice\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: ${model}\n    provider: openai\n    model: ${model}\n    apiBase: ${baseUrl}\n    apiKey: ${key}\n    roles: [chat, edit, apply]`,
+      },
+    ],
+  },
+  {
+    id: 'cline',
+    name: 'Cline',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: (connection) => [
+      { say: { code: 'open', place: 'Cline → Settings → API Configuration' } },
+      openAiCompatible(connection),
+    ],
+  },
+  {
+    id: 'kilo-code',
+    name: 'Kilo Code',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: (connection) => [
+      { say: { code: 'open', place: 'Kilo Code → Settings → Providers' } },
+      openAiCompatible(connection),
+    ],
+  },
+  {
+    id: 'zoo-code',
+    name: 'Zoo Code',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: (connection) => [
+      { say: { code: 'open', place: 'Zoo Code → Settings → Providers' } },
+      openAiCompatible(connection),
+    ],
+  },
+  {
+    id: 'zed',
+    name: 'Zed',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: (connection) => [
+      { say: { code: 'add-to', file: '~/.config/zed/settings.json' }, snippet: zedSettings(connection) },
+      { say: { code: 'zed-key' }, snippet: `export SLUICE_API_KEY=${connection.key}\nzed` },
+      { say: { code: 'context-guess' } },
+    ],
+  },
+  {
+    id: 'vscode-copilot',
+    name: 'VS Code Copilot',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: (connection) => [
+      { say: { code: 'copilot-version' } },
+      { say: { code: 'run-from-palette', command: 'Chat: Open Language Models (JSON)' } },
+      { say: { code: 'add-to', file: 'chatLanguageModels.json' }, snippet: copilotModels(connection) },
+      { say: { code: 'copilot-key' } },
+      { say: { code: 'copilot-hidden' } },
+      { say: { code: 'context-guess' } },
+    ],
+  },
+  {
+    id: 'jetbrains',
+    name: 'JetBrains AI',
+    kind: 'coding',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'open', place: 'Settings → Tools → AI Assistant → Providers & API keys' } },
+      {
+        say: { code: 'fill-in' },
+        fields: [
+          { label: 'Provider', value: 'OpenAI-compatible' },
+          { label: 'Base URL', value: baseUrl },
+          { label: 'Key', value: key },
+          { label: 'Model', value: model },
+        ],
+      },
+      { say: { code: 'jetbrains-older' } },
+    ],
+  },
+];
+
+function zedSettings({ baseUrl, model }: Connection): string {
+  const models = [{ name: model, max_tokens: contextTokens }];
+  return pretty({
+    language_models: { openai_compatible: { Sluice: { api_url: baseUrl, available_models: models } } },
+  });
+}
+
+function copilotModels({ baseUrl, key, model }: Connection): string {
+  const entry = {
+    id: model,
+    name: model,
+    url: `${baseUrl}/chat/completions`,
+    toolCalling: true,
+    vision: false,
+    maxInputTokens: contextTokens,
+    maxOutputTokens: 16_000,
+  };
+  return pretty([
+    { name: 'Sluice', vendor: 'customendpoint', apiKey: key, apiType: 'chat-completions', models: [entry] },
+  ]);
+}

@@ -1,0 +1,58 @@
+import type { ConfigStore } from '../config/config-store.ts';
+import type { CommandMap } from '../contract/commands.ts';
+import type { ConnectClientView, ConnectPreview } from '../contract/connect-views.ts';
+import type { QueryMap } from '../contract/queries.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+import { findById } from './change-list.ts';
+import { revealKey } from './reveal-key.ts';
+
+interface ConnectClientsPorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+  dataFolder: string | null;
+  /** Null while it does not listen. */
+  baseUrl(): string | null;
+  now(): number;
+}
+
+/** The commands and queries about clients' configuration files. */
+export interface ConnectClients {
+  list(): Promise<ConnectClientView[]>;
+  preview(query: QueryMap['connect-preview']): Promise<ConnectPreview>;
+  previewUndo(client: string): Promise<ConnectPreview>;
+  apply(command: CommandMap['connect.apply']): Promise<Record<string, never>>;
+  undo(command: CommandMap['connect.undo']): Promise<Record<string, never>>;
+}
+
+export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
+  // Loaded when it is first asked for: the editors of JSON, TOML and YAML would slow down each start.
+  const loadDesk = async () => {
+    const { createConnectDesk } = await import('../connect/connect-desk.ts');
+    return createConnectDesk(ports);
+  };
+  let loaded: ReturnType<typeof loadDesk> | undefined;
+  const desk = () => {
+    loaded ??= loadDesk();
+    return loaded;
+  };
+  const wanted = ({ client, key, model, secret }: QueryMap['connect-preview'] | CommandMap['connect.apply']) => {
+    const { keys, settings } = ports.config.current.config;
+    findById(keys, key, 'key');
+    const baseUrl = ports.baseUrl() ?? `http://127.0.0.1:${settings.port}/v1`;
+    return { client, keyId: key, model, baseUrl, secret: async () => secret ?? (await revealKey(ports, key)) };
+  };
+  return {
+    list: async () => (await desk()).list(),
+    preview: async (query) => (await desk()).preview(wanted(query)),
+    previewUndo: async (client) => (await desk()).previewUndo(client),
+    async apply(command) {
+      await (await desk()).apply(wanted(command), command.fingerprint);
+      return {};
+    },
+    async undo({ client, fingerprint }) {
+      await (await desk()).undo(client, fingerprint);
+      return {};
+    },
+  };
+}

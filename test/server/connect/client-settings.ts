@@ -1,0 +1,71 @@
+/** Configuration files as people have them: with comments, in an order of their own, with settings of other tools. */
+export const clientSettings: Record<string, string> = {
+  '.codex/config.toml': `# Codex, the way I like it
+approval_policy = "on-request"   # never on the server
+model = "o3"
+
+[projects."/home/me/work"]
+trust_level = "trusted"
+
+[model_providers.azure]
+name = "Azure"
+base_url = "https://example.openai.azure.com/openai"
+env_key = "AZURE_KEY"
+`,
+  '.claude/settings.json': `{
+\t"permissions": { "allow": ["Bash(npm test)"] },
+\t"env": {
+\t\t"BASH_DEFAULT_TIMEOUT_MS": "90000"
+\t},
+\t"model": "opus"
+}
+`,
+  // Gemini CLI takes comments, but no trailing comma.
+  '.gemini/settings.json': `{"ui": {"theme": "GitHub"} // dark
+}
+`,
+  '.gemini/.env': `# for all projects
+export GOOGLE_CLOUD_PROJECT="mine"
+`,
+  '.config/opencode/opencode.jsonc': `{
+  // shared with the team
+  "$schema": "https://opencode.ai/config.json",
+  "provider": {
+    "local": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": "http://127.0.0.1:1234/v1" } },
+  },
+}
+`,
+  '.qwen/settings.json': `{
+  "$version": 3,
+  "modelProviders": {
+    "openai": [
+      { "id": "qwen3-max", "baseUrl": "https://dashscope.example/v1", "envKey": "DASHSCOPE_API_KEY" }
+    ]
+  }
+}
+`,
+  '.continue/config.yaml': `name: My Assistant
+version: 1.0.0
+schema: v1
+
+models:
+- name: "Claude"   # for chat
+  provider: anthropic
+  model: claude-sonnet-4-5
+  apiKey: 5up3r-53cr3t-0f-m1ne
+  roles: [ chat,edit ]
+
+context:
+    - provider: code
+`,
+  '.config/zed/settings.json': `// Zed settings
+{
+  "vim_mode": true,
+  "language_models": { "ollama": { "api_url": "http://localhost:11434" } },
+}
+`,
+  '.aider.conf.yml': `# Aider
+dark-mode: true
+model: sonnet   # usually
+`,
+};

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import { clientIdOf, isToldApart, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+
+const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
+
+describe('a client', () => {
+  // As the programs sent them.
+  it.each([
+    ['curl/8.5.0', 'curl'],
+    ['OpenAI/Python 3.54.0', 'openai-python'],
+    ['AsyncOpenAI/Python 1.109.1', 'openai-python'],
+    ['OpenAI/JS 7.57.0', 'openai-node'],
+    [`ai/7.0.173 ${aiSdk}`, 'vercel-ai-sdk'],
+    ['ai/6.0.1 ai-sdk/openai-compatible/2.0.0', 'vercel-ai-sdk'],
+    ['ai-sdk-openai/4.0.118', 'vercel-ai-sdk'],
+    ['ai-sdk-openai-compatible/3.0.92', 'vercel-ai-sdk'],
+    ['codex_cli_rs/0.154.0 (Linux)', 'codex'],
+    ['codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.169.0)', 'codex'],
+    ['claude-cli/2.1.197 (external, sdk-cli)', 'claude-code'],
+    ['GeminiCLI-tui/0.61.0/ollama/qwen3-coder (linux; x64; terminal)', 'gemini-cli'],
+    ['opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', 'opencode'],
+    ['QwenCode/0.15.10 (linux; x64)', 'qwen-code'],
+    ['ai-sdk/openai-compatible/3.0.37 ai-sdk/provider-utils/5.0.30 runtime/bun/1.3.13', 'cline'],
+    ['Cline/3.40.0', 'cline'],
+    ['OpenAI/JS 4.104.0 [Cline]', 'cline'],
+    ['Kilo-Code/5.2.0 [Kilo Code]', 'kilo-code'],
+    ['ls/JS 5.23.2', 'continue'],
+    ['litellm/1.106.2', 'litellm'],
+    ['OpenAI/Python 2.54.0 [LiteLLM]', 'litellm'],
+    ['pydantic-ai/2.38.0', 'pydantic-ai'],
+    ['OpenAI/Python 3.54.0 [LangChain]', 'langchain'],
+    ['OpenAI/Python 3.54.0 [LlamaIndex]', 'llama-index'],
+    ['Zed/0.220.0 (linux; x86_64)', 'zed'],
+    ['GitHubCopilotChat/0.38.2', 'vscode-copilot'],
+    ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', 'window'],
+    ['Mozilla/5.0 (X11; Linux x86_64)', null],
+    ['', null],
+  ])('that calls itself %s is taken for %s', (client, id) => {
+    expect(clientIdOf(client)).toBe(id);
+  });
+
+  it('that cannot be told may be behind an SDK, but is neither the window nor a program with a name', () => {
+    expect(mayBeAny('OpenAI/JS 7.57.0')).toBe(true);
+    expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64)')).toBe(true);
+    expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64) [Sluice window]')).toBe(false);
+    expect(mayBeAny('claude-cli/2.1.197 (external, sdk-cli)')).toBe(false);
+    expect(isToldApart('aider')).toBe(false);
+    expect(isToldApart('codex')).toBe(true);
+  });
+});
+
+describe('the guides', () => {
+  const connection = { baseUrl: 'http://127.0.0.1:4810/v1', key: 'THE_KEY', model: 'acme/gpt-5' };
+  const textOf = (id: string) => JSON.stringify(stepsOf(guideOf(id), connection));
+  const guideOf = (id: string) => {
+    const guide = clientGuides.find((each) => each.id === id);
+    if (!guide) throw new Error(`There is no guide for ${id}.`);
+    return guide;
+  };
+
+  it('have an id of their own each, and hold address and key', () => {
+    expect(new Set(clientGuides.map(({ id }) => id)).size).toBe(clientGuides.length);
+    for (const { id } of clientGuides) {
+      expect.soft(textOf(id), id).toContain('http://127.0.0.1:4810');
+      expect.soft(textOf(id), id).toContain('THE_KEY');
+    }
+  });
+
+  it.each([
+    ['codex', '/v1/responses'],
+    ['claude-code', '/v1/messages'],
+    ['gemini-cli', '/v1beta/models/'],
+    ['continue', '/v1/responses'],
+    ['n8n', '/v1/responses'],
+    ['opencode', '/v1/chat/completions'],
+  ])('say which endpoint %s uses', (id, endpoint) => {
+    expect(textOf(id)).toContain(`"endpoint":"${id === 'continue' ? '/v1/chat/completions' : endpoint}`);
+    expect(textOf(id)).toContain(endpoint);
+  });
+
+  it.each([
+    ['vercel-ai-sdk', ['includeUsage: true', 'supportsStructuredOutputs: true']],
+    ['langchain', ['stream_usage=True']],
+    ['litellm', ['LITELLM_MASTER_KEY']],
+    ['aider', ['--weak-model openai/acme/gpt-5']],
+    ['llama-index', ['is_chat_model=True', 'is_function_calling_model=True']],
+  ])('set %s up so that all of it works', (id, options) => {
+    for (const option of options) expect(textOf(id)).toContain(option);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * Programs as installed from npm: on the PATH, or in the folder that SLUICE_TEST_CLIENTS names (`npm install --prefix FOLDER …`).
+ * They are no part of what `CI=true` requires: some cannot be had for every system.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { plainEnvironment } from './plain-environment.ts';
+
+const searched = [
+  ...(process.env.SLUICE_TEST_CLIENTS ? [join(process.env.SLUICE_TEST_CLIENTS, 'node_modules', '.bin')] : []),
+  ...plainEnvironment.PATH.split(delimiter),
+];
+
+export function findProgram(command: string): string | null {
+  const files = searched.map((folder) => join(folder, command));
+  return files.find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Ends a program that hangs. Far from what any of them needs. */
+export const programTimeoutMs = 60_000;
+
+interface ProgramRun {
+  parameters: string[];
+  /** Its HOME, and where it works. */
+  folder: string;
+  env: Record<string, string>;
+}
+
+/** Runs it in a folder of its own, where nothing but loopback can be reached through HTTP. */
+export async function runProgram(program: string, { parameters, folder, env }: ProgramRun) {
+  const nowhere = 'http://127.0.0.1:9';
+  const proxies = { HTTPS_PROXY: nowhere, HTTP_PROXY: nowhere, NO_PROXY: '127.0.0.1,localhost' };
+  const child = spawn(program, parameters, {
+    cwd: folder,
+    env: { ...plainEnvironment, HOME: folder, ...proxies, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Some are started by a script, so that ending them means ending a group.
+    detached: true,
+  });
+  const deadline = setTimeout(() => endGroup(child.pid), programTimeoutMs);
+  try {
+    const ended = once(child, 'exit');
+    const [said, complained, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { exitCode, said, complained };
+  } finally {
+    clearTimeout(deadline);
+    endGroup(child.pid);
+  }
+}
+
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}
