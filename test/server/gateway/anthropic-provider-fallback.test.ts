@@ -1,8 +1,9 @@
 /** One alias with targets of several dialects: Claude, then GPT, then a model of this machine. */
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import { startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { claudeAt } from '../../support/sdk-clients.ts';
 import {
   anthropicKey,
   begun,
@@ -58,7 +59,7 @@ async function start(policy: Policy = {}, order = Object.keys(modelOf)): Promise
     },
     secrets: { 'provider/claude/c1': anthropicKey, 'provider/gpt/c1': 'secret-of-gpt' },
   });
-  client = new Anthropic({ baseURL: gateway.origin, apiKey: testKey, maxRetries: 0 });
+  client = claudeAt(gateway);
 }
 
 const overloaded: Script = (_request, response) => sendError(response, 529, 'overloaded_error', 'Overloaded');

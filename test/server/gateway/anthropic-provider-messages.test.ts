@@ -1,8 +1,10 @@
 /** Anthropic's SDK in front of a provider that speaks Anthropic's API: bytes pass as they are. */
-import Anthropic, { toFile } from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
+import { toFile } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { claudeAt } from '../../support/sdk-clients.ts';
 import {
   anthropicKey,
   bodyOf,
@@ -43,7 +45,7 @@ async function start(config: Partial<ConfigInput> = {}, secrets: Record<string, 
     config: { providers: [provider], ...config },
     secrets: { 'provider/main/c1': anthropicKey, ...secrets },
   });
-  client = new Anthropic({ baseURL: gateway.origin, apiKey: testKey, maxRetries: 0 });
+  client = claudeAt(gateway);
 }
 
 const model = 'claude-opus-5-5';

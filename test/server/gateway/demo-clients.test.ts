@@ -1,8 +1,8 @@
 /** The built-in demo answers clients of all four APIs, with thoughts, tools and images. */
-import Anthropic from '@anthropic-ai/sdk';
-import { GoogleGenAI, ThinkingLevel } from '@google/genai';
+import { ThinkingLevel } from '@google/genai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { claudeAt, geminiAt } from '../../support/sdk-clients.ts';
 
 let gateway: TestGateway;
 
@@ -52,7 +52,7 @@ test('a response', async () => {
 });
 
 test('a message of Anthropic’s API', async () => {
-  const client = new Anthropic({ baseURL: gateway.origin, apiKey: testKey, maxRetries: 0 });
+  const client = claudeAt(gateway);
   const asked = { model, max_tokens: 2_048, thinking: { type: 'enabled' as const, budget_tokens: 1_024 } };
   const tools = [{ name: 'weather', input_schema: { ...parameters, type: 'object' as const } }];
   const called = await client.messages.stream({ ...asked, tools, messages: [{ role: 'user', content: question }] });
@@ -78,7 +78,7 @@ test('a message of Anthropic’s API', async () => {
 });
 
 test('an answer of Gemini’s API', async () => {
-  const client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+  const client = geminiAt(gateway);
   const thinkingConfig = { thinkingLevel: ThinkingLevel.LOW, includeThoughts: true };
   const functionDeclarations = [{ name: 'weather', parametersJsonSchema: parameters }];
   const called = await client.models.generateContent({

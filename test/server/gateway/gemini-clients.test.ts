@@ -1,6 +1,7 @@
-import { GoogleGenAI, Type } from '@google/genai';
+import { type GoogleGenAI, Type } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import { bodyOf, chunk, completion, sendStream, streamOf, strictChat, toolCall } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -11,7 +12,7 @@ let client: GoogleGenAI;
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
-  client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+  client = geminiAt(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

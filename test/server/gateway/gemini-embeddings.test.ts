@@ -1,6 +1,7 @@
-import { GoogleGenAI } from '@google/genai';
+import type { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import { bodyOf } from '../../support/strict-chat.ts';
 import { geminiKey, sendGoogleError, strictGemini } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
     },
     secrets: { 'provider/google/c1': geminiKey, 'provider/claude/c1': 'claude-secret' },
   });
-  client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+  client = geminiAt(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -1,6 +1,7 @@
-import { GoogleGenAI } from '@google/genai';
+import type { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import { geminiKey } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     },
     secrets: { 'provider/main/c1': geminiKey, 'provider/chats/c1': 'x' },
   });
-  client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+  client = geminiAt(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -1,6 +1,6 @@
-import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import {
   answered,
   geminiKey,
@@ -119,7 +119,7 @@ describe('what comes in Gemini’s words goes out as it is', () => {
 
   test('and Google’s SDK finds all of it', async () => {
     first.answer((_request, response) => sendEvents(response, events));
-    const client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+    const client = geminiAt(gateway);
     const texts: unknown[] = [];
     const stream = await client.models.generateContentStream({ model: 'only-first', contents: 'Hi' });
     for await (const { text } of stream) texts.push(text);

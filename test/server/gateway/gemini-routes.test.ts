@@ -1,6 +1,7 @@
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { geminiAt } from '../../support/sdk-clients.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
       aliases: [{ name: 'gemini-2.5-flash', targets: [{ provider: 'main', model: 'llama-3.3' }] }],
     },
   });
-  client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+  client = geminiAt(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

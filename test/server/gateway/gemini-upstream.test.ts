@@ -1,7 +1,8 @@
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { claudeAt } from '../../support/sdk-clients.ts';
 import { bodyOf } from '../../support/strict-chat.ts';
 import {
   answered,
@@ -29,7 +30,7 @@ beforeAll(async () => {
     secrets: { 'provider/main/c1': geminiKey },
   });
   chat = gateway.client;
-  claude = new Anthropic({ baseURL: gateway.origin, apiKey: null, authToken: testKey, maxRetries: 0 });
+  claude = claudeAt(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -1,8 +1,9 @@
 /** A conversation whose reasoning only one account can read goes to that account again, whatever the strategy. */
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { claudeAt } from '../../support/sdk-clients.ts';
 import { answered, sendGoogleError } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
@@ -80,7 +81,7 @@ test('a chat with kept reasoning stays on the key that made it, while new conver
 
 test('so does a client that carries the reasoning in an envelope', async () => {
   callsTools();
-  const claude = new Anthropic({ baseURL: gateway.origin, apiKey: null, authToken: testKey, maxRetries: 0 });
+  const claude = claudeAt(gateway);
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look around.' }];
   const tools = [{ name: 'look', input_schema: { type: 'object' as const } }];
   for (let turn = 0; turn < 3; turn++) {

@@ -1,9 +1,8 @@
 /** A translated stream of text that breaks goes on with what another attempt says, whatever the APIs of the two providers. */
-import Anthropic from '@anthropic-ai/sdk';
-import { GoogleGenAI } from '@google/genai';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { claudeAt, geminiAt } from '../../support/sdk-clients.ts';
 import * as claude from '../../support/strict-anthropic.ts';
 import * as chat from '../../support/strict-chat.ts';
 import * as gemini from '../../support/strict-gemini.ts';
@@ -82,7 +81,7 @@ const clients = {
     return [response.output_text, response.status];
   },
   async 'a message of Anthropic’s'() {
-    const client = new Anthropic({ baseURL: gateway.origin, apiKey: testKey, maxRetries: 0 });
+    const client = claudeAt(gateway);
     const messages = [{ role: 'user' as const, content: 'Tell' }];
     const stream = client.messages.stream({ model: 'm', max_tokens: 99, messages });
     const message = await stream.finalMessage();
@@ -92,7 +91,7 @@ const clients = {
     ];
   },
   async 'an answer of Gemini’s'() {
-    const client = new GoogleGenAI({ apiKey: testKey, httpOptions: { baseUrl: gateway.origin } });
+    const client = geminiAt(gateway);
     let text = '';
     let reason: unknown;
     for await (const chunk of await client.models.generateContentStream({ model: 'm', contents: 'Tell' })) {

@@ -111,7 +111,7 @@ describe('an event of a shape', () => {
 describe('there is no shape', () => {
   test.each([
     ['of an event that has no open place', 'data: [DONE]\n\n', ''],
-    ['where two places say the same as the text', chunk('a', { obfuscation: 'a' }), 'a'],
+    ['where two places say the same as the text', chunk('a', { text: 'a' }), 'a'],
     ['where none does', chunk('a'), 'b'],
     ['where a place is empty as the text is', chunk(''), ''],
     ['of a long event', chunk('a'.repeat(5_000)), 'a'.repeat(5_000)],
@@ -127,6 +127,13 @@ describe('there is no shape', () => {
     expect(shape.match(bytes, 0)).toBe(true);
     expect([shape.textStart, shape.textEnd]).toEqual([0, 0]);
   });
+});
+
+test('padding is not taken for the text, even where it is the same', () => {
+  const shape = mustShape(chunk('a', { obfuscation: 'a' }), 'a');
+  const bytes = Buffer.from(chunk('bc', { obfuscation: 'xyz' }));
+  expect(shape.match(bytes, 0)).toBe(true);
+  expect([bytes.toString('utf8', shape.textStart, shape.textEnd), shape.differsInText]).toEqual(['bc', true]);
 });
 
 describe('the end of', () => {
