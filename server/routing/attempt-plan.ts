@@ -74,7 +74,8 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  readonly #contexts = new ContextRoom();
+  /** Made when the request was too long for a target. */
+  #contexts: ContextRoom | undefined;
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -162,6 +163,7 @@ export class AttemptPlan {
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
+      this.#contexts ??= new ContextRoom();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }
@@ -231,12 +233,12 @@ export class AttemptPlan {
   #open(cause: AttemptCause): NextAttempt | null {
     const index = this.#waiting.findIndex((target) => this.#isOpen(target));
     const [target] = index === -1 ? [] : this.#waiting.splice(index, 1);
-    if (target) this.#contexts.asked(target);
+    if (target) this.#contexts?.asked(target);
     return target ? this.#begin(target, this.#credentials(target), cause) : null;
   }
 
   #isOpen(target: Target): boolean {
-    return this.#contexts.mayTake(target) && this.#credentials(target).length > 0;
+    return this.#contexts?.mayTake(target) !== false && this.#credentials(target).length > 0;
   }
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {

@@ -66,6 +66,8 @@ export class Registry {
   /** In the order in which they are asked whether a path is theirs. */
   readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
+  /** The places of routes without variable segments, by URL: nearly all requests go there, and no API need be asked. */
+  readonly #places = new Map<string, Located>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
   /** Embeddings routes by the wire's name; of several, the one for the most texts. */
@@ -80,7 +82,17 @@ export class Registry {
       for (const route of api.routes) {
         if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
         if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
+        this.#notePlace(api, route);
       }
+    }
+  }
+
+  #notePlace(api: Api, route: Route): void {
+    const url = api.base + route.path;
+    const located = this.#ask(url, {});
+    // A URL with the name of a model, or with an id, is a place of its own.
+    if (located.api === api && located.path === route.path && located.model === null && !route.path.includes('/:')) {
+      this.#places.set(url, located);
     }
   }
 
@@ -91,6 +103,10 @@ export class Registry {
 
   /** Finds the API to which a URL belongs. */
   locate(url: string, headers: IncomingHttpHeaders = {}): Located {
+    return this.#places.get(url) ?? this.#ask(url, headers);
+  }
+
+  #ask(url: string, headers: IncomingHttpHeaders): Located {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const query = mark === -1 ? '' : url.slice(mark);
