@@ -7,6 +7,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { Job } from '../jobs/job.ts';
+import type { Labelled } from '../loop-watch.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
 import { noteLosses } from '../translate/tell-losses.ts';
@@ -70,7 +71,7 @@ export interface AttemptTrace {
   responseStatus: string | null;
 }
 
-export class RequestTrace {
+export class RequestTrace implements Labelled {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
   readonly attempts: AttemptTrace[] = [];
@@ -90,10 +91,10 @@ export class RequestTrace {
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presented: readonly string[];
+  labelNumber = Number.NEGATIVE_INFINITY;
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
-  #label: Buffer | undefined;
   #latestModel: { model: string | null; noted: string | null } = { model: null, noted: null };
 
   constructor(method: string, presented: readonly string[]) {
@@ -111,13 +112,9 @@ export class RequestTrace {
     this.path = notedText(path, this.presented, maxPathLength);
   }
 
-  /**
-   * Identifies the request to the event loop watch. Cached at its first use, when key and route are known, because concurrent
-   * streams need it for each event.
-   */
-  get workLabel(): Uint8Array {
-    this.#label ??= Buffer.from(`${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`, 'latin1');
-    return this.#label;
+  /** Identifies the request to the event loop watch; read when key and route are known. */
+  get workLabel(): string {
+    return `${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`;
   }
 
   get started(): RequestStarted {

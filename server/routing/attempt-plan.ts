@@ -231,10 +231,14 @@ export class AttemptPlan {
   }
 
   #open(cause: AttemptCause): NextAttempt | null {
-    const index = this.#waiting.findIndex((target) => this.#isOpen(target));
-    const [target] = index === -1 ? [] : this.#waiting.splice(index, 1);
-    if (target) this.#contexts?.asked(target);
-    return target ? this.#begin(target, this.#credentials(target), cause) : null;
+    for (const [index, target] of this.#waiting.entries()) {
+      const credentials = this.#contexts?.mayTake(target) === false ? none : this.#credentials(target);
+      if (credentials.length === 0) continue;
+      this.#waiting.splice(index, 1);
+      this.#contexts?.asked(target);
+      return this.#begin(target, credentials, cause);
+    }
+    return null;
   }
 
   #isOpen(target: Target): boolean {
@@ -242,10 +246,17 @@ export class AttemptPlan {
   }
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
-    const [credential = null, ...unused] = credentials;
-    const isLastResort = !this.#options.picker.mayBeAsked(target);
-    const state = { uses: 1, retryable: false, isReasonless: false, isLastResort, readyAtMs: 0 };
-    this.#asked.set(target, { target, unused, credential, ...state });
+    const credential = credentials[0] ?? null;
+    this.#asked.set(target, {
+      target,
+      unused: credentials.slice(1),
+      credential,
+      uses: 1,
+      retryable: false,
+      isReasonless: false,
+      isLastResort: !this.#options.picker.mayBeAsked(target),
+      readyAtMs: 0,
+    });
     return { target, credential, cause, waitMs: 0 };
   }
 
@@ -264,6 +275,8 @@ export class AttemptPlan {
     return provider.credentials.find(({ id }) => id === credentialId);
   }
 }
+
+const none: readonly never[] = [];
 
 function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;
