@@ -163,15 +163,18 @@ function isAlike(one: RequestRecord, other: RequestRecord): boolean {
   );
 }
 
-let latestMs = 0;
+let latestSecond = 0;
+/** Without milliseconds: `2026-01-31T12:00:00.`. */
 let latestTime = '';
 
-/** Formatted once per millisecond. */
+/** Formats all but the milliseconds once per second. */
 function isoTime(atMs: number): string {
-  if (atMs === latestMs) return latestTime;
-  latestMs = atMs;
-  latestTime = new Date(atMs).toISOString();
-  return latestTime;
+  const second = Math.floor(atMs / 1_000);
+  if (second !== latestSecond) {
+    latestSecond = second;
+    latestTime = new Date(atMs).toISOString().slice(0, -'000Z'.length);
+  }
+  return `${latestTime}${String(atMs - second * 1_000).padStart(3, '0')}Z`;
 }
 
 function redactFields(fields: object, depth: number): Record<string, unknown> {

@@ -13,19 +13,33 @@ interface LoopWatchOptions {
 }
 
 export interface Labelled {
-  /** Identifies a request in three lines: its id, its key's id and its route. Latin-1. */
-  readonly workLabel: Uint8Array;
+  /** Identifies a request in three lines: its id, its key's id and its route. Read when it is first marked. */
+  readonly workLabel: string;
+  /** Number of its label among those that were written; -Infinity at first. Only for `LoopWatch`. */
+  labelNumber: number;
 }
+
+/** Labels that are kept; with more requests at the same time, they are written anew. */
+const keptLabels = 256;
+const labelBytes = 512;
+/** Cells: the counter, the place of the marked request's label plus 1 (0: none is marked), the end flag, the labels' lengths. */
+const firstLength = 3;
+const headBytes = (firstLength + keptLabels) * 4;
 
 /** Passed to the thread as text, so that it also exists in a bundled program. */
 const threadSource = `
 const { parentPort, workerData } = require('node:worker_threads')
 const { appendFileSync } = require('node:fs')
-const { memory, headBytes, lookMs, limitMs, logPath } = workerData
-const cells = new Int32Array(memory, 0, 4)
-const label = Buffer.from(memory, headBytes)
+const { memory, headBytes, labelBytes, lookMs, limitMs, logPath } = workerData
+const cells = new Int32Array(memory, 0, headBytes / 4)
+const labels = Buffer.from(memory, headBytes)
+const marked = () => {
+  const mark = Atomics.load(cells, 1)
+  const start = (mark - 1) * labelBytes
+  return mark === 0 ? null : labels.latin1Slice(start, start + cells[${firstLength} + mark - 1])
+}
 let beat = Atomics.load(cells, 0), lookedAt = performance.now(), standsMs = 0, noticed = null
-while (Atomics.wait(cells, 3, 0, lookMs) === 'timed-out') {
+while (Atomics.wait(cells, 2, 0, lookMs) === 'timed-out') {
   const now = performance.now()
   // A gap between two checks of this thread means that the machine slept.
   const passedMs = Math.min(now - lookedAt, 2 * lookMs)
@@ -38,7 +52,7 @@ while (Atomics.wait(cells, 3, 0, lookMs) === 'timed-out') {
   }
   standsMs += passedMs
   if (noticed || standsMs < limitMs) continue
-  noticed = { at: Date.now() - Math.round(standsMs), label: Atomics.load(cells, 1) ? label.latin1Slice(0, cells[2]) : null }
+  noticed = { at: Date.now() - Math.round(standsMs), label: marked() }
   if (logPath === null) continue
   const [request, key, route] = noticed.label?.split('\\n') ?? []
   const line = { level: 50, time: new Date().toISOString(), request, key, route, msg: 'the program stands still' }
@@ -53,18 +67,16 @@ interface Noticed {
 
 const limitMs = 1_000;
 const lookMs = 500;
-/** Four cells: the counter, whether a request is marked, the label's length, and the end flag. */
-const headBytes = 16;
-const labelBytes = 512;
 
-/** Marks the request being processed, in less than a microsecond. */
+/** Marks the request being processed, in a few nanoseconds: it is done for each event of each stream. */
 export class LoopWatch {
-  readonly #memory = new SharedArrayBuffer(headBytes + labelBytes);
+  readonly #memory = new SharedArrayBuffer(headBytes + keptLabels * labelBytes);
   readonly #cells = new Int32Array(this.#memory, 0, headBytes / 4);
-  readonly #label = Buffer.from(this.#memory, headBytes);
+  readonly #labels = Buffer.from(this.#memory, headBytes);
   readonly #options: LoopWatchOptions;
   #beats: NodeJS.Timeout | undefined;
-  #latest: Labelled | undefined;
+  /** Labels written so far. Each takes the place of the one that was written `keptLabels` before it. */
+  #written = 0;
 
   constructor(options: LoopWatchOptions) {
     this.#options = options;
@@ -80,11 +92,11 @@ export class LoopWatch {
       name: 'loop watch',
       execArgv: [],
       env: {},
-      workerData: { memory: this.#memory, headBytes, lookMs, limitMs, logPath },
+      workerData: { memory: this.#memory, headBytes, labelBytes, lookMs, limitMs, logPath },
       resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
     });
     thread.on('message', ({ at, ms, label }: Noticed) => {
-      if (Atomics.load(this.#cells, 3) === 0) stoodStill({ at, ms, request: readLabel(label) });
+      if (Atomics.load(this.#cells, 2) === 0) stoodStill({ at, ms, request: readLabel(label) });
     });
     // Without the thread, standstills are not reported.
     thread.on('error', () => {});
@@ -93,20 +105,20 @@ export class LoopWatch {
 
   stop(): void {
     clearInterval(this.#beats);
-    Atomics.store(this.#cells, 3, 1);
-    Atomics.notify(this.#cells, 3);
+    Atomics.store(this.#cells, 2, 1);
+    Atomics.notify(this.#cells, 2);
   }
 
   /** Marks a request before work whose duration depends on untrusted input. */
   begin(work: Labelled): void {
-    if (this.#latest !== work) {
-      this.#latest = work;
-      const { workLabel } = work;
-      const length = Math.min(workLabel.length, labelBytes);
-      this.#label.set(length < workLabel.length ? workLabel.subarray(0, length) : workLabel);
-      this.#cells[2] = length;
-    }
-    this.#cells[1] = 1;
+    if (this.#written - work.labelNumber > keptLabels) this.#write(work);
+    this.#cells[1] = (work.labelNumber % keptLabels) + 1;
+  }
+
+  #write(work: Labelled): void {
+    const place = this.#written % keptLabels;
+    this.#cells[firstLength + place] = this.#labels.write(work.workLabel, place * labelBytes, labelBytes, 'latin1');
+    work.labelNumber = this.#written++;
   }
 
   end(): void {

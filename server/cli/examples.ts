@@ -92,7 +92,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'preset apply': ['sluice preset apply team.json', 'sluice preset apply team.json --yes'],
   'preset link': ['sluice preset link team.json'],
   'preset leave': ['sluice preset leave'],
-  connect: ['sluice connect', 'sluice connect codex', 'sluice connect claude-code --write', 'sluice connect codex --undo'],
+  connect: [
+    'sluice connect',
+    'sluice connect codex',
+    'sluice connect claude-code --write',
+    'sluice connect codex --undo',
+  ],
   window: ['sluice window', 'sluice window --open'],
   doctor: ['sluice doctor'],
   completion: [

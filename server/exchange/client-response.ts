@@ -13,6 +13,7 @@ import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 import type { ResponseCapture } from './capture/response-capture.ts';
 import { clientHeaders } from './client-headers.ts';
+import { endWith, writePiece } from './client-writes.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
 import { hasLimitHeaders } from './hold-to-limits.ts';
 
@@ -135,10 +136,11 @@ export class ClientResponse {
   /** `from` is paused while the client does not read. */
   write(bytes: Buffer, from: Pausable | undefined): void {
     if (this.#isGone) return;
+    const isFirst = this.#bytesOut === 0;
     this.#bytesOut += bytes.length;
     this.#options.capture?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
-    if (this.#options.response.write(bytes) || !from) return;
+    if (writePiece(this.#options.response, bytes, isFirst) || !from) return;
     from.pause();
     if (!this.#paused) {
       this.#options.response.once('drain', () => this.#resume());
@@ -230,18 +232,6 @@ export class ClientResponse {
     }
     this.#keepAlive = new AwakeTimer(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
   }
-}
-
-/** For longer bodies, converting bytes to text costs more than it saves. In bytes. */
-const maxTextBytes = 8 * 1024;
-
-/**
- * Node sends a head and a string in one plain write, but a head and a buffer with `writev`, which costs 5 of the 115 µs of a
- * short answer. In Latin-1, each character stands for one byte.
- */
-function endWith(response: ServerResponse, last: Buffer | undefined): void {
-  if (last && last.length <= maxTextBytes) response.end(last.toString('latin1'), 'latin1');
-  else response.end(last);
 }
 
 const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);

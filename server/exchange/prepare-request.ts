@@ -45,7 +45,8 @@ export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
-  readonly #refusedReasoning = new RefusedReasoning();
+  /** Made with the first failure: no request of a well-behaved client needs it. */
+  #refusedReasoning: RefusedReasoning | undefined;
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
   /** The client's upload, read into memory for a translation. */
@@ -100,7 +101,7 @@ export class RequestPreparation {
   #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
     const call = this.#call;
     const sendable = this.#sendableFor(target);
-    if (this.#refusedReasoning.isBy(target)) return this.#withoutReasoning(sendable);
+    if (this.#refusedReasoning?.isBy(target)) return this.#withoutReasoning(sendable, this.#refusedReasoning);
     return sendable instanceof Promise
       ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
       : { call, sendable, translation: null, hosting: null };
@@ -125,6 +126,7 @@ export class RequestPreparation {
   /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
+    this.#refusedReasoning ??= new RefusedReasoning();
     return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
   }
 
@@ -151,8 +153,11 @@ export class RequestPreparation {
     return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId);
   }
 
-  async #withoutReasoning(sendable: PreparedBody | Promise<PreparedBody>): Promise<PreparedRequest> {
-    const reduced = await this.#refusedReasoning.without(await sendable);
+  async #withoutReasoning(
+    sendable: PreparedBody | Promise<PreparedBody>,
+    refused: RefusedReasoning,
+  ): Promise<PreparedRequest> {
+    const reduced = await refused.without(await sendable);
     return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
   }
 
@@ -194,7 +199,7 @@ export class RequestPreparation {
       }
       const model = this.#plan.model ?? '';
       const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
-      const withoutReasoning = this.#refusedReasoning.isBy(target);
+      const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
       const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
       return this.#translation.forTarget(addressee);
     } catch (thrown) {

@@ -15,8 +15,19 @@ const maxShapedLength = 1_024;
 /** The client's keys, and the values of the credential's headers: the secret itself, or `Bearer` and the secret. */
 export function secretsOf(presented: readonly string[], credential: UpstreamCredential | null): readonly string[] {
   if (!credential) return presented;
-  const sent = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
-  return [...presented, ...sent, ...(credential.signing?.secrets ?? [])];
+  const sent = sentSecretsOf(credential);
+  return credential.signing ? [...presented, ...sent, ...credential.signing.secrets] : [...presented, ...sent];
+}
+
+const sentSecrets = new WeakMap<UpstreamCredential, readonly string[]>();
+
+/** Those in its headers, read once per credential. */
+function sentSecretsOf(credential: UpstreamCredential): readonly string[] {
+  const known = sentSecrets.get(credential);
+  if (known) return known;
+  const found = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
+  sentSecrets.set(credential, found);
+  return found;
 }
 
 export function redactText(text: string, secrets: readonly string[]): string {

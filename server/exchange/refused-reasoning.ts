@@ -17,12 +17,11 @@ interface Refused {
 }
 
 export class RefusedReasoning {
-  /** Created lazily: no request of a well-behaved client needs it. */
-  #targets: Set<Target> | undefined;
+  readonly #targets = new Set<Target>();
 
   /** Whether the target has to be asked without reasoning. */
   isBy(target: Target): boolean {
-    return this.#targets?.has(target) ?? false;
+    return this.#targets.has(target);
   }
 
   /** Removes reasoning from the body, for a target that receives the client's own format. */
@@ -36,7 +35,6 @@ export class RefusedReasoning {
     if (!result.failure.refusesReasoning) return result;
     const isNew = mayBeAskedAgain && !this.isBy(target);
     if (isNew && (sent === null || (await this.without(sent)) !== sent)) {
-      this.#targets ??= new Set();
       this.#targets.add(target);
       return result;
     }

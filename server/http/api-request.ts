@@ -140,7 +140,7 @@ class ApiRequest {
     const body = before ? await this.#continued(before, sent, held) : sent;
     this.#noteBody(body, held);
     const plan = this.#exchange.plan(match, { group, key }, body);
-    const counting = countingPlan(plan, match.route);
+    const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);
     const { presented } = this.#trace;

@@ -73,7 +73,7 @@ interface LedgerOptions {
   now?: () => number;
   /** The time by which rows expire. */
   sweepClock?: SweepClock;
-  /** The longest delay of a write; at most 100. */
+  /** The longest delay of a write, and half as much again for a request that has only begun; at most 66. */
   flushMs?: number;
 }
 

@@ -14,7 +14,7 @@ import { isFinished, type LedgerWriter } from './writer.ts';
 interface WaitingRowsOptions {
   writer: LedgerWriter;
   log: { warn(fields: object, message: string): void };
-  /** The longest delay of a write; at most 100. */
+  /** The longest delay of a write, and half as much again for a request that has only begun; at most 66. */
   flushMs: number;
 }
 
@@ -56,20 +56,28 @@ export class WaitingRows {
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
   readonly flush = (): void => {
     this.#disarm();
-    this.#write('all');
+    this.#write(() => false);
   };
 
   /**
-   * A full batch leaves requests that have only begun to the timer: under load nearly all of them end before it fires, and
-   * need one insert rather than an insert and an update.
+   * Nearly all requests end soon, and then need one insert rather than an insert and an update. So a full batch leaves those
+   * that have only begun to the timer, and the timer leaves those that began just now to its next turn.
    */
-  readonly #flushEnded = (): void => this.#write('ended');
+  readonly #flushEnded = (): void => this.#write(() => true);
+  readonly #flushDue = (): void => {
+    this.#disarm();
+    const nowMs = Date.now();
+    const youngMs = this.#options.flushMs / 2;
+    // A clock that was set back must not keep rows waiting.
+    this.#write(({ startedAt }) => Math.abs(nowMs - startedAt) < youngMs);
+    if (this.#rows.length > 0) this.#arm(this.#options.flushMs);
+  };
 
-  #write(which: 'all' | 'ended'): void {
+  #write(mayWait: (row: BegunRow) => boolean): void {
     if (this.#isMarked && this.#rows.length === 0 && this.#captures.length === 0) return;
     try {
       if (!this.#isMarked) this.#markInterrupted();
-      this.#rows = this.#options.writer.write(this.#rows, this.#captures, which);
+      this.#rows = this.#options.writer.write(this.#rows, this.#captures, mayWait);
       this.#ended = 0;
       this.#captures = [];
       this.#lastError = null;
@@ -128,7 +136,7 @@ export class WaitingRows {
   }
 
   #arm(delayMs: number): void {
-    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+    this.#timer ??= setTimeout(this.#flushDue, delayMs).unref();
   }
 
   #disarm(): void {

@@ -20,10 +20,14 @@ import type { UsageDays } from './usage-days.ts';
 
 export interface LedgerWriter {
   /**
-   * Writes the whole batch, or throws and writes nothing. With `ended`, skips and returns the rows of requests that have only
-   * begun.
+   * Writes the whole batch, or throws and writes nothing. Skips and returns those rows of requests that have only begun that
+   * may wait.
    */
-  write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[], which: 'all' | 'ended'): BegunRow[];
+  write(
+    requests: readonly (BegunRow | EndedRow)[],
+    captures: readonly Capture[],
+    mayWait: (row: BegunRow) => boolean,
+  ): BegunRow[];
   /** Marks requests that an earlier run left unfinished. Returns their number. */
   markInterrupted(): number;
 }
@@ -57,7 +61,7 @@ export function createLedgerWriter(
   database.onReplaced(() => running.clear());
 
   return {
-    write(rows, captures, which) {
+    write(rows, captures, mayWait) {
       const left: BegunRow[] = [];
       const begun = new Map<string, number>();
       const ended = new Map<string, number>();
@@ -65,7 +69,7 @@ export function createLedgerWriter(
       database.transaction(() => {
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
-          if (which === 'ended' && !isFinished(row)) {
+          if (!isFinished(row) && mayWait(row)) {
             left.push(row);
             continue;
           }

@@ -74,7 +74,8 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  readonly #contexts = new ContextRoom();
+  /** Made when the request was too long for a target. */
+  #contexts: ContextRoom | undefined;
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -162,6 +163,7 @@ export class AttemptPlan {
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
+      this.#contexts ??= new ContextRoom();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }
@@ -229,21 +231,32 @@ export class AttemptPlan {
   }
 
   #open(cause: AttemptCause): NextAttempt | null {
-    const index = this.#waiting.findIndex((target) => this.#isOpen(target));
-    const [target] = index === -1 ? [] : this.#waiting.splice(index, 1);
-    if (target) this.#contexts.asked(target);
-    return target ? this.#begin(target, this.#credentials(target), cause) : null;
+    for (const [index, target] of this.#waiting.entries()) {
+      const credentials = this.#contexts?.mayTake(target) === false ? none : this.#credentials(target);
+      if (credentials.length === 0) continue;
+      this.#waiting.splice(index, 1);
+      this.#contexts?.asked(target);
+      return this.#begin(target, credentials, cause);
+    }
+    return null;
   }
 
   #isOpen(target: Target): boolean {
-    return this.#contexts.mayTake(target) && this.#credentials(target).length > 0;
+    return this.#contexts?.mayTake(target) !== false && this.#credentials(target).length > 0;
   }
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
-    const [credential = null, ...unused] = credentials;
-    const isLastResort = !this.#options.picker.mayBeAsked(target);
-    const state = { uses: 1, retryable: false, isReasonless: false, isLastResort, readyAtMs: 0 };
-    this.#asked.set(target, { target, unused, credential, ...state });
+    const credential = credentials[0] ?? null;
+    this.#asked.set(target, {
+      target,
+      unused: credentials.slice(1),
+      credential,
+      uses: 1,
+      retryable: false,
+      isReasonless: false,
+      isLastResort: !this.#options.picker.mayBeAsked(target),
+      readyAtMs: 0,
+    });
     return { target, credential, cause, waitMs: 0 };
   }
 
@@ -262,6 +275,8 @@ export class AttemptPlan {
     return provider.credentials.find(({ id }) => id === credentialId);
   }
 }
+
+const none: readonly never[] = [];
 
 function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;

@@ -93,6 +93,7 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
 
 /** Patterns are matched against the requested name and, for `provider/model`, against the plain model name. */
 function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean {
+  if (mayUseAnyModel(group, key)) return true;
   const isOwnName = group.routes.has(model) || group.unservable.has(model);
   const meant = isOwnName ? null : (addressedTarget(group, model)?.model ?? null);
   if (!group.allowsModel(model, meant)) return false;

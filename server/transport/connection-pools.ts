@@ -54,6 +54,8 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
   const pools = new Map<string, PoolEntry>();
   /** No longer used, but requests still run on them. */
   const retired = new Set<Pool>();
+  /** Of the latest request: most go where the one before went, and are spared the name. */
+  let latest: { to: Destination; entry: PoolEntry } | null = null;
   const sockets = new Set<Socket>();
   const system = createSystemProxies(proxies.askSystem ?? (async () => 'DIRECT'));
   const opened = (socket: Socket) => {
@@ -63,6 +65,7 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
 
   const retire = (name: string, { pool }: PoolEntry) => {
     pools.delete(name);
+    latest = null;
     retired.add(pool);
     void pool.close().finally(() => retired.delete(pool));
   };
@@ -87,11 +90,12 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
 
   return {
     poolFor(to) {
-      const entry = pools.get(nameOf(to));
+      const entry = latest && isSame(latest.to, to) ? latest.entry : pools.get(nameOf(to));
       if (!entry) {
         const chain = chainOf(to);
         return chain instanceof Promise ? chain.then((found) => open(to, found)) : open(to, chain);
       }
+      if (latest?.entry !== entry) latest = { to: destinationOf(to), entry };
       entry.usedAtMs = Date.now();
       return entry;
     },
@@ -119,6 +123,17 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
 
 function nameOf({ origin, proxy, timeouts }: Destination): string {
   return `${origin} ${proxy} ${timeouts.connectMs}`;
+}
+
+/** Without the rest of a request, which must not be kept. */
+function destinationOf({ origin, proxy, timeouts: { connectMs } }: Destination): Destination {
+  return { origin, proxy, timeouts: { connectMs } };
+}
+
+function isSame(one: Destination, other: Destination): boolean {
+  return (
+    one.origin === other.origin && one.proxy === other.proxy && one.timeouts.connectMs === other.timeouts.connectMs
+  );
 }
 
 type Connecting = Pick<Parameters<typeof createConnector>[0], 'secureContext' | 'opened'>;

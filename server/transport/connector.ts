@@ -7,6 +7,7 @@ import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../awake-clock.ts';
+import { joinShortWrites } from './joined-writes.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -30,7 +31,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const sessions = new Map<string, Buffer>();
   return (target, callback) => {
     connectInTurn(options, sessions, target).then(
-      (socket) => callback(null, socket),
+      (socket) => {
+        joinShortWrites(socket);
+        callback(null, socket);
+      },
       (error) => callback(error, null),
     );
   };

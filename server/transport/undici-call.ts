@@ -22,7 +22,8 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #headersSeen = false;
   #done = false;
   /** undici reports each chunk of a chunked response, and one read may contain hundreds; they are passed on together. */
-  #pieces: Buffer[] = [];
+  #piece: Buffer | undefined;
+  #morePieces: Buffer[] | undefined;
   /** Paused by the reader. */
   #isHeld = false;
   /** Paused until the next turn of the event loop. */
@@ -85,8 +86,13 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
-    this.#pieces.push(chunk);
-    if (this.#pieces.length === 1) process.nextTick(flushPieces, this);
+    if (this.#piece) {
+      this.#morePieces ??= [this.#piece];
+      this.#morePieces.push(chunk);
+    } else {
+      this.#piece = chunk;
+      process.nextTick(flushPieces, this);
+    }
   }
 
   onResponseEnd(): void {
@@ -95,12 +101,11 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   flushPieces(): void {
-    const pieces = this.#pieces;
-    const [first] = pieces;
-    if (this.#done || !first) return;
+    if (this.#done || !this.#piece) return;
     this.#silenceTimer?.refresh();
-    this.#pieces = [];
-    const bytes = pieces.length === 1 ? first : Buffer.concat(pieces);
+    const bytes = this.#morePieces ? Buffer.concat(this.#morePieces) : this.#piece;
+    this.#piece = undefined;
+    this.#morePieces = undefined;
     const startedMs = bytes.length < timedFromBytes ? null : performance.now();
     this.#handler.onData(bytes);
     if (startedMs !== null && performance.now() - startedMs > restAfterMs) this.#rest();

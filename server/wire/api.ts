@@ -60,8 +60,8 @@ export interface Api {
   /** Path at which clients check whether the server is up, with or without a key; null if there is none. */
   readonly helloPath: string | null;
   /**
-   * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path; then the
-   * headers decide.
+   * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path that is a
+   * route of neither; then the headers decide.
    */
   locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null;
   /** What a client that called `path`, which is no path of this API, probably meant; null if unclear. */

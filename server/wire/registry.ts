@@ -70,6 +70,8 @@ export class Registry {
   /** In the order in which they are asked whether a path is theirs. */
   readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
+  /** The places of routes without variable segments, by URL: nearly all requests go there, and no API need be asked. */
+  readonly #places = new Map<string, Located>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
   /** Routes whose answers are never streamed, by the wire's name; of several for embeddings, the one for the most texts. */
@@ -79,10 +81,24 @@ export class Registry {
   constructor(apis: readonly [Api, ...Api[]]) {
     this.#apis = apis;
     this.#asked = apis.toReversed();
-    for (const api of apis) this.#tables.set(api, tableOf(api));
+    for (const api of apis) {
+      this.#tables.set(api, tableOf(api));
+      for (const route of api.routes) this.#notePlace(api, route);
+    }
     for (const route of [...apis.flatMap(({ routes }) => routes), ...upstreamRoutes]) {
       if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
       else if (route.method === 'POST' && !route.writeTokenCount) this.#wholeRoutes.set(route.wire.name, route);
+    }
+  }
+
+  #notePlace(api: Api, route: Route): void {
+    // Headers decide to which API some GET requests belong, such as that for the models.
+    if (route.method !== 'POST') return;
+    const url = api.base + route.path;
+    const located = this.#ask(url, {});
+    // A URL with the name of a model, or with an id, is a place of its own.
+    if (located.api === api && located.path === route.path && located.model === null && !route.path.includes('/:')) {
+      this.#places.set(url, located);
     }
   }
 
@@ -93,6 +109,10 @@ export class Registry {
 
   /** Finds the API to which a URL belongs. */
   locate(url: string, headers: IncomingHttpHeaders = {}): Located {
+    return this.#places.get(url) ?? this.#ask(url, headers);
+  }
+
+  #ask(url: string, headers: IncomingHttpHeaders): Located {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const query = mark === -1 ? '' : url.slice(mark);

@@ -159,11 +159,19 @@ export class SseGate implements EventGate {
   }
 }
 
+/** A range of bytes, without the view that `subarray` would make, which costs as much as a lookup. */
+interface Piece {
+  bytes: Buffer;
+  start: number;
+  end: number;
+}
+
 /** Assembles the rest of an edited chunk into one buffer, since a write costs more than a copy. */
 class EditedChunk {
   readonly chunk: Buffer;
-  readonly #pieces: Buffer[] = [];
+  readonly #pieces: Piece[] = [];
   #keptFrom = 0;
+  #length = 0;
 
   constructor(chunk: Buffer) {
     this.chunk = chunk;
@@ -171,18 +179,32 @@ class EditedChunk {
 
   /** Calls must be in order. */
   replace(start: number, end: number, by: Buffer | null): void {
-    if (this.#keptFrom < start) this.#pieces.push(this.chunk.subarray(this.#keptFrom, start));
-    if (by) this.#pieces.push(by);
+    this.#keep(this.chunk, this.#keptFrom, start);
+    if (by) this.#keep(by, 0, by.length);
     this.#keptFrom = end;
   }
 
   /** Null if nothing is left. */
   upTo(end: number): Buffer | null {
-    // The usual case in a paced stream. A view of the whole chunk would cost as much as a lookup.
+    // The usual case in a paced stream.
     if (this.#keptFrom === 0 && this.#pieces.length === 0 && end === this.chunk.length && end > 0) return this.chunk;
     this.replace(end, end, null);
     const [first] = this.#pieces;
-    return first && this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : (first ?? null);
+    if (!first || this.#pieces.length > 1) return first ? this.#joined() : null;
+    return first.end - first.start === first.bytes.length ? first.bytes : first.bytes.subarray(first.start, first.end);
+  }
+
+  #keep(bytes: Buffer, start: number, end: number): void {
+    if (start >= end) return;
+    this.#pieces.push({ bytes, start, end });
+    this.#length += end - start;
+  }
+
+  #joined(): Buffer {
+    const joined = Buffer.allocUnsafe(this.#length);
+    let at = 0;
+    for (const { bytes, start, end } of this.#pieces) at += bytes.copy(joined, at, start, end);
+    return joined;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { createLog, createRequestLog, openLogFile } from '../../server/log.ts';
 import { finishedRow } from './ledger/records.ts';
@@ -59,6 +59,21 @@ test('a request is a line like all others', () => {
   expect(lines[1]).toMatch(/\}\n$/);
   expect(request).toMatchObject({ level: usual.level, msg: usual.msg, id: 'req_1', model: 'a "model"\n', ms: 13 });
   expect(Math.abs(Date.parse(request.time) - Date.parse(usual.time))).toBeLessThan(5_000);
+});
+
+test('the time of a request is written to the millisecond', () => {
+  const times = ['2026-01-31T12:00:00.005Z', '2026-01-31T12:00:00.999Z', '2026-01-31T12:00:01.000Z'];
+  let lines = '';
+  const requests = createRequestLog({ write: (text) => void (lines += text) });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  for (const time of times) {
+    vi.setSystemTime(time);
+    requests.log(finishedRow('req_1'));
+  }
+  vi.useRealTimers();
+  requests.flush();
+  const written = lines.trim().split('\n');
+  expect(written.map((line) => JSON.parse(line).time)).toEqual(times);
 });
 
 test.each<[string, Partial<RequestRecord>, object]>([

@@ -90,6 +90,28 @@ test('nothing is stored of losses where there were none', async () => {
   expect(await ledger.getRequest('req_1')).toMatchObject({ dropped: [], emulated: [] });
 });
 
+test('a request that began just before a batch is due is written with the next one, unless it has ended by then', () => {
+  ledger.finished(finishedRow('req_1'));
+  vi.advanceTimersByTime(40);
+  for (const id of ['req_2', 'req_3']) ledger.started(startedRow(id, { startedAt: Date.now() }));
+  vi.advanceTimersByTime(10);
+  expect(countRows()).toBe(1);
+  ledger.finished(finishedRow('req_2'));
+  vi.advanceTimersByTime(50);
+  const rows = database.prepare('SELECT id, outcome FROM requests').all();
+  expect(rows).toEqual([
+    { id: 'req_1', outcome: 'ok' },
+    { id: 'req_2', outcome: 'ok' },
+    { id: 'req_3', outcome: null },
+  ]);
+});
+
+test('a request that began at a time to come is written when it is due', () => {
+  ledger.started(startedRow('req_1', { startedAt: Date.now() + 60_000 }));
+  vi.advanceTimersByTime(50);
+  expect(countRows()).toBe(1);
+});
+
 test('a full batch does not wait for its time', async () => {
   for (let index = 0; index < 256; index += 1) ledger.finished(finishedRow(`req_${index}`));
   expect(countRows()).toBe(0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openai } from '../../../server/wire/openai/api.ts';
 import { openaiRoutes } from '../../../server/wire/openai/routes.ts';
-import { Registry } from '../../../server/wire/registry.ts';
+import { Registry, servedApis } from '../../../server/wire/registry.ts';
 import { decodeSegment } from '../../../server/wire/segments.ts';
 import { findRoute } from '../../support/routes.ts';
 
@@ -18,6 +18,17 @@ test.each([
   ['/v1/videos/a%2Fb/content?variant=%5B', '/videos/a%2Fb/content', '?variant=%5B'],
 ])('the URL %s has the path %j and the query %j', (url, path, query) => {
   expect(registry.locate(url)).toMatchObject({ path, query, isKnown: true });
+});
+
+test('no header changes whose a URL is that one of the APIs has a route for', () => {
+  const all = new Registry(servedApis);
+  const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-client': 'genai' };
+  const urls = servedApis
+    .flatMap(({ base, routes }) => routes.map(({ path }) => base + path))
+    .filter((url) => !/[?:]/.test(url));
+  const askedInFull = (url: string) => all.locate(`${url}?a=b`, headers);
+  for (const url of urls) expect(all.locate(url, headers).api, url).toBe(askedInFull(url).api);
+  for (const url of urls) expect(all.locate(url, headers).path, url).toBe(askedInFull(url).path);
 });
 
 describe('a route', () => {
