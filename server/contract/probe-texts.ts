@@ -34,8 +34,8 @@ export const findingTexts: TextsOf<ProbeFindings> = {
   'open-to-all': () => 'the model list is open to all, so the credential was not tested',
   answered: ({ status }) => `it answered ${status}`,
   'not-so-far': () => 'the service did not get so far',
-  listed: ({ models }) => `${models} models`,
-  'model-not-listed': ({ model, models }) => `"${model}" is not among its ${models} models`,
+  listed: ({ models }) => countOf(models),
+  'model-not-listed': ({ model, models }) => `"${model}" is not among its ${countOf(models)}`,
   'call-passed': () => 'a model answers',
   'answered-with': ({ model, elapsedMs }) => `"${model}" answered in ${elapsedMs} ms`,
   'call-answered': ({ model, status }) => `a call to "${model}" was answered with ${status}`,
@@ -70,3 +70,7 @@ export const remedyTexts: TextsOf<ProbeRemedies> = {
   'check-model': () => 'Check the name’s spelling, or whether this credential may use it.',
   'choose-model': () => 'Test it with another model, or look at what the service said.',
 };
+
+function countOf(models: number): string {
+  return `${models} ${models === 1 ? 'model' : 'models'}`;
+}

@@ -37,7 +37,7 @@ const shots: readonly Shot[] = [
     name: 'add-provider',
     path: '/providers',
     async ready(page) {
-      await page.getByRole('button', { name: /^(Add provider|添加提供方)$/ }).click();
+      await page.getByRole('button', { name: /^(Add provider|添加服务商)$/ }).click();
       await page.getByRole('dialog').getByText('https://api.openai.com/v1').waitFor();
     },
   },

@@ -49,14 +49,16 @@ function python(method: string, url: string, body: string): string {
 
 function node(method: string, url: string, body: string): string {
   return [
+    "import { env, stdout } from 'node:process';",
+    '',
     `const response = await fetch('${url}', {`,
     `  method: '${method}',`,
     '  headers: {',
-    '    authorization: "Bearer " + process.env.SLUICE_API_KEY,',
+    '    authorization: "Bearer " + env.SLUICE_API_KEY,',
     "    'content-type': 'application/json',",
     '  },',
     ...(body === '' ? [] : [`  body: JSON.stringify(${body.replaceAll('\n', '\n  ')}),`]),
     '});',
-    'for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(chunk);',
+    'for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) stdout.write(chunk);',
   ].join('\n');
 }

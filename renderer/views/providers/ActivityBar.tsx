@@ -61,7 +61,7 @@ function LastError({ id, count }: { id: string; count: number }) {
     <p className={classes.error}>
       <RelativeTime moment={request.startedAt} phrase={messages.providers.activity.lastError} />{' '}
       <Link href={`/requests/${request.id}`}>
-        {[failed?.status ?? request.status, failed?.error ?? request.errorCode].filter(Boolean).join(' ')}
+        {failed?.error ?? [request.status, request.errorCode].filter(Boolean).join(' ')}
       </Link>
     </p>
   );

@@ -21,7 +21,9 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let upstream: ScriptedUpstream;
 beforeEach(async () => {
-  upstream = await startUpstream((_request, response) => json(response, { object: 'list', data: [{ id: 'gpt-x' }] }));
+  upstream = await startUpstream(({ method }, response) =>
+    json(response, method === 'GET' ? { object: 'list', data: [{ id: 'gpt-x' }] } : { choices: [] }),
+  );
 });
 afterEach(() => upstream.stop());
 
@@ -110,7 +112,7 @@ describe.each([
     expect(await ask('provider credential main --credential-stdin', { input: 'secret-2' })).toMatchObject({
       credential: { id: 'c1', hasSecret: true },
     });
-    expect(await ask('provider test main')).toMatchObject({ provider: 'main', ok: true });
+    expect(await ask('provider test main')).toMatchObject({ provider: 'main', ok: true, call: { model: 'gpt-x' } });
     expect(await ask('provider models main')).toContain('gpt-x');
     expect((await run('provider list')).stdout).toMatch(/HEALTH.*\n.*not reached yet/);
     expect(await ask('provider reset main c1')).toMatchObject({ provider: { id: 'main', health: { state: 'ok' } } });
