@@ -10,8 +10,7 @@ beforeEach(() => vi.useFakeTimers({ now: lateEvening, toFake: ['Date', 'setTimeo
 afterEach(() => vi.useRealTimers());
 
 const usage: UsageView = {
-  ...{ name: '2026-11-20', requests: 7, errors: 0,
-    refused: 0, inputTokens: 2, outputTokens: 1 },
+  ...{ name: '2026-11-20', requests: 7, errors: 0, refused: 0, inputTokens: 2, outputTokens: 1 },
   ...{
     cachedInputTokens: 0,
     reasoningTokens: 0,
