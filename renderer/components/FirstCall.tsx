@@ -20,7 +20,8 @@ export function FirstCall({ choice }: { choice: KeyChoice }) {
   const [isRunning, setRunning] = useState(false);
   const [answer, setAnswer] = useState<CallAnswer | null>(null);
   if (baseUrl === null) return null;
-  const command = (key: string) => callCommand({ baseUrl, key, model });
+  // Without a key there is no list to take a model from.
+  const command = (key: string) => callCommand({ baseUrl, key, model: model || '…' });
   const run = async () => {
     setRunning(true);
     const { secret } = await choice.peek();

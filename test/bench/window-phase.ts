@@ -48,7 +48,34 @@ async function measureOpening(bench: Bench, browser: Browser, gateway: RunningGa
   const first = firstScripts();
   bench.samples.add('window.firstJsKb', 'sluice', gzipKb(first));
   bench.samples.add('window.overviewJsKb', 'sluice', gzipKb([...new Set([...first, ...scripts])]));
+  await measureFirstVisits(bench, page);
+  const longestTaskMs = await page.evaluate(() => Number(document.documentElement.dataset.longestTaskMs ?? 0));
+  bench.samples.add('window.longestTaskMs', 'sluice', longestTaskMs);
   await page.context().close();
+}
+
+/** From the click to the heading of each screen that was not opened before, once all their files are loaded. */
+async function measureFirstVisits(bench: Bench, page: Page): Promise<void> {
+  await page.waitForFunction((screens) => {
+    const fetched = performance.getEntriesByType('resource').map(({ name }) => name);
+    return screens.every((name) => fetched.some((url) => url.includes(`/assets/${name}-`) && url.endsWith('.js')));
+  }, screens);
+  for (const name of screens) {
+    const visitMs = await page.evaluate(openScreen, name);
+    bench.samples.add('window.firstVisitMs', 'sluice', visitMs);
+  }
+}
+
+const screens = ['Providers', 'Models', 'Groups', 'Keys', 'Requests', 'Playground', 'Connect', 'Settings'];
+
+/** In the page. */
+async function openScreen(name: string): Promise<number> {
+  const link = [...document.querySelectorAll<HTMLElement>('nav a')].find(({ title }) => title === name);
+  const beganMs = performance.now();
+  link?.click();
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  while (document.querySelector('main h1')?.textContent !== name) await nextFrame();
+  return performance.now() - beganMs;
 }
 
 /** What the page names itself: all that stands between it and the first screen. */
@@ -152,6 +179,14 @@ function noteWhenInteractive(): void {
       root.dataset.interactiveMs ??= String(performance.now());
     });
   };
+  new PerformanceObserver((list) => {
+    const { dataset } = document.documentElement;
+    const longestMs = Math.max(
+      Number(dataset.longestTaskMs ?? 0),
+      ...list.getEntries().map(({ duration }) => duration),
+    );
+    dataset.longestTaskMs = String(longestMs);
+  }).observe({ type: 'longtask', buffered: true });
   new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
 }
 

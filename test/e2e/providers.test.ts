@@ -125,8 +125,9 @@ describe('adding a provider', () => {
 
   it('takes one click where the environment holds the credential', async () => {
     const env = { GROQ_API_KEY: rightSecret, MISTRAL_API_KEY: 'sk-other', AZURE_OPENAI_API_KEY: 'sk-azure' };
-    const { page, gateway, complaints } = await open({ screen: '/providers', env });
+    const { page, gateway, complaints } = await open({ screen: '/keys', env });
     await answerPresetsAt(page, upstream.baseUrl);
+    await page.getByRole('link', { name: 'Providers', exact: true }).click();
     const offers = page.getByRole('region', { name: 'Found in the environment' });
     await offers.getByRole('button', { name: 'Use GROQ_API_KEY for Groq' }).click();
     const dialog = page.getByRole('dialog');

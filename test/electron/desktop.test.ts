@@ -321,6 +321,14 @@ describe('the desktop', () => {
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
   });
 
+  it('asks before a window with unsaved changes closes, which Electron does not', async () => {
+    const desktop = await open();
+    await expect.poll(async () => (await desktop.state()).windows).toHaveLength(1);
+    expect(await desktop.order('leaveUnsaved', { answer: 0 })).toBe(false);
+    expect(await desktop.order('leaveUnsaved', { answer: 1 })).toBe(true);
+    expect((await desktop.state()).shown.messages).toEqual(['Discard unsaved changes?', 'Discard unsaved changes?']);
+  });
+
   it('says that start at login could not be changed, and goes on serving', async () => {
     const desktop = await open({ args: ['--hidden'] });
     await expect.poll(async () => labelOf(desktop, 'state')).toMatch(/^Serving/);

@@ -14,13 +14,17 @@ import { type Concern, concernsOf } from './attention.ts';
 
 const minuteMs = 60_000;
 
+/** What a newcomer's path leads to anyway. */
+const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
+
 /** What should be looked after, each with the way to its mend. Not there where there is nothing. */
-export function AttentionSection() {
+export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
   const localization = useLocalization();
   const names = localization.messages.attention;
   const views = useControlState((state) => state.views);
   const nowMs = useNow((now) => Math.floor(now / minuteMs) * minuteMs);
-  const concerns = views ? concernsOf(views, nowMs) : [];
+  const all = views ? concernsOf(views, nowMs) : [];
+  const concerns = isFirstRun ? all.filter(({ kind }) => !ofSetup.includes(kind)) : all;
   if (concerns.length === 0) return null;
   return (
     <Section title={names.title} count={localization.formats.number(concerns.length)}>

@@ -36,7 +36,7 @@ export function Overview() {
       {isFirstRun && <FirstRunPath progress={progress} dismiss={dismiss} />}
       {hasUsage && <LiveStrip />}
       {!isFirstRun && <DemoNote />}
-      <AttentionSection />
+      <AttentionSection isFirstRun={isFirstRun} />
       {hasUsage && <UsageSection choice={choice} usage={usage} />}
     </Screen>
   );

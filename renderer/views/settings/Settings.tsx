@@ -1,6 +1,7 @@
 /** Everything about Sluice itself: how the window looks, where the engine listens, what it keeps. Providers, keys and groups have screens of their own. */
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Screen } from '../../components/Screen.tsx';
+import { Staggered } from '../../components/Staggered.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { AboutPart } from './AboutPart.tsx';
@@ -21,7 +22,7 @@ export function Settings() {
     <Screen name="settings">
       {status?.readOnly && <p className={classes.note}>{messages.readOnly}</p>}
       {status ? (
-        <>
+        <Staggered first={3}>
           <WindowPart />
           <DesktopPart />
           <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
@@ -33,7 +34,7 @@ export function Settings() {
           <TeamPart />
           <TransferPart />
           <AboutPart />
-        </>
+        </Staggered>
       ) : (
         <ListSkeleton rows={4} rowHeight={120} />
       )}

@@ -7,7 +7,7 @@ import { app } from './app.ts';
 import { asEmitter } from './as-electron.ts';
 import { BrowserWindowDouble, invoke } from './browser-window.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
-import { clipboard, powerMonitor, shown, TrayDouble } from './system.ts';
+import { clipboard, dialog, powerMonitor, shown, TrayDouble } from './system.ts';
 
 interface MenuLine {
   id: string;
@@ -93,6 +93,13 @@ const controls = {
   moveWindow({ bounds }: { bounds: Electron.Rectangle }): null {
     theWindow().bounds = bounds;
     return null;
+  },
+  /** The page asks to stay, since something in it is not saved; the person presses the button of that number. Whether it goes. */
+  leaveUnsaved({ answer }: { answer: number }): boolean {
+    dialog.answer = answer;
+    let isLeft = false;
+    theWindow().webContents.emit('will-prevent-unload', { preventDefault: () => (isLeft = true) });
+    return isLeft;
   },
   crashPage: () => natively(() => theWindow().webContents.page?.crash()),
   power: ({ event }: { event: 'suspend' | 'resume' }) => natively(() => powerMonitor.emit(event)),

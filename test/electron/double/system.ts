@@ -117,6 +117,12 @@ export const clipboard: Pick<Electron.Clipboard, 'writeText' | 'readText'> = {
 };
 
 export const dialog = {
+  /** The number of the button that the person presses. */
+  answer: 0,
+  showMessageBoxSync({ message }: Electron.MessageBoxSyncOptions): number {
+    shown.messages.push(message);
+    return dialog.answer;
+  },
   async showMessageBox({ message }: Electron.MessageBoxOptions): Promise<Electron.MessageBoxReturnValue> {
     shown.messages.push(message);
     return { response: 0, checkboxChecked: false };

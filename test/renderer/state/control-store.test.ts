@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlApi, ControlListener } from '../../../renderer/api.ts';
+import { type ControlApi, ControlError, type ControlListener } from '../../../renderer/api.ts';
 import { createControlStore } from '../../../renderer/state/control-store.ts';
 import { snapshot, status } from '../events.ts';
 
@@ -28,6 +28,13 @@ describe('the window’s store', () => {
     expect(await command).toEqual({ revision: 2 });
   });
 
+  it('says of a question that it was not answered, and of a command that nothing was changed', async () => {
+    const unreachable = () => Promise.reject(new ControlError('unreachable', 'fetch failed'));
+    const { store } = createStore({ execute: unreachable, query: unreachable });
+    await expect(store.query({ type: 'status' })).rejects.toMatchObject({ code: 'unanswered' });
+    await expect(store.execute({ type: 'key.revoke', id: 'k1' })).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
   it('tells of many events at once, when it is time to draw', () => {
     const { store, engine, draw } = createStore();
     let told = 0;
@@ -42,7 +49,7 @@ describe('the window’s store', () => {
 });
 
 /** On an engine that carries out every command as revision 2 and tells what the test says. */
-function createStore() {
+function createStore(more: Partial<ControlApi> = {}) {
   let listener: ControlListener | undefined;
   const api = {
     execute: async () => ({ revision: 2 }),
@@ -51,6 +58,7 @@ function createStore() {
       listener = heard;
       return { retry() {}, stop() {} };
     },
+    ...more,
   };
   const frames: (() => void)[] = [];
   const store = createControlStore(api as ControlApi, (callback) => frames.push(callback));

@@ -1,17 +1,9 @@
 import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, type PointerEvent, useState } from 'react';
+import type { ChartSeries } from './chart-series.ts';
 import { BarMarks, LineMarks } from './marks.tsx';
 import { labelInterval, ticksUpTo } from './scale.ts';
 import classes from './TimeChart.module.css';
-
-export interface ChartSeries {
-  id: string;
-  label: string;
-  /** A CSS colour. */
-  color: string;
-  /** One for each step; null where there is nothing to tell. */
-  values: readonly (number | null)[];
-}
 
 export interface TimeChartProps {
   /** `bars`: amounts that add up, the first at the bottom. `lines`: what does not add up, such as a rate or a time. */
