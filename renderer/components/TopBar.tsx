@@ -1,5 +1,6 @@
 import { useMessages } from '../messages/use-messages.ts';
 import { AppearanceMenu } from './AppearanceMenu.tsx';
+import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
 import classes from './TopBar.module.css';
@@ -13,6 +14,7 @@ export function TopBar() {
       <span className={classes.name}>{appName}</span>
       <span className={classes.tagline}>{tagline}</span>
       <div className={classes.end}>
+        <CaptureMark />
         <ConnectionMark />
         <LanguageMenu />
         <AppearanceMenu />

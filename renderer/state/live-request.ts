@@ -14,6 +14,7 @@ export type LiveRequest = RequestStarted &
     | 'errorCode'
     | 'modelServed'
     | 'provider'
+    | 'attempts'
     | 'firstByteMs'
     | 'totalMs'
     | 'usage'
@@ -41,6 +42,7 @@ function running(started: RequestStarted): LiveRequest {
     errorCode: null,
     modelServed: null,
     provider: null,
+    attempts: [],
     firstByteMs: null,
     totalMs: null,
     usage: null,

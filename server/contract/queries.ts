@@ -1,6 +1,7 @@
 /** The queries of the control plane and their results. No result contains a secret. */
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
+import { operations } from './capability.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import { usageDimensions } from './ledger.ts';
@@ -11,6 +12,7 @@ import type {
   ClientUseView,
   FirstByteView,
   RefusalView,
+  RequestCount,
   RequestInFull,
   RequestView,
   UsageStepView,
@@ -18,6 +20,9 @@ import type {
 } from './request-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
+
+/** Columns by which requests can be sorted, besides time. */
+export const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 
 const moment = z.number().int().nonnegative();
 
@@ -28,7 +33,21 @@ export const requestFilterSchema = z.strictObject({
   /** The requested name or the upstream's. */
   model: z.string().optional(),
   provider: z.string().optional(),
-  outcome: z.enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running']).optional(),
+  /** The client's `user-agent`, as in `RequestRecord`. */
+  client: z.string().optional(),
+  capability: z.enum(operations).optional(),
+  /** `failed`: `error`, `stream-broken` and `interrupted`. */
+  outcome: z.enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running', 'failed']).optional(),
+  /** An exact status, or a class such as `4xx`. */
+  status: z
+    .string()
+    .regex(/^[1-5](?:\d\d|xx)$/)
+    .optional(),
+  /**
+   * In ids (their beginning), names of models, providers and clients, error codes and messages, and captured bodies. Of texts and
+   * bodies whole words count, the last one also as the beginning of a word.
+   */
+  search: z.string().max(200).optional(),
   /** Unix milliseconds; `untilMs` is exclusive. */
   sinceMs: moment.optional(),
   untilMs: moment.optional(),
@@ -83,6 +102,15 @@ export const querySchema = z.discriminatedUnion('type', [
     limit: z.number().int().min(1).max(1000).default(100),
     /** The `next` of the previous page. */
     before: z.number().int().optional(),
+    /** Default: newest first. Otherwise the first `limit` of the newest 10,000 that match, without `before` and `next`. */
+    sort: z.strictObject({ by: z.enum(requestSorts), isAscending: z.boolean().default(false) }).optional(),
+  }),
+  /** Reads at most 200,000 requests. */
+  z.strictObject({ type: z.literal('request-count'), filter: requestFilterSchema.prefault({}) }),
+  /** What requests in the ledger have, at most 2,000 names. */
+  z.strictObject({
+    type: z.literal('request-names'),
+    of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
   /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
@@ -153,8 +181,11 @@ export interface QueryResults {
   aliases: AliasView[];
   models: ModelView[];
   route: RouteView;
-  /** Newest first; `next` is the `before` of the next page, or null. */
-  requests: { requests: RequestView[]; next: number | null };
+  /** `next` is the `before` of the next page, or null. `sortedOf`: how many were sorted, if not all that match. */
+  requests: { requests: RequestView[]; next: number | null; sortedOf: number | null };
+  'request-count': RequestCount;
+  /** In alphabetical order. */
+  'request-names': string[];
   request: RequestInFull;
   /** Latest first. */
   refusals: RefusalView[];

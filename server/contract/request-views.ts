@@ -30,6 +30,14 @@ export interface RefusalView {
   lastClient: string | null;
 }
 
+export interface RequestCount {
+  requests: number;
+  /** With the outcome `error`, `stream-broken` or `interrupted`. */
+  failed: number;
+  /** False if only the newest requests were counted, so that there may be more. */
+  isComplete: boolean;
+}
+
 /** A body, or as much of it as was kept. */
 export interface CapturedBody {
   encoding: 'utf8' | 'base64';

@@ -125,6 +125,23 @@ export const ledgerMigrations: readonly string[] = [
     DELETE FROM captured_attempts WHERE capture_seq = old.seq;
   END;
   `,
+  `
+  -- Which keys, models, clients and so on occur in which blocks of requests: see ledger/request-names.ts. Rows before the first
+  -- named request have none.
+  CREATE TABLE request_names (
+    dimension TEXT NOT NULL, name TEXT NOT NULL, block INTEGER NOT NULL,
+    PRIMARY KEY (dimension, name, block)
+  ) WITHOUT ROWID;
+  INSERT INTO facts SELECT 'first named request', coalesce(max(seq), 0) + 1 FROM requests;
+  -- Only those that failed, so that most requests cost nothing here.
+  CREATE INDEX requests_failed ON requests (seq) WHERE outcome IN ('error', 'stream-broken', 'interrupted');
+  -- Full-text indexes that store no text: see ledger/text-index.ts. The row ids are those of captures and of requests.
+  CREATE VIRTUAL TABLE captured_text USING fts5 (text, content = '', contentless_delete = 1);
+  CREATE VIRTUAL TABLE error_text USING fts5 (text, content = '', contentless_delete = 1);
+  CREATE TRIGGER captured_text_deleted AFTER DELETE ON captures BEGIN
+    DELETE FROM captured_text WHERE rowid = old.seq;
+  END;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -8,7 +8,14 @@
 import type { CapturedExchange } from '../contract/capture.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
-import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type {
+  ClientUseView,
+  FirstByteView,
+  RequestCount,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -24,8 +31,11 @@ import {
   type RequestPage,
 } from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
+import type { RequestConditions } from './request-filter.ts';
+import type { NameDimension } from './request-names.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
+import { createTextIndex, type TextIndex } from './text-index.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
@@ -86,6 +96,7 @@ class SqliteLedger implements Ledger {
   readonly #waiting: WaitingRows;
   readonly #retention: Retention;
   readonly #days: UsageDays;
+  readonly #index: TextIndex;
   readonly #queries: LedgerQueries;
   readonly history: UsageHistory;
   readonly budgets: BudgetSums;
@@ -101,10 +112,12 @@ class SqliteLedger implements Ledger {
     this.#settings = settings;
     this.#now = now;
     this.#days = createUsageDays(database);
-    this.#waiting = new WaitingRows({ writer: createLedgerWriter(database, this.#days), log, flushMs });
+    this.#index = createTextIndex(database);
+    const writer = createLedgerWriter(database, this.#days, this.#index.captureWritten);
+    this.#waiting = new WaitingRows({ writer, log, flushMs });
     const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
     this.#retention = createRetention(database, sweepClock);
-    this.#queries = createLedgerQueries(database);
+    this.#queries = createLedgerQueries(database, this.#index);
     this.history = this.#upToDate(createUsageHistory(database));
     const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
     this.refusals = createRefusals({ database, log, flushMs });
@@ -172,6 +185,14 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.listRequests(filter));
   }
 
+  countRequests(filter: RequestConditions): Promise<RequestCount> {
+    return this.#read((queries) => queries.countRequests(filter));
+  }
+
+  listNames(dimension: NameDimension): Promise<string[]> {
+    return this.#read((queries) => queries.listNames(dimension));
+  }
+
   getRequest(id: string): Promise<RequestView | null> {
     return this.#read((queries) => queries.getRequest(id));
   }
@@ -226,6 +247,7 @@ class SqliteLedger implements Ledger {
     clearInterval(this.#sweeps);
     this.#retention.stop();
     this.#days.stop();
+    this.#index.stop();
     this.#waiting.close();
     this.refusals.close();
     this.budgets.close();

@@ -5,37 +5,40 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence, CapturedExchange } from '../contract/capture.ts';
-import type { RequestOutcome } from '../contract/ledger.ts';
-import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type {
+  ClientUseView,
+  FirstByteView,
+  RequestCount,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
-import type { Database, SqlValue } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { readCapture } from './capture-rows.ts';
+import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
 import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
-import { toLedgerRow } from './rows.ts';
+import { type RequestConditions, select, timesOfId } from './request-filter.ts';
+import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
+import { createTextIndex } from './text-index.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
 
-export interface RequestFilter {
+export interface RequestFilter extends RequestConditions {
   /** 1 to 1,000; default 100. */
   limit?: number;
-  /** Only requests before this sequence number; the `next` of the previous page. */
+  /** Only requests before this sequence number; the `next` of the previous page. Not for a sorted list. */
   before?: number;
-  keyId?: string;
-  groupId?: string;
-  /** The requested name or the upstream's. */
-  model?: string;
-  provider?: string;
-  outcome?: RequestOutcome | 'running';
-  sinceMs?: number;
-  /** Exclusive. */
-  untilMs?: number;
+  /** Default: newest first. */
+  sort?: { by: SortColumn; isAscending: boolean };
 }
 
 export interface RequestPage {
-  /** Newest first. */
   requests: RequestView[];
   /** The `before` of the next page; null if there is none. */
   next: number | null;
+  /** How many of the newest matching requests were sorted; null: all, or the list is by time. */
+  sortedOf: number | null;
 }
 
 /** What is kept of a request, or why nothing is. */
@@ -47,6 +50,9 @@ export interface KeptCapture {
 export interface LedgerQueries {
   listRequests(filter: RequestFilter): Promise<RequestPage>;
   getRequest(id: string): Promise<RequestView | null>;
+  countRequests(filter: RequestConditions): Promise<RequestCount>;
+  /** Those that occur in the ledger, in alphabetical order, at most 2,000. */
+  listNames(dimension: NameDimension): Promise<string[]>;
   /** For the latest 100,000 requests. */
   listClients(): Promise<ClientUseView[]>;
   /** Days in chronological order; everything else by cost, then by requests, highest first. */
@@ -61,49 +67,18 @@ export interface LedgerQueries {
 }
 
 const rowsPerBatch = 4_000;
-/** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
-const slackMs = 3_600_000;
-
-interface Conditions {
-  sql: string;
-  values: SqlValue[];
-}
-
-function conditionsOf(filter: RequestFilter): Conditions {
-  const parts: string[] = [];
-  const values: SqlValue[] = [];
-  const add = (sql: string, ...of: SqlValue[]) => {
-    parts.push(` AND ${sql}`);
-    values.push(...of);
-  };
-  if (filter.keyId !== undefined) add('key_id = ?', filter.keyId);
-  if (filter.groupId !== undefined) add('group_id = ?', filter.groupId);
-  if (filter.provider !== undefined) add('provider = ?', filter.provider);
-  if (filter.model !== undefined) add('(model_asked = ? OR model_served = ?)', filter.model, filter.model);
-  if (filter.outcome === 'running') add('outcome IS NULL');
-  else if (filter.outcome !== undefined) add('outcome = ?', filter.outcome);
-  if (filter.sinceMs !== undefined) add('started_at >= ?', filter.sinceMs);
-  if (filter.untilMs !== undefined) add('started_at < ?', filter.untilMs);
-  return { sql: parts.join(''), values };
-}
-
-interface Range {
-  low: number;
-  /** Exclusive. */
-  high: number;
-}
-
-export function createLedgerQueries(database: Database): LedgerQueries {
+export function createLedgerQueries(database: Database, index = createTextIndex(database)): LedgerQueries {
   return {
-    async listRequests(filter) {
-      const limit = Math.min(Math.max(filter.limit ?? 100, 1), 1_000);
-      const requests = await scan(database, rangeOf(database, filter), conditionsOf(filter), limit);
-      return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null) };
+    async listRequests({ limit: wanted = 100, before, sort, ...conditions }) {
+      const limit = Math.min(Math.max(wanted, 1), 1_000);
+      const selection = await select(database, index, conditions);
+      if (sort) return { ...(await sortRequests(database, selection, { ...sort, limit })), next: null };
+      const requests = await findRequests(database, selection, limit, before);
+      return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
     },
-    async getRequest(id) {
-      const [row] = await scan(database, wholeRange(database), { sql: ' AND id = ?', values: [id] }, 1);
-      return row ?? null;
-    },
+    getRequest: (id) => getRequest(database, id),
+    countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
+    listNames: async (dimension) => recordedNames(database, dimension),
     listClients: () => listClients(database),
     summarizeUsage: (question) => summarizeUsage(database, question),
     usageOverTime: (question) => usageOverTime(database, question),
@@ -130,18 +105,23 @@ function absenceOf(database: Database, { seq, startedAt, outcome, capability }: 
   return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
 }
 
-/** Matching requests in the range, newest first. */
-async function scan(database: Database, range: Range, where: Conditions, limit: number): Promise<RequestView[]> {
-  const select = database.prepare(
-    `SELECT * FROM requests WHERE seq >= ? AND seq < ?${where.sql} ORDER BY seq DESC LIMIT ?`,
-  );
-  const found: RequestView[] = [];
-  for (let high = range.high; high > range.low && found.length < limit; high -= rowsPerBatch) {
-    if (high !== range.high) await setImmediate();
-    const low = Math.max(range.low, high - rowsPerBatch);
-    for (const row of select.all(low, high, ...where.values, limit - found.length)) found.push(toLedgerRow(row));
+/** An id contains the time of its request; the row may have been inserted a little earlier or later. */
+const idSlackMs = 5_000;
+
+async function getRequest(database: Database, id: string): Promise<RequestView | null> {
+  const times = timesOfId(id);
+  const where = { sql: ' AND id = ?', values: [id], blocks: null };
+  if (times) {
+    const near = {
+      low: seekSeq(database, times.sinceMs - idSlackMs),
+      high: seekSeq(database, times.untilMs + idSlackMs),
+    };
+    const [row] = await findRequests(database, { ...where, range: near }, 1);
+    if (row) return row;
   }
-  return found;
+  // Of an older version, or while the clock was wrong.
+  const [row] = await findRequests(database, { ...where, range: wholeRange(database) }, 1);
+  return row ?? null;
 }
 
 /** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
@@ -168,12 +148,4 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
     await setImmediate();
   }
   return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, mostClients);
-}
-
-function rangeOf(database: Database, filter: RequestFilter): Range {
-  let { low, high } = wholeRange(database);
-  if (filter.before !== undefined) high = Math.min(high, filter.before);
-  if (filter.untilMs !== undefined) high = Math.min(high, seekSeq(database, filter.untilMs + slackMs));
-  if (filter.sinceMs !== undefined) low = Math.max(low, seekSeq(database, filter.sinceMs - slackMs));
-  return { low, high };
 }

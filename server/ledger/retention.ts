@@ -7,6 +7,7 @@ import { usageDimensions } from '../contract/ledger.ts';
 import { number } from '../database/columns.ts';
 import type { Database, Statement } from '../database/database.ts';
 import type { KnownTime, SweepClock } from '../database/sweep-clock.ts';
+import { blockOf, nameDimensions, recordedNames } from './request-names.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface RetentionLimits {
@@ -37,6 +38,12 @@ function prepareStatements(database: Database) {
       `DELETE FROM usage_days WHERE (dimension, day, name) IN
        (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerBatch})`,
     ),
+    deleteErrors: database.prepare(
+      `DELETE FROM error_text WHERE rowid IN
+       (SELECT id FROM error_text_docsize WHERE id < (SELECT min(seq) FROM requests) ORDER BY id LIMIT ${rowsPerBatch})`,
+    ),
+    deleteNames: database.prepare('DELETE FROM request_names WHERE dimension = ? AND name = ? AND block < ?'),
+    oldest: database.prepare('SELECT min(seq) AS seq FROM requests'),
     deleteCaptures: database.prepare('DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)'),
     requestsFrom: database.prepare(
       `SELECT seq, started_at AS at FROM requests WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerBatch}`,
@@ -83,6 +90,18 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
     return end;
   }
 
+  /** Of blocks all of whose requests are deleted. */
+  async function deleteNames(): Promise<void> {
+    const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
+    for (const dimension of nameDimensions) {
+      for (const name of recordedNames(database, dimension)) {
+        if (stopped) return;
+        statements.deleteNames.run(dimension, name, oldestBlock);
+        await setImmediate();
+      }
+    }
+  }
+
   return {
     async sweep(limits) {
       const time = clock.read();
@@ -91,6 +110,8 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
       const oldEnd = await endOfOld(statements.requestsFrom, limits.retentionDays, time);
       const firstKept = Math.max(oldEnd, lastSeq - limits.retentionRows + 1);
       const deleted = await deleteInBatches(statements.deleteRequests, firstKept, rowsPerBatch);
+      await deleteInBatches(statements.deleteErrors);
+      await deleteNames();
       // Totals are small: they expire by age, but are not subject to the limit on rows.
       const oldestDay = Math.floor(oldestAt / dayMs);
       for (const dimension of usageDimensions) {

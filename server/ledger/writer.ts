@@ -2,6 +2,7 @@
 import type { RequestStarted } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
+import { NamesWriter } from './request-names.ts';
 import {
   type BegunRow,
   type EndedRow,
@@ -13,6 +14,7 @@ import {
   toLedgerRow,
   updateFinishedSql,
 } from './rows.ts';
+import { searchableText } from './searchable-text.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
 import type { UsageDays } from './usage-days.ts';
 
@@ -35,10 +37,17 @@ function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow |
   return latest.values();
 }
 
-export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'isRolledUp'>): LedgerWriter {
+/** `captureWritten` is called after captures were written. */
+export function createLedgerWriter(
+  database: Database,
+  days: Pick<UsageDays, 'isRolledUp'>,
+  captureWritten: () => void = () => {},
+): LedgerWriter {
   const addSums = prepareSumsWriter(database, days.isRolledUp);
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
+  const names = new NamesWriter(database);
+  const addErrors = database.prepare('INSERT INTO error_text (rowid, text) VALUES (?, ?)');
   const addCapture = prepareCaptureWriter(database);
   // In the same transaction as its usage, so that a job is counted exactly once even after a crash.
   const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
@@ -52,6 +61,7 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
       const left: BegunRow[] = [];
       const begun = new Map<string, number>();
       const ended = new Map<string, number>();
+      names.startBatch();
       database.transaction(() => {
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
@@ -60,8 +70,11 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
             continue;
           }
           const seq = writeRequest(row, running.get(row.id));
+          names.add(seq, row);
           if (isFinished(row)) {
             sums.add(row);
+            const errors = errorsOf(row);
+            if (errors !== '') addErrors.run(seq, errors);
             if (row.captured !== null) ended.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begun.set(row.id, seq);
@@ -71,12 +84,20 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
         for (const capture of captures) addCapture(capture, ended.get(capture.id) ?? null);
       });
       // Only after the commit.
+      names.commitBatch();
+      if (captures.length > 0) captureWritten();
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begun) running.set(id, seq);
       return left;
     },
-    markInterrupted: () => database.transaction(() => markInterrupted(database, addSums)),
+    markInterrupted: () => database.transaction(() => markInterrupted(database, addSums, names)),
   };
+}
+
+/** What attempts failed of, for searching. */
+function errorsOf({ attempts }: EndedRow): string {
+  if (attempts.every(({ error }) => error === null)) return '';
+  return searchableText([...new Set(attempts.map(({ error }) => error ?? ''))].join(' '));
 }
 
 /** Returns a function that inserts or updates a request's row and returns its `seq`. */
@@ -105,11 +126,15 @@ function prepareKeyUsesWriter(database: Database) {
   };
 }
 
-function markInterrupted(database: Database, addSums: (sums: UsageSums) => void): number {
+function markInterrupted(database: Database, addSums: (sums: UsageSums) => void, names: NamesWriter): number {
   const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE outcome IS NULL RETURNING *");
   const left = mark.all().map(toLedgerRow);
   const sums = new UsageSums();
-  for (const row of left) sums.add({ ...row, outcome: 'interrupted' });
+  names.startBatch();
+  for (const row of left) {
+    sums.add({ ...row, outcome: 'interrupted' });
+    names.add(row.seq, { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 });
+  }
   addSums(sums);
   return left.length;
 }

@@ -360,6 +360,8 @@ it('invents no body: it says why there is none, and captures the next ones by on
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   expect(await panel.isVisible()).toBe(true);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   await expect.poll(() => rowOf(page).count()).toBe(2);
   await rowOf(page).first().click();

@@ -85,7 +85,7 @@ it('leaves what fits the filter, which stands in the address', async () => {
   await page.reload();
   await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('429 error');
   await page.getByLabel('Outcome').selectOption('interrupted');
-  await page.getByText('No request fits').waitFor();
+  await page.getByText('No matching requests').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByText('200 ok').first().waitFor();
   expect(complaints).toEqual([]);

@@ -1,10 +1,12 @@
 import { Button, NativeSelect } from '@mantine/core';
-import { useMemo } from 'react';
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Requests.module.css';
-import { outcomes, type ShownFilter, searchOf } from './request-filter.ts';
+import { type ShownFilter, searchOf, sorts } from './request-filter.ts';
+import { SavedFilters } from './SavedFilters.tsx';
+import { SearchBox } from './SearchBox.tsx';
+import { type FilterChoice, useFilterChoices } from './use-filter-choices.ts';
 
 interface RequestFiltersProps {
   filter: ShownFilter;
@@ -14,60 +16,77 @@ interface RequestFiltersProps {
 /** Leaves in the list what fits all that is chosen. */
 export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const { requests: names } = useMessages();
-  const providers = useControlState((state) => state.views?.providers) ?? [];
-  const keys = useControlState((state) => state.views?.keys) ?? [];
-  const models = useSeenModels();
-  const providerName = useProviderName();
-  const choices = [
-    { field: 'outcome', options: outcomes.map((value) => ({ value, label: names.outcomes[value] })) },
-    { field: 'model', options: models.map((value) => ({ value, label: value })) },
-    { field: 'provider', options: providers.map(({ id }) => ({ value: id, label: providerName(id) })) },
-    { field: 'keyId', options: keys.map(({ id, name }) => ({ value: id, label: name ?? id })) },
-  ] as const;
+  const [showsMore, setShowsMore] = useState(false);
+  const { usual, more } = useFilterChoices(filter);
+  const hasMore = more.some(({ value }) => value !== '');
+  const shown = showsMore || hasMore ? [...usual, ...more] : usual;
   return (
-    <div className={classes.filters}>
-      {choices.map(({ field, options }) => (
-        <NativeSelect
-          key={field}
-          className={classes.filter}
-          size="xs"
-          aria-label={names.filters[field]}
-          data={[{ value: '', label: names.anyOf[field] }, ...withChosen(options, filter[field])]}
-          value={filter[field] ?? ''}
-          onChange={({ currentTarget: { value } }) => onChange(changed(filter, field, value))}
-        />
+    <search className={classes.filters}>
+      <SearchBox value={filter.search ?? ''} onChange={(text) => onChange(withText(filter, text))} />
+      {shown.map((choice) => (
+        <Choice key={choice.field} choice={choice} onChange={onChange} />
       ))}
+      <SortChoice filter={filter} onChange={onChange} />
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
+        aria-expanded={showsMore || hasMore}
+        disabled={hasMore}
+        onClick={() => setShowsMore(!showsMore)}
+      >
+        {names.moreFilters}
+      </Button>
+      <SavedFilters filter={filter} onChoose={onChange} />
       {searchOf(filter) !== '' && (
         <Button size="xs" variant="subtle" onClick={() => onChange({})}>
           {names.clearFilters}
         </Button>
       )}
-    </div>
+    </search>
   );
 }
 
-interface Option {
-  value: string;
-  label: string;
+function Choice({ choice, onChange }: { choice: FilterChoice; onChange(filter: ShownFilter): void }) {
+  const { requests: names } = useMessages();
+  const { field, options, value, chosen } = choice;
+  return (
+    <NativeSelect
+      className={classes.filter}
+      size="xs"
+      aria-label={names.filters[field]}
+      data={[{ value: '', label: names.anyOf[field] }, ...withChosen(options, value)]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(chosen(currentTarget.value))}
+    />
+  );
+}
+
+function SortChoice({ filter, onChange }: RequestFiltersProps) {
+  const { requests: names } = useMessages();
+  const { sort, ...others } = filter;
+  const choose = (value: string) => {
+    const by = sorts.find((each) => each === value);
+    onChange(by ? { ...others, sort: { by, isAscending: false } } : others);
+  };
+  return (
+    <NativeSelect
+      className={classes.filter}
+      size="xs"
+      aria-label={names.sort}
+      data={[{ value: '', label: names.newestFirst }, ...sorts.map((by) => ({ value: by, label: names.sorts[by] }))]}
+      value={sort?.by ?? ''}
+      onChange={({ currentTarget }) => choose(currentTarget.value)}
+    />
+  );
 }
 
 /** What is chosen may be gone, such as a key that was revoked. */
-function withChosen(options: readonly Option[], chosen: string | undefined): Option[] {
-  const isThere = chosen === undefined || options.some(({ value }) => value === chosen);
-  return isThere ? [...options] : [...options, { value: chosen, label: chosen }];
+function withChosen(options: FilterChoice['options'], chosen: string): FilterChoice['options'] {
+  const isThere = chosen === '' || options.some(({ value }) => value === chosen);
+  return isThere ? options : [...options, { value: chosen, label: chosen }];
 }
 
-function changed(filter: ShownFilter, field: keyof ShownFilter, value: string): ShownFilter {
-  const { [field]: _, ...others } = filter;
-  const outcome = outcomes.find((each) => each === value);
-  if (value === '') return others;
-  return field === 'outcome' ? { ...others, ...(outcome && { outcome }) } : { ...others, [field]: value };
-}
-
-/** Of the live requests; a name in the address is offered whether or not it is among them. */
-function useSeenModels(): string[] {
-  const requests = useControlState((state) => state.requests);
-  const names = [...new Set(requests.map(({ modelAsked }) => modelAsked).filter((name) => name !== null))].toSorted();
-  const joinedNames = names.join('\n');
-  return useMemo(() => (joinedNames === '' ? [] : joinedNames.split('\n')), [joinedNames]);
+function withText({ search: _, ...filter }: ShownFilter, text: string): ShownFilter {
+  return text.trim() === '' ? filter : { ...filter, search: text };
 }

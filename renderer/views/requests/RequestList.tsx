@@ -1,201 +1,63 @@
-import { Button } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowUp } from '@tabler/icons-react';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useEffect } from 'react';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import type { LiveRequest } from '../../state/live-request.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
-import { RequestRow } from './RequestRow.tsx';
+import { ListFoot } from './ListFoot.tsx';
 import classes from './RequestTable.module.css';
+import { RequestTable, rowsAhead } from './RequestTable.tsx';
 import { type ShownFilter, searchOf } from './request-filter.ts';
-import { type ShownRequests, useRequests } from './use-requests.ts';
-
-const rowHeights = { wide: 33, narrow: 55 };
-/** So many rows before the end, the next page is asked for. */
-const rowsAhead = 30;
+import type { ShownRequests } from './use-requests.ts';
 
 interface RequestListProps {
+  shown: ShownRequests;
   filter: ShownFilter;
-  /** The one that is open beside the list; null: none. */
+  /** The request that is shown in full. */
   openId: string | null;
-  /** Tells the ids that are in the list, in its order. */
-  onShown(ids: readonly string[]): void;
+  /** Two lines a request. */
+  isNarrow: boolean;
+  onHold(isHeld: boolean): void;
 }
 
 /** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
-export function RequestList({ filter, openId, onShown }: RequestListProps) {
-  const [isHeld, setHeld] = useState(false);
-  const lastOpenId = useRef(openId);
-  if (openId !== null) lastOpenId.current = openId;
-  // While a request is open, either the list is narrow or it is covered.
-  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false }) && openId === null;
-  const shown = useRequests(filter, isHeld);
+export function RequestList({ shown, filter, openId, isNarrow, onHold }: RequestListProps) {
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
   useEffect(() => {
     if (isShort && !isLoading) loadMore();
   }, [isShort, isLoading, loadMore]);
-  useEffect(() => {
-    if (requests) onShown(requests.map(({ id }) => id));
-  }, [requests, onShown]);
-  if (!requests)
+  if (!requests || (requests.length === 0 && isShort)) {
     return (
-      <Panel>
+      <div className={classes.panel}>
         <ListSkeleton rows={5} rowHeight={36} />
-      </Panel>
-    );
-  if (requests.length === 0) {
-    return (
-      <Panel>
-        {isShort ? <ListSkeleton rows={5} rowHeight={36} /> : <Nothing filter={filter} problem={problem} />}
-      </Panel>
+      </div>
     );
   }
-  const size = isWide ? rowHeights.wide : rowHeights.narrow;
+  if (requests.length === 0) {
+    return (
+      <div className={classes.panel}>
+        <Nothing filter={filter} problem={problem} />
+      </div>
+    );
+  }
   // Rows of another height are another list.
   return (
     <RequestTable
-      key={size}
-      rowHeight={size}
+      key={String(isNarrow)}
       shown={{ ...shown, requests }}
       search={searchOf(filter)}
-      onHold={setHeld}
       openId={openId}
-      anchorId={lastOpenId.current}
+      isNarrow={isNarrow}
+      onHold={onHold}
     />
   );
-}
-
-function Panel({ children }: { children: React.ReactNode }) {
-  return <div className={classes.panel}>{children}</div>;
-}
-
-interface RequestTableProps {
-  shown: ShownRequests & { requests: readonly LiveRequest[] };
-  search: string;
-  /** In pixels. */
-  rowHeight: number;
-  onHold(isHeld: boolean): void;
-  openId: string | null;
-  /** The one that is open, or was last, is in sight. */
-  anchorId: string | null;
-}
-
-function RequestTable({ shown, search, rowHeight, onHold, openId, anchorId }: RequestTableProps) {
-  const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
-  const { columns, title } = useMessages().requests;
-  const scroller = useRef<HTMLDivElement>(null);
-  const keyNames = useKeyNames();
-  const providerName = useProviderName();
-  const virtualizer = useVirtualizer({
-    count: requests.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => requests[index]?.id ?? index,
-    overscan: 6,
-    useFlushSync: false,
-  });
-  const items = virtualizer.getVirtualItems();
-  const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
-  useEffect(() => {
-    if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
-  }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
-  const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
-  const shownAnchor = useRef<string | null>(null);
-  useEffect(() => {
-    if (anchorIndex === -1 || shownAnchor.current === anchorId) return;
-    shownAnchor.current = anchorId;
-    virtualizer.scrollToIndex(anchorIndex, { align: 'auto' });
-  }, [anchorIndex, anchorId, virtualizer]);
-  return (
-    <div className={classes.panel}>
-      <section
-        className={classes.scroller}
-        ref={scroller}
-        aria-label={title}
-        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
-      >
-        <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1}>
-          <thead className={classes.head}>
-            <tr className={classes.row}>
-              {columnNames.map((name) => (
-                <th key={name} className={classes[name]}>
-                  {columns[name]}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
-            {items.map(({ index, key, start }) => {
-              const request = requests[index];
-              if (!request) return null;
-              const { keyId, provider } = request;
-              return (
-                <RequestRow
-                  key={key}
-                  request={request}
-                  keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
-                  providerName={provider === null ? null : providerName(provider)}
-                  top={start}
-                  position={index + 2}
-                  isOpen={request.id === openId}
-                  href={`/requests/${encodeURIComponent(request.id)}${search}`}
-                />
-              );
-            })}
-          </tbody>
-        </table>
-      </section>
-      <NewOnes waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
-      <Foot isLoading={isLoading} problem={problem} />
-    </div>
-  );
-}
-
-function NewOnes({ waiting, onShow }: { waiting: number; onShow(): void }) {
-  const { messages, formats } = useLocalization();
-  if (waiting === 0) return null;
-  return (
-    <Button
-      className={classes.newOnes}
-      size="compact-sm"
-      radius="xl"
-      leftSection={<IconArrowUp size={14} />}
-      onClick={onShow}
-    >
-      {messages.requests.newOnes(waiting, formats.number(waiting))}
-    </Button>
-  );
-}
-
-function Foot({ isLoading, problem }: Pick<ShownRequests, 'isLoading' | 'problem'>) {
-  const { requests: names } = useMessages();
-  if (problem)
-    return (
-      <div className={classes.foot}>
-        <CommandProblem problem={problem} />
-      </div>
-    );
-  return isLoading && <div className={classes.foot}>{names.loadingOlder}</div>;
-}
-
-const columnNames = ['status', 'time', 'request', 'model', 'provider', 'key', 'duration', 'tokens', 'cost'] as const;
-
-function useKeyNames(): ReadonlyMap<string, string> {
-  const keys = useControlState((state) => state.views?.keys ?? null);
-  return useMemo(() => new Map(keys?.map(({ id, name }) => [id, name ?? id])), [keys]);
 }
 
 function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
   const { requests: names, command } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
-  if (problem) return <Foot isLoading={false} problem={problem} />;
+  if (problem) return <ListFoot isLoading={false} problem={problem} />;
   if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>

@@ -1,9 +1,12 @@
+import { IconWaveSine } from '@tabler/icons-react';
 import { memo } from 'react';
 import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../server/contract/ledger.ts';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
+import { outputRateOf } from '../request/output-rate.ts';
+import { AttemptDots } from './AttemptDots.tsx';
 import classes from './RequestTable.module.css';
 
 const unknown = '–';
@@ -23,20 +26,23 @@ interface RequestRowProps {
   top: number;
   /** Among all rows of the table, the first being 1. */
   position: number;
-  /** It is shown in full beside the list. */
-  isOpen: boolean;
   /** Where it is shown in full. */
   href: string;
+  /** It is shown in full now. */
+  isOpen: boolean;
+  isTabStop: boolean;
 }
 
 /** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
-  const { request, keyName, providerName, top, position, isOpen, href } = props;
+  const { request, keyName, providerName, top, position, href, isOpen, isTabStop } = props;
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
+  const rate = outputRateOf(request);
+  const { tokensPerSecond } = localization.messages.requests;
   return (
     <tr
       className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
@@ -45,6 +51,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
     >
       <td className={classes.status}>
         <Outcome request={request} />
+        <AttemptDots attempts={request.attempts} />
       </td>
       <td className={`${classes.time} ${classes.soft}`} title={formats.fullMoment(request.startedAt)}>
         {time}
@@ -53,11 +60,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
         <Link
           className={classes.link}
           href={href}
-          aria-current={isOpen ? 'true' : undefined}
           title={`${request.method} ${request.route}`}
+          data-request={request.id}
+          tabIndex={isTabStop ? 0 : -1}
+          {...(isOpen && { 'aria-current': true })}
         >
           <span className={classes.soft}>{request.method}</span> {request.route}
         </Link>
+        {request.stream && <StreamMark />}
       </td>
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
@@ -68,8 +78,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
       <td className={classes.key} title={keyName ?? undefined}>
         {keyName ?? unknown}
       </td>
+      <td className={classes.firstByte}>
+        {request.firstByteMs === null ? unknown : formats.duration(request.firstByteMs)}
+      </td>
       <td className={classes.duration}>
         <Duration request={request} />
+      </td>
+      <td className={classes.rate} title={rate === null ? undefined : tokensPerSecond(formats.number(rate))}>
+        {rate === null ? unknown : formats.number(Math.round(rate))}
       </td>
       <td className={classes.tokens} title={tokens.full}>
         {tokens.short}
@@ -83,6 +99,11 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
     </tr>
   );
 });
+
+function StreamMark() {
+  const { streamed } = useLocalization().messages.requests;
+  return <IconWaveSine className={classes.stream} size={13} role="img" aria-label={streamed} />;
+}
 
 export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode'> }) {
   const { outcomes } = useLocalization().messages.requests;

@@ -1,41 +1,152 @@
-/** What of the requests is looked at. It stands in the address; the same filter holds for what is live and what is older. */
-import type { RequestFilterInput } from '../../../server/contract/queries.ts';
+/**
+ * Which requests are shown, and in which order. Both are part of the address, so that links, Back and reload keep them:
+ *
+ *     #/requests?q=timeout&outcome=failed&model=gpt-5&provider=openai&key=k1&group=default&client=…&capability=chat
+ *               &status=4xx&range=24h&sort=-cost
+ *
+ * - `q`: the search; `outcome`, `status`, `model`, `provider`, `capability` and `client` as in the query `requests`; `key` and
+ *   `group` are ids.
+ * - `range`: the latest `1h`, `24h`, `7d` or `30d`; or `since` and `until` (exclusive) in Unix milliseconds.
+ * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
+ */
+import { operations } from '../../../server/contract/capability.ts';
+import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 
-export const outcomes = ['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running'] as const;
+export const outcomes = ['ok', 'failed', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running'] as const;
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
+export type TimeRange = (typeof ranges)[number];
+export const sorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
+export type SortBy = (typeof sorts)[number];
+export const statusClasses = ['2xx', '4xx', '5xx'] as const;
 
-export type ShownFilter = Pick<RequestFilterInput, 'outcome' | 'model' | 'provider' | 'keyId'>;
+export interface Sort {
+  by: SortBy;
+  isAscending: boolean;
+}
 
-export function filterOf(search: URLSearchParams): ShownFilter {
-  const outcome = outcomes.find((each) => each === search.get('outcome'));
-  const model = search.get('model');
-  const provider = search.get('provider');
-  const keyId = search.get('key');
+/** As in the address: a range stays relative to the present. */
+export interface ShownFilter extends Omit<RequestFilterInput, 'search'> {
+  search?: string;
+  range?: TimeRange;
+  sort?: Sort;
+}
+
+const texts = {
+  model: 'model',
+  provider: 'provider',
+  key: 'keyId',
+  group: 'groupId',
+  client: 'client',
+  q: 'search',
+} as const;
+const times = { since: 'sinceMs', until: 'untilMs' } as const;
+
+export function filterOf(address: URLSearchParams): ShownFilter {
+  const filter: ShownFilter = {};
+  for (const [name, field] of Object.entries(texts)) {
+    const value = address.get(name);
+    if (value) filter[field as (typeof texts)[keyof typeof texts]] = value;
+  }
+  for (const [name, field] of Object.entries(times)) {
+    const value = Number(address.get(name) ?? Number.NaN);
+    if (Number.isSafeInteger(value) && value >= 0) filter[field as 'sinceMs' | 'untilMs'] = value;
+  }
+  const outcome = outcomes.find((each) => each === address.get('outcome'));
+  const capability = operations.find((each) => each === address.get('capability'));
+  const range = ranges.find((each) => each === address.get('range'));
+  const status = address.get('status') ?? '';
+  const sort = sortOf(address.get('sort') ?? '');
   return {
+    ...filter,
     ...(outcome && { outcome }),
-    ...(model && { model }),
-    ...(provider && { provider }),
-    ...(keyId && { keyId }),
+    ...(capability && { capability }),
+    ...(/^[1-5](?:\d\d|xx)$/.test(status) && { status }),
+    ...(range && { range }),
+    ...(sort && { sort }),
   };
 }
 
-/** The filter as it stands in an address; empty if it leaves nothing out. */
-export function searchOf({ outcome, model, provider, keyId }: ShownFilter): string {
-  const search = new URLSearchParams({
-    ...(outcome && { outcome }),
-    ...(model && { model }),
-    ...(provider && { provider }),
-    ...(keyId && { key: keyId }),
-  }).toString();
-  return search && `?${search}`;
+/** The filter as it stands in an address, with the `?`; empty if it leaves nothing out. */
+export function searchOf(filter: ShownFilter): string {
+  const { outcome, capability, status, range, sort } = filter;
+  const address = new URLSearchParams();
+  const add = (name: string, value: string | number | undefined) =>
+    value !== undefined && address.set(name, `${value}`);
+  add('q', filter.search);
+  add('outcome', outcome);
+  add('status', status);
+  for (const name of ['model', 'provider', 'key', 'group', 'client'] as const) add(name, filter[texts[name]]);
+  add('capability', capability);
+  add('range', range);
+  add('since', filter.sinceMs);
+  add('until', filter.untilMs);
+  add('sort', sort && `${sort.isAscending ? '' : '-'}${sort.by}`);
+  const text = address.toString();
+  return text && `?${text}`;
 }
 
-/** As the ledger does it. */
-export function isShown(request: LiveRequest, { outcome, model, provider, keyId }: ShownFilter): boolean {
+/** Where a request is shown in full, in the list of this search. */
+export function hrefOf(id: string, search: string): string {
+  return `/requests/${encodeURIComponent(id)}${search}`;
+}
+
+function sortOf(text: string): Sort | null {
+  const by = sorts.find((each) => each === text.replace(/^-/, ''));
+  return by ? { by, isAscending: !text.startsWith('-') } : null;
+}
+
+const rangeMs: Record<TimeRange, number> = {
+  '1h': 3_600_000,
+  '24h': 24 * 3_600_000,
+  '7d': 7 * 24 * 3_600_000,
+  '30d': 30 * 24 * 3_600_000,
+};
+
+/** What the engine is asked. `nowMs` ends a range. */
+export function queryOf({ range, sort: _, search, ...filter }: ShownFilter, nowMs: number): RequestFilterInput {
+  const text = search?.trim();
+  return {
+    ...filter,
+    ...(text && { search: text.slice(0, 200) }),
+    ...(range && { sinceMs: nowMs - rangeMs[range] }),
+  };
+}
+
+export function sortQueryOf({ sort }: ShownFilter): Pick<QueryInputMap['requests'], 'sort'> {
+  return sort ? { sort } : {};
+}
+
+/** Whether live requests belong into the list as they come. Whether a search finds them, only the engine can tell. */
+export function isLive({ search, sort }: ShownFilter): boolean {
+  return search === undefined && sort === undefined;
+}
+
+/** As the ledger does it, except for `search`. */
+export function isShown(request: LiveRequest, filter: RequestFilterInput): boolean {
+  const { outcome, status, model, provider, keyId, groupId, client, capability, sinceMs, untilMs } = filter;
   return (
-    (outcome === undefined || (request.outcome ?? 'running') === outcome) &&
+    hasOutcome(request, outcome) &&
+    hasStatus(request, status) &&
     (model === undefined || request.modelAsked === model || request.modelServed === model) &&
     (provider === undefined || request.provider === provider) &&
-    (keyId === undefined || request.keyId === keyId)
+    (keyId === undefined || request.keyId === keyId) &&
+    (groupId === undefined || request.groupId === groupId) &&
+    (client === undefined || request.client === client) &&
+    (capability === undefined || request.capability === capability) &&
+    (sinceMs === undefined || request.startedAt >= sinceMs) &&
+    (untilMs === undefined || request.startedAt < untilMs)
   );
+}
+
+function hasOutcome({ outcome }: LiveRequest, wanted: RequestFilterInput['outcome']): boolean {
+  if (wanted === undefined) return true;
+  if (wanted === 'failed') return outcome === 'error' || outcome === 'stream-broken' || outcome === 'interrupted';
+  return (outcome ?? 'running') === wanted;
+}
+
+function hasStatus({ status }: LiveRequest, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true;
+  if (status === null) return false;
+  return wanted.endsWith('xx') ? String(status).startsWith(wanted.slice(0, 1)) : String(status) === wanted;
 }

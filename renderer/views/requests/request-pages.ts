@@ -8,9 +8,11 @@ export interface Pages {
   next: number | null | 'start';
   /** When the oldest live request began as the first page was asked for. */
   sinceMs: number;
+  /** Of a sorted list: how many requests were sorted, if not all. */
+  sortedOf: number | null;
 }
 
-export const noPages: Pages = { older: [], next: 'start', sinceMs: 0 };
+export const noPages: Pages = { older: [], next: 'start', sinceMs: 0, sortedOf: null };
 
 /** No request stands twice: what is live is what is newest. */
 export function joined(live: readonly LiveRequest[], { older }: Pages): readonly LiveRequest[] {

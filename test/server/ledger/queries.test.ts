@@ -38,7 +38,11 @@ test('requests are listed newest first, a page at a time, none twice and none le
 });
 
 test('an empty ledger answers everything', async () => {
-  expect(await ledger.listRequests({ sinceMs: noon, untilMs: noon + 1 })).toEqual({ requests: [], next: null });
+  expect(await ledger.listRequests({ sinceMs: noon, untilMs: noon + 1 })).toEqual({
+    requests: [],
+    next: null,
+    sortedOf: null,
+  });
   expect(await ledger.getRequest('req_1')).toBeNull();
   expect(await ledger.listClients()).toEqual([]);
   expect(await ledger.summarizeUsage({ by: 'day' })).toEqual([]);

@@ -104,7 +104,7 @@ function useUsedKey(keyId: string | null) {
 function useDraft(sent: KeptRequest, keyId: string | null) {
   const { inspector: names } = useMessages();
   const firstModel = useMemo(() => modelOf(sent), [sent]);
-  const { names: listed } = useModelChoice(keyId, 'chat');
+  const listed = useModelChoice(keyId, 'chat');
   const [model, setModel] = useState(firstModel ?? '');
   const [provider, chooseProvider] = useState('');
   const [edited, setEdited] = useState<string | null>(null);
@@ -126,7 +126,7 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
       { value: '', label: names.asRouted },
       ...(all ?? []).map(({ id, name }) => ({ value: id, label: name ?? id })),
     ],
-    models: firstModel === null ? null : { names: listed, model, choose: setModel },
+    models: firstModel === null ? null : { ...listed, model, choose: setModel },
   };
 }
 

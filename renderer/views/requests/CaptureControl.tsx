@@ -1,0 +1,87 @@
+import { Button, Menu } from '@mantine/core';
+import { IconPlayerRecordFilled, IconPlayerStop } from '@tabler/icons-react';
+import type { TimedCaptureView } from '../../../server/contract/status-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useNow } from '../../components/use-now.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
+import classes from './Requests.module.css';
+
+const minutes = 10;
+const none: readonly TimedCaptureView[] = [];
+
+/** Keeps headers and bodies of the requests of the next ten minutes: of all, or of a group or key. */
+export function CaptureControl() {
+  const { messages, formats } = useLocalization();
+  const names = messages.requests.timedCapture;
+  const { run, isRunning, problem } = useCommand();
+  const timed = useControlState((state) => state.views?.status.capture ?? none);
+  const groups = useControlState((state) => state.views?.groups) ?? [];
+  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const start = (scope: { group?: string; key?: string }) => void run({ type: 'capture.start', minutes, ...scope });
+  return (
+    <>
+      {problem && <CommandProblem problem={problem} />}
+      {timed.map((each) => (
+        <RunningCapture key={`${each.kind} ${each.id}`} timed={each} onStop={() => void run(stopOf(each))} />
+      ))}
+      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <Button
+            size="xs"
+            variant="default"
+            loading={isRunning}
+            leftSection={<IconPlayerRecordFilled size={14} className={classes.record} aria-hidden />}
+          >
+            {names.act}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown className={classes.scopes}>
+          <Menu.Label>{names.hint(formats.number(minutes))}</Menu.Label>
+          <Menu.Item onClick={() => start({})}>{names.all}</Menu.Item>
+          {groups.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => start({ group: id })}>
+              {names.group(name ?? id)}
+            </Menu.Item>
+          ))}
+          {keys.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => start({ key: id })}>
+              {names.key(name ?? id)}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+function stopOf({ kind, id }: TimedCaptureView) {
+  return { type: 'capture.stop', ...(kind !== 'all' && id !== null && { [kind]: id }) } as const;
+}
+
+function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): void }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.requests.timedCapture;
+  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === timed.id)?.name);
+  const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
+  const name = (timed.kind === 'key' ? keyName : groupName) ?? timed.id ?? '';
+  // Whole seconds.
+  const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));
+  const what = timed.kind === 'all' ? names.all : names[timed.kind](name);
+  return (
+    <span className={classes.capturing}>
+      <IconPlayerRecordFilled size={12} className={classes.record} aria-hidden />
+      {names.running(what, left)}
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconPlayerStop size={12} aria-hidden />}
+        aria-label={names.stopOf(what)}
+        onClick={onStop}
+      >
+        {names.stop}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+import { useMediaQuery } from '@mantine/hooks';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { RequestPanel } from '../request/RequestPanel.tsx';
+import { ListSummary } from './ListSummary.tsx';
+import { RequestList } from './RequestList.tsx';
+import classes from './Requests.module.css';
+import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
+import { useRequests } from './use-requests.ts';
+
+interface RequestBrowserProps {
+  /** Stays the same for as long as this is there. */
+  filter: ShownFilter;
+  /** The request that is shown in full; null: none. */
+  openId: string | null;
+}
+
+/** The requests that fit the filter, and one of them in full: beside the list where there is room for both. */
+export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
+  const [, navigate] = useLocation();
+  const [isHeld, setHeld] = useState(false);
+  // While a request is open, the list must not move under it.
+  const shown = useRequests(filter, isHeld || openId !== null);
+  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
+  const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
+  const isBeside = openId !== null && mayBeBeside;
+  const search = searchOf(filter);
+  const index = shown.requests?.findIndex(({ id }) => id === openId) ?? -1;
+  const moveTo = (next: number) => {
+    const id = index === -1 ? undefined : shown.requests?.[next]?.id;
+    // One step in the history for all that were looked at, so that Back leads out of them.
+    return id === undefined ? null : () => navigate(hrefOf(id, search), { replace: true });
+  };
+  return (
+    <>
+      <ListSummary filter={filter} sortedOf={shown.sortedOf} />
+      <div className={isBeside ? classes.split : undefined}>
+        <RequestList shown={shown} filter={filter} openId={openId} isNarrow={!isWide || isBeside} onHold={setHeld} />
+        {openId !== null && (
+          <RequestPanel
+            id={openId}
+            onClose={() => navigate(`/requests${search}`, { replace: true })}
+            onNext={moveTo(index + 1)}
+            onPrevious={moveTo(index - 1)}
+          />
+        )}
+      </div>
+    </>
+  );
+}

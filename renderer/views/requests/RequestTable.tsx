@@ -1,0 +1,131 @@
+import { Button } from '@mantine/core';
+import { IconArrowUp } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef } from 'react';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import { ListFoot } from './ListFoot.tsx';
+import { RequestRow } from './RequestRow.tsx';
+import classes from './RequestTable.module.css';
+import { hrefOf } from './request-filter.ts';
+import type { ShownRequests } from './use-requests.ts';
+import { useRowFocus } from './use-row-focus.ts';
+
+const rowHeights = { wide: 33, narrow: 55 };
+/** So many rows before the end, the next page is asked for. */
+export const rowsAhead = 30;
+
+const columnNames = [
+  'status',
+  'time',
+  'request',
+  'model',
+  'provider',
+  'key',
+  'firstByte',
+  'duration',
+  'rate',
+  'tokens',
+  'cost',
+] as const;
+
+interface RequestTableProps {
+  shown: ShownRequests & { requests: readonly LiveRequest[] };
+  /** Of the address. */
+  search: string;
+  openId: string | null;
+  isNarrow: boolean;
+  onHold(isHeld: boolean): void;
+}
+
+/** Only the rows in sight are in the page, and only one of them is a tab stop: the arrows, J and K lead to the others. */
+export function RequestTable({ shown, search, openId, isNarrow, onHold }: RequestTableProps) {
+  const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
+  const { columns, title } = useMessages().requests;
+  const scroller = useRef<HTMLDivElement>(null);
+  const keyNames = useKeyNames();
+  const providerName = useProviderName();
+  const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
+  const openIndex = openId === null ? -1 : requests.findIndex(({ id }) => id === openId);
+  const virtualizer = useVirtualizer({
+    count: requests.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => requests[index]?.id ?? index,
+    overscan: 6,
+    useFlushSync: false,
+  });
+  const items = virtualizer.getVirtualItems();
+  const focus = useRowFocus({ requests, scroller, openIndex, scrollTo: virtualizer.scrollToIndex });
+  const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
+  }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
+  return (
+    <div className={`${classes.panel} ${isNarrow ? classes.narrow : classes.wide}`}>
+      <section
+        className={classes.scroller}
+        ref={scroller}
+        aria-label={title}
+        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
+      >
+        <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1} onKeyDown={focus.onKeyDown}>
+          <thead className={classes.head}>
+            <tr className={classes.row}>
+              {columnNames.map((name) => (
+                <th key={name} className={classes[name]}>
+                  {columns[name]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
+            {items.map(({ index, key, start }) => {
+              const request = requests[index];
+              if (!request) return null;
+              const { keyId, provider } = request;
+              return (
+                <RequestRow
+                  key={key}
+                  request={request}
+                  keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
+                  providerName={provider === null ? null : providerName(provider)}
+                  top={start}
+                  position={index + 2}
+                  href={hrefOf(request.id, search)}
+                  isOpen={index === openIndex}
+                  isTabStop={request.id === focus.tabStop}
+                />
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+      <NewOnes waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
+      <ListFoot isLoading={isLoading} problem={problem} />
+    </div>
+  );
+}
+
+function NewOnes({ waiting, onShow }: { waiting: number; onShow(): void }) {
+  const { messages, formats } = useLocalization();
+  if (waiting === 0) return null;
+  return (
+    <Button
+      className={classes.newOnes}
+      size="compact-sm"
+      radius="xl"
+      leftSection={<IconArrowUp size={14} />}
+      onClick={onShow}
+    >
+      {messages.requests.newOnes(waiting, formats.number(waiting))}
+    </Button>
+  );
+}
+
+function useKeyNames(): ReadonlyMap<string, string> {
+  const keys = useControlState((state) => state.views?.keys ?? null);
+  return useMemo(() => new Map(keys?.map(({ id, name }) => [id, name ?? id])), [keys]);
+}

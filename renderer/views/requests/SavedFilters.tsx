@@ -1,0 +1,103 @@
+import { Button, Group, Menu, Modal, TextInput } from '@mantine/core';
+import { IconBookmark, IconTrash } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useMessages } from '../../messages/use-messages.ts';
+import { filterOf, type ShownFilter, searchOf } from './request-filter.ts';
+import { useSavedFilters } from './use-saved-filters.ts';
+
+interface SavedFiltersProps {
+  filter: ShownFilter;
+  onChoose(filter: ShownFilter): void;
+}
+
+/** Filters that this browser remembers under a name. */
+export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
+  const { requests: names } = useMessages();
+  const { saved, save, forget } = useSavedFilters();
+  const [isNaming, setNaming] = useState(false);
+  const search = searchOf(filter);
+  return (
+    <>
+      <Menu position="bottom-start" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconBookmark size={14} aria-hidden />}>
+            {names.savedFilters}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {saved.map(({ name, search: kept }) => (
+            <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(kept)))}>
+              {name}
+            </Menu.Item>
+          ))}
+          {saved.length > 0 && <Menu.Divider />}
+          <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
+            {names.saveFilter}
+          </Menu.Item>
+          {saved.map(({ name }) => (
+            <Menu.Item
+              key={name}
+              color="red"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => forget(name)}
+            >
+              {names.forgetFilter(name)}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <NameDialog
+        isOpen={isNaming}
+        onClose={() => setNaming(false)}
+        onName={(name) => {
+          save(name, search);
+          setNaming(false);
+        }}
+      />
+    </>
+  );
+}
+
+interface NameDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  onName(name: string): void;
+}
+
+function NameDialog({ isOpen, onClose, onName }: NameDialogProps) {
+  const { requests: names, cancel, close } = useMessages();
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() === '') return;
+    onName(name.trim());
+    setName('');
+  };
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={names.saveFilter}
+      closeButtonProps={{ 'aria-label': close }}
+      transitionProps={{ duration: 0 }}
+    >
+      <form onSubmit={submit}>
+        <TextInput
+          label={names.filterName}
+          value={name}
+          maxLength={60}
+          data-autofocus
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Group justify="flex-end" mt="md">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" disabled={name.trim() === ''}>
+            {names.saveFilterDone}
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,51 @@
+import { CloseButton, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { useMessages } from '../../messages/use-messages.ts';
+import classes from './Requests.module.css';
+
+/** Searching begins this long after the last key. */
+const restMs = 300;
+
+interface SearchBoxProps {
+  /** Of the address. */
+  value: string;
+  onChange(value: string): void;
+}
+
+/** Searches ids, names, errors and captured text. The focus stays in it while the list changes under it. */
+export function SearchBox({ value, onChange }: SearchBoxProps) {
+  const { requests: names } = useMessages();
+  const [text, setText] = useState(value);
+  const sent = useRef(value);
+  const search = useRef(onChange);
+  search.current = onChange;
+  // Back, a saved filter or "Show all" have changed it.
+  useEffect(() => {
+    if (value === sent.current) return;
+    sent.current = value;
+    setText(value);
+  }, [value]);
+  useEffect(() => {
+    if (text === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = text;
+      search.current(text);
+    }, restMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <TextInput
+      className={classes.search}
+      type="search"
+      size="xs"
+      aria-label={names.search}
+      placeholder={names.searchHint}
+      maxLength={200}
+      leftSection={<IconSearch size={14} aria-hidden />}
+      rightSection={text !== '' && <CloseButton size="xs" aria-label={names.clearSearch} onClick={() => setText('')} />}
+      value={text}
+      onChange={({ currentTarget }) => setText(currentTarget.value)}
+    />
+  );
+}

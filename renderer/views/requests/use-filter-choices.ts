@@ -1,0 +1,100 @@
+import { operations } from '../../../server/contract/capability.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import { filterOf, outcomes, ranges, type ShownFilter, searchOf, statusClasses } from './request-filter.ts';
+
+export type ChoiceField =
+  | 'range'
+  | 'outcome'
+  | 'model'
+  | 'provider'
+  | 'keyId'
+  | 'groupId'
+  | 'status'
+  | 'capability'
+  | 'client';
+
+export interface FilterChoice {
+  field: ChoiceField;
+  options: readonly { value: string; label: string }[];
+  /** Empty: anything. */
+  value: string;
+  /** The filter with this value chosen. */
+  chosen(value: string): ShownFilter;
+}
+
+/** As in the address. */
+const addressNames: Record<ChoiceField, string> = {
+  range: 'range',
+  outcome: 'outcome',
+  model: 'model',
+  provider: 'provider',
+  keyId: 'key',
+  groupId: 'group',
+  status: 'status',
+  capability: 'capability',
+  client: 'client',
+};
+
+/** What can be chosen: of the configuration, and names that occur in the ledger. */
+export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; more: FilterChoice[] } {
+  const { requests: names } = useMessages();
+  const providers = useControlState((state) => state.views?.providers) ?? [];
+  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const groups = useControlState((state) => state.views?.groups) ?? [];
+  const models = useOccurring('model');
+  const clients = useOccurring('client');
+  const statuses = useOccurring('status');
+  const providerName = useProviderName();
+  const choice = (field: ChoiceField, options: FilterChoice['options']): FilterChoice => ({
+    field,
+    options,
+    value: filter[field] ?? '',
+    chosen: (value) => withValue(filter, addressNames[field], value),
+  });
+  const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const named = (list: readonly { id: string; name?: string | null | undefined }[]) =>
+    list.map(({ id, name }) => ({ value: id, label: name ?? id }));
+  return {
+    usual: [
+      choice(
+        'range',
+        ranges.map((value) => ({ value, label: names.ranges[value] })),
+      ),
+      choice(
+        'outcome',
+        outcomes.map((value) => ({ value, label: names.outcomeChoices[value] })),
+      ),
+      choice('model', plain(models)),
+      choice(
+        'provider',
+        providers.map(({ id }) => ({ value: id, label: providerName(id) })),
+      ),
+      choice('keyId', named(keys)),
+    ],
+    more: [
+      choice('groupId', named(groups)),
+      choice('status', plain([...statusClasses, ...statuses])),
+      choice('capability', plain(operations)),
+      choice('client', plain(clients)),
+    ],
+  };
+}
+
+/** Names of the ledger, asked for as the screen opens. */
+function useOccurring(of: 'model' | 'client' | 'status'): readonly string[] {
+  const isThere = useControlState((state) => state.views !== null);
+  const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of } : null);
+  return answer ?? [];
+}
+
+/** A time range replaces the times of a link. */
+function withValue(filter: ShownFilter, name: string, value: string): ShownFilter {
+  const address = new URLSearchParams(searchOf(filter));
+  if (name === 'range') for (const each of ['since', 'until']) address.delete(each);
+  if (value === '') address.delete(name);
+  else address.set(name, value);
+  return filterOf(address);
+}

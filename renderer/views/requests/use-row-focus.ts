@@ -1,0 +1,55 @@
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+
+interface RowFocusOptions {
+  requests: readonly { id: string }[];
+  scroller: RefObject<HTMLElement | null>;
+  /** Of the request that is shown in full; -1: none. */
+  openIndex: number;
+  scrollTo(index: number): void;
+}
+
+/** How far a key leads; `first` and `last` to the ends. */
+const moves: Record<string, number | 'first' | 'last'> = {
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: 'first',
+  End: 'last',
+};
+
+/**
+ * One tab stop for the whole list: the row that had the focus last, else the first. Keys move the focus. While a request is shown
+ * in full, its panel has the keys.
+ */
+export function useRowFocus({ requests, scroller, openIndex, scrollTo }: RowFocusOptions) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const wanted = useRef<string | null>(null);
+  const chosenIndex = requests.findIndex(({ id }) => id === chosen);
+  const current = openIndex !== -1 ? openIndex : Math.max(0, chosenIndex);
+  // The row may come into the page only once it was scrolled to.
+  useEffect(() => {
+    if (wanted.current === null) return;
+    const row = scroller.current?.querySelector<HTMLElement>(`a[data-request="${CSS.escape(wanted.current)}"]`);
+    if (!row) return;
+    wanted.current = null;
+    row.focus({ preventScroll: true });
+  });
+  useEffect(() => {
+    if (openIndex !== -1) scrollTo(openIndex);
+  }, [openIndex, scrollTo]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = moves[event.key];
+    if (move === undefined || openIndex !== -1 || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const last = requests.length - 1;
+    const index = move === 'first' ? 0 : move === 'last' ? last : Math.min(last, Math.max(0, current + move));
+    const id = requests[index]?.id ?? null;
+    wanted.current = id;
+    setChosen(id);
+    scrollTo(index);
+  };
+  return { onKeyDown, tabStop: requests[current]?.id ?? null };
+}

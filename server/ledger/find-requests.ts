@@ -1,0 +1,116 @@
+/** Finds, sorts and counts requests. Reads in pieces of a few milliseconds and lets other work run in between. */
+import { setImmediate } from 'node:timers/promises';
+import type { RequestCount, RequestView } from '../contract/request-views.ts';
+import { number } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import { piecesOf, type Selection } from './request-filter.ts';
+import { toLedgerRow } from './rows.ts';
+
+const rowsPerPiece = 4_000;
+/** Requests that are sorted; of more than these, the newest. */
+export const mostSorted = 10_000;
+/** Rows that a count or a sort reads at most. */
+const mostRead = 200_000;
+
+/** Columns by which requests can be sorted. */
+const sortColumns = {
+  duration: 'total_ms',
+  cost: 'cost_usd',
+  'first-byte': 'first_byte_ms',
+  tokens: "coalesce(usage ->> '$.inputTokens', 0) + coalesce(usage ->> '$.outputTokens', 0)",
+} as const;
+export type SortColumn = keyof typeof sortColumns;
+
+/** Newest first. `before`: only requests before this sequence number. */
+export async function findRequests(
+  database: Database,
+  selection: Selection,
+  limit: number,
+  before = Number.POSITIVE_INFINITY,
+): Promise<RequestView[]> {
+  const read = database.prepare(
+    `SELECT * FROM requests WHERE seq >= ? AND seq < ?${selection.sql} ORDER BY seq DESC LIMIT ?`,
+  );
+  const found: RequestView[] = [];
+  let sinceTurn = 0;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    if (low >= before) continue;
+    if (found.length === limit) break;
+    const end = Math.min(high, before);
+    for (const row of read.all(low, end, ...selection.values, limit - found.length)) found.push(toLedgerRow(row));
+    sinceTurn += end - low;
+    if (sinceTurn < rowsPerPiece) continue;
+    sinceTurn = 0;
+    await setImmediate();
+  }
+  return found;
+}
+
+export interface SortedRequests {
+  requests: RequestView[];
+  /** How many of the newest matching requests were sorted; null: all. */
+  sortedOf: number | null;
+}
+
+/** The first `limit` by a column; requests without a value are left out. */
+export async function sortRequests(
+  database: Database,
+  selection: Selection,
+  { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
+): Promise<SortedRequests> {
+  const column = sortColumns[by];
+  const read = database.prepare(
+    `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
+     AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,
+  );
+  const found: { seq: number; value: number }[] = [];
+  let rowsRead = 0;
+  let isCut = false;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    isCut = found.length > mostSorted || rowsRead >= mostRead;
+    if (isCut) break;
+    for (const row of read.all(low, high, ...selection.values, mostSorted + 1 - found.length)) {
+      found.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
+    }
+    rowsRead += high - low;
+    await setImmediate();
+  }
+  isCut ||= found.length > mostSorted;
+  found.length = Math.min(found.length, mostSorted);
+  const sign = isAscending ? 1 : -1;
+  found.sort((one, other) => sign * (one.value - other.value) || other.seq - one.seq);
+  const one = database.prepare('SELECT * FROM requests WHERE seq = ?');
+  const rows = found.slice(0, limit).map(({ seq }) => one.get(seq));
+  return { requests: rows.filter((row) => row !== undefined).map(toLedgerRow), sortedOf: isCut ? found.length : null };
+}
+
+/** Reads at most 200,000 rows; of more, it counts the newest. */
+export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
+  if (selection.sql === '') return countAll(database, selection);
+  const read = database.prepare(
+    `SELECT count(*) AS requests, sum(outcome IN ('error', 'stream-broken', 'interrupted')) AS failed
+     FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
+  );
+  const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
+  let rowsRead = 0;
+  for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
+    if (rowsRead >= mostRead) return { ...count, isComplete: false };
+    const row = read.get(low, high, ...selection.values);
+    count.requests += number(row?.requests) ?? 0;
+    count.failed += number(row?.failed) ?? 0;
+    rowsRead += high - low;
+    await setImmediate();
+  }
+  return count;
+}
+
+/** Rows are deleted from the oldest on, so there are no gaps. */
+function countAll(database: Database, { range }: Selection): RequestCount {
+  const failed = database
+    .prepare(
+      `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
+       WHERE outcome IN ('error', 'stream-broken', 'interrupted')`,
+    )
+    .get();
+  return { requests: range.high - range.low, failed: number(failed?.failed) ?? 0, isComplete: true };
+}

@@ -1,0 +1,133 @@
+/**
+ * Which requests have which key, model, client and so on, by blocks of 256 requests: the newest requests of a name are found by
+ * reading only blocks that contain it. An index of single rows would cost each request several writes at random places; this
+ * costs one write for each name and block.
+ */
+import { number, text } from '../database/columns.ts';
+import type { Database, Statement } from '../database/database.ts';
+import type { BegunRow, EndedRow } from './rows.ts';
+
+export const blockRows = 256;
+export const blockOf = (seq: number) => Math.floor(seq / blockRows);
+
+/** What requests can be looked up by. `model`: the requested name and the upstream's. */
+export const nameDimensions = [
+  'key',
+  'group',
+  'provider',
+  'model',
+  'client',
+  'capability',
+  'status',
+  'outcome',
+  'error',
+] as const;
+export type NameDimension = (typeof nameDimensions)[number];
+
+/** Blocks before this one were written before the names were recorded, so each may contain any name. */
+export function firstNamedBlock(database: Database): number {
+  const from = database.prepare("SELECT value FROM facts WHERE name = 'first named request'").get();
+  return Math.ceil((number(from?.value) ?? 0) / blockRows);
+}
+
+type Name = string | number | null | undefined;
+
+/** The names of one block that are in the table. */
+interface Known {
+  block: number;
+  names: Record<NameDimension, Set<Name>>;
+}
+
+/** So many blocks are remembered, so that requests that end long after their beginning cost a few statements at most. */
+const rememberedBlocks = 32;
+
+/** Records the names of written rows. Called for each request, so it allocates nothing for names that are known. */
+export class NamesWriter {
+  readonly #insert: Statement;
+  readonly #known = new Map<number, Known>();
+  /** Names that the present batch has recorded. */
+  #inBatch: [known: Set<Name>, name: Name][] = [];
+
+  constructor(database: Database) {
+    this.#insert = database.prepare('INSERT OR IGNORE INTO request_names VALUES (?, ?, ?)');
+    database.onReplaced(() => this.#known.clear());
+  }
+
+  /** What a batch before has recorded without being committed is forgotten. */
+  startBatch(): void {
+    for (const [known, name] of this.#inBatch) known.delete(name);
+    this.#inBatch = [];
+  }
+
+  commitBatch(): void {
+    this.#inBatch = [];
+  }
+
+  add(seq: number, row: BegunRow | EndedRow): void {
+    const block = blockOf(seq);
+    const known = this.#known.get(block) ?? this.#remember(block);
+    this.#note(known, 'key', row.keyId);
+    this.#note(known, 'group', row.groupId);
+    this.#note(known, 'model', row.modelAsked);
+    this.#note(known, 'capability', row.capability);
+    if (!('outcome' in row)) return;
+    this.#note(known, 'model', row.modelServed);
+    this.#note(known, 'provider', row.provider);
+    this.#note(known, 'client', row.client);
+    this.#note(known, 'status', row.status);
+    this.#note(known, 'outcome', row.outcome);
+    this.#note(known, 'error', row.errorCode);
+  }
+
+  #note({ block, names }: Known, dimension: NameDimension, name: Name): void {
+    const known = names[dimension];
+    if (name === null || name === undefined || known.has(name)) return;
+    this.#insert.run(dimension, String(name), block);
+    known.add(name);
+    this.#inBatch.push([known, name]);
+  }
+
+  #remember(block: number): Known {
+    const names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known['names'];
+    const known = { block, names };
+    this.#known.set(block, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > rememberedBlocks && oldest !== undefined) this.#known.delete(oldest);
+    return known;
+  }
+}
+
+/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
+const mostNames = 2_000;
+
+/** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
+export function recordedNames(database: Database, dimension: NameDimension, most = mostNames): string[] {
+  const next = database.prepare(
+    'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
+  );
+  const names: string[] = [];
+  let last = '';
+  while (names.length < most) {
+    const found = text(next.get(dimension, last)?.name);
+    if (found === null) break;
+    names.push(found);
+    last = found;
+  }
+  return names;
+}
+
+/** Blocks in [low, high) that contain one of the names, newest first. */
+export function blocksOf(
+  database: Database,
+  dimension: NameDimension,
+  names: readonly string[],
+  { low, high }: { low: number; high: number },
+): number[] {
+  const rows = database
+    .prepare(
+      `SELECT DISTINCT block FROM request_names WHERE dimension = ? AND name IN (SELECT value FROM json_each(?))
+       AND block >= ? AND block < ? ORDER BY block DESC`,
+    )
+    .all(dimension, JSON.stringify(names), low, high);
+  return rows.map((row) => Number(row.block));
+}

@@ -1,0 +1,102 @@
+/**
+ * The full-text index of captured bodies and of attempts' errors. It stores no text, only which words occur where; rows disappear
+ * with the captures and requests they belong to (schema.ts, retention.ts).
+ *
+ * Captures are indexed after they were written, one at a time, so that long bodies do not delay requests.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { bytes, number } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
+import { matchOf, searchableText } from './searchable-text.ts';
+
+/**
+ * Indexed bytes of each capture. Of a request mainly its end, since the client's latest message is there and the rest is the
+ * conversation before, which was indexed with its own request.
+ */
+const requestStartBytes = 8 * 1024;
+const requestEndBytes = 24 * 1024;
+const responseBytes = 24 * 1024;
+const attemptsBytes = 8 * 1024;
+/** Newest hits that a search considers. */
+const mostHits = 2_000;
+
+export interface TextIndex {
+  /** Indexes captures that were written since. Also runs by itself soon after `captureWritten`. */
+  catchUp(): Promise<void>;
+  /** To be called after a capture was written. */
+  captureWritten(): void;
+  /** Sequence numbers of requests that contain all words of the search, newest first, at most 2,000. */
+  find(search: string): Promise<number[]>;
+  stop(): void;
+}
+
+export function createTextIndex(database: Database): TextIndex {
+  const next = database.prepare(
+    `SELECT seq, request, response FROM captures WHERE request_seq IS NOT NULL AND
+     seq > coalesce((SELECT value FROM facts WHERE name = 'last indexed capture'), 0) ORDER BY seq LIMIT 1`,
+  );
+  const attempts = database.prepare(
+    'SELECT response FROM captured_attempts WHERE capture_seq = ? AND response NOT NULL',
+  );
+  const add = database.prepare('INSERT INTO captured_text (rowid, text) VALUES (?, ?)');
+  const note = database.prepare("INSERT OR REPLACE INTO facts VALUES ('last indexed capture', ?)");
+  let working: Promise<void> | null = null;
+  let isStopped = false;
+
+  async function work(): Promise<void> {
+    while (!isStopped) {
+      const row = next.get();
+      if (row === undefined) return;
+      const seq = number(row.seq) ?? 0;
+      const text = indexedText(row, attempts.all(seq));
+      database.transaction(() => {
+        add.run(seq, text);
+        note.run(seq);
+      });
+      await setImmediate();
+    }
+  }
+
+  function catchUp(): Promise<void> {
+    working ??= work().finally(() => {
+      working = null;
+    });
+    return working;
+  }
+
+  return {
+    catchUp,
+    // A failure of the disk is retried with the next capture or search.
+    captureWritten: () => void catchUp().catch(() => {}),
+    async find(search) {
+      const match = matchOf(search);
+      if (match === null) return [];
+      await catchUp();
+      const captured = database
+        .prepare(
+          `SELECT request_seq AS seq FROM captures WHERE seq IN
+           (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${mostHits})`,
+        )
+        .all(match);
+      const failed = database
+        .prepare(`SELECT rowid AS seq FROM error_text WHERE error_text MATCH ? ORDER BY rowid DESC LIMIT ${mostHits}`)
+        .all(match);
+      const seqs = new Set([...captured, ...failed].map((row) => Number(row.seq)));
+      return [...seqs].sort((one, other) => other - one).slice(0, mostHits);
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+function indexedText(capture: Row, attempts: readonly Row[]): string {
+  const request = bytes(capture.request) ?? new Uint8Array();
+  const isShort = request.length <= requestStartBytes + requestEndBytes;
+  const parts = isShort
+    ? [request]
+    : [request.subarray(0, requestStartBytes), request.subarray(request.length - requestEndBytes)];
+  const responses = [bytes(capture.response)?.subarray(0, responseBytes)];
+  for (const { response } of attempts) responses.push(bytes(response)?.subarray(0, attemptsBytes));
+  return [...parts, ...responses].map((part) => (part ? searchableText(Buffer.from(part).toString()) : '')).join(' ');
+}
