@@ -149,7 +149,9 @@ class Selecting implements Selection {
 }
 
 const likeText = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&');
-const containsText = (name: string, search: string) => name.toLowerCase().includes(search.toLowerCase());
+/** `rate limit` is in `rate_limit_exceeded`. */
+const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
+const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
 
 /** An id contains the time of its request; the row may have been inserted a little earlier or later. */
 const idSlackMs = 60_000;

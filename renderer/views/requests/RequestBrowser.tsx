@@ -1,11 +1,12 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { RequestPanel } from '../request/RequestPanel.tsx';
 import { ListSummary } from './ListSummary.tsx';
 import { RequestList } from './RequestList.tsx';
 import classes from './Requests.module.css';
 import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
+import { SortChoice } from './SortChoice.tsx';
 import { useRequests } from './use-requests.ts';
 
 interface RequestBrowserProps {
@@ -25,17 +26,31 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
   const search = searchOf(filter);
+  // With the tab of the open request, which the next one is shown in.
+  const wholeSearch = useSearch();
+  const lastOpenId = useRef(openId);
+  if (openId !== null) lastOpenId.current = openId;
   const index = shown.requests?.findIndex(({ id }) => id === openId) ?? -1;
   const moveTo = (next: number) => {
     const id = index === -1 ? undefined : shown.requests?.[next]?.id;
     // One step in the history for all that were looked at, so that Back leads out of them.
-    return id === undefined ? null : () => navigate(hrefOf(id, search), { replace: true });
+    return id === undefined ? null : () => navigate(hrefOf(id, wholeSearch && `?${wholeSearch}`), { replace: true });
   };
   return (
     <>
-      <ListSummary filter={filter} sortedOf={shown.sortedOf} />
-      <div className={isBeside ? classes.split : undefined}>
-        <RequestList shown={shown} filter={filter} openId={openId} isNarrow={!isWide || isBeside} onHold={setHeld} />
+      <div className={classes.summaryLine}>
+        <ListSummary filter={filter} sortedOf={shown.sortedOf} />
+        <SortChoice filter={filter} onChange={(changed) => navigate(`/requests${searchOf(changed)}`)} />
+      </div>
+      <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
+        <RequestList
+          shown={shown}
+          filter={filter}
+          openId={openId}
+          anchorId={lastOpenId.current}
+          isNarrow={!isWide || isBeside}
+          onHold={setHeld}
+        />
         {openId !== null && (
           <RequestPanel
             id={openId}

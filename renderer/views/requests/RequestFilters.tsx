@@ -3,7 +3,7 @@ import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Requests.module.css';
-import { type ShownFilter, searchOf, sorts } from './request-filter.ts';
+import { type ShownFilter, searchOf } from './request-filter.ts';
 import { SavedFilters } from './SavedFilters.tsx';
 import { SearchBox } from './SearchBox.tsx';
 import { type FilterChoice, useFilterChoices } from './use-filter-choices.ts';
@@ -26,7 +26,6 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
       {shown.map((choice) => (
         <Choice key={choice.field} choice={choice} onChange={onChange} />
       ))}
-      <SortChoice filter={filter} onChange={onChange} />
       <Button
         size="xs"
         variant="default"
@@ -58,25 +57,6 @@ function Choice({ choice, onChange }: { choice: FilterChoice; onChange(filter: S
       data={[{ value: '', label: names.anyOf[field] }, ...withChosen(options, value)]}
       value={value}
       onChange={({ currentTarget }) => onChange(chosen(currentTarget.value))}
-    />
-  );
-}
-
-function SortChoice({ filter, onChange }: RequestFiltersProps) {
-  const { requests: names } = useMessages();
-  const { sort, ...others } = filter;
-  const choose = (value: string) => {
-    const by = sorts.find((each) => each === value);
-    onChange(by ? { ...others, sort: { by, isAscending: false } } : others);
-  };
-  return (
-    <NativeSelect
-      className={classes.filter}
-      size="xs"
-      aria-label={names.sort}
-      data={[{ value: '', label: names.newestFirst }, ...sorts.map((by) => ({ value: by, label: names.sorts[by] }))]}
-      value={sort?.by ?? ''}
-      onChange={({ currentTarget }) => choose(currentTarget.value)}
     />
   );
 }

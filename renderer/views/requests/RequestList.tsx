@@ -15,13 +15,15 @@ interface RequestListProps {
   filter: ShownFilter;
   /** The request that is shown in full. */
   openId: string | null;
+  /** The one that is open or was last, which stays in sight. */
+  anchorId: string | null;
   /** Two lines a request. */
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
 }
 
 /** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
-export function RequestList({ shown, filter, openId, isNarrow, onHold }: RequestListProps) {
+export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestListProps) {
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
   useEffect(() => {
@@ -48,6 +50,7 @@ export function RequestList({ shown, filter, openId, isNarrow, onHold }: Request
       shown={{ ...shown, requests }}
       search={searchOf(filter)}
       openId={openId}
+      anchorId={anchorId}
       isNarrow={isNarrow}
       onHold={onHold}
     />

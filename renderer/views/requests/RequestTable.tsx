@@ -36,12 +36,13 @@ interface RequestTableProps {
   /** Of the address. */
   search: string;
   openId: string | null;
+  anchorId: string | null;
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
 }
 
 /** Only the rows in sight are in the page, and only one of them is a tab stop: the arrows, J and K lead to the others. */
-export function RequestTable({ shown, search, openId, isNarrow, onHold }: RequestTableProps) {
+export function RequestTable({ shown, search, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
   const { columns, title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
@@ -58,7 +59,7 @@ export function RequestTable({ shown, search, openId, isNarrow, onHold }: Reques
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
-  const focus = useRowFocus({ requests, scroller, openIndex, scrollTo: virtualizer.scrollToIndex });
+  const focus = useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo: virtualizer.scrollToIndex });
   const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoading && !problem) loadMore();

@@ -72,9 +72,9 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
         'provider',
         providers.map(({ id }) => ({ value: id, label: providerName(id) })),
       ),
-      choice('keyId', named(keys)),
     ],
     more: [
+      choice('keyId', named(keys)),
       choice('groupId', named(groups)),
       choice('status', plain([...statusClasses, ...statuses])),
       choice('capability', plain(operations)),

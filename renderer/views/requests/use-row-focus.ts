@@ -5,6 +5,8 @@ interface RowFocusOptions {
   scroller: RefObject<HTMLElement | null>;
   /** Of the request that is shown in full; -1: none. */
   openIndex: number;
+  /** The request that is open or was last, which stays in sight; null: none. */
+  anchorId: string | null;
   scrollTo(index: number): void;
 }
 
@@ -24,8 +26,8 @@ const moves: Record<string, number | 'first' | 'last'> = {
  * One tab stop for the whole list: the row that had the focus last, else the first. Keys move the focus. While a request is shown
  * in full, its panel has the keys.
  */
-export function useRowFocus({ requests, scroller, openIndex, scrollTo }: RowFocusOptions) {
-  const [chosen, setChosen] = useState<string | null>(null);
+export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo }: RowFocusOptions) {
+  const [chosen, setChosen] = useState(anchorId);
   const wanted = useRef<string | null>(null);
   const chosenIndex = requests.findIndex(({ id }) => id === chosen);
   const current = openIndex !== -1 ? openIndex : Math.max(0, chosenIndex);
@@ -37,9 +39,14 @@ export function useRowFocus({ requests, scroller, openIndex, scrollTo }: RowFocu
     wanted.current = null;
     row.focus({ preventScroll: true });
   });
+  const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
+  const shownAnchor = useRef<string | null>(null);
+  // Once for each, so that the list can be scrolled away from it.
   useEffect(() => {
-    if (openIndex !== -1) scrollTo(openIndex);
-  }, [openIndex, scrollTo]);
+    if (anchorIndex === -1 || shownAnchor.current === anchorId) return;
+    shownAnchor.current = anchorId;
+    scrollTo(anchorIndex);
+  }, [anchorIndex, anchorId, scrollTo]);
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key];
     if (move === undefined || openIndex !== -1 || event.altKey || event.ctrlKey || event.metaKey) return;
