@@ -44,7 +44,7 @@ export function RequestPanel(props: RequestPanelProps) {
   return (
     <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
       <Modal.Content aria-label={names.detail}>
-        <Modal.Body p={0}>
+        <Modal.Body p={0} className={classes.sheet} tabIndex={-1} data-autofocus>
           <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
         </Modal.Body>
       </Modal.Content>
