@@ -211,7 +211,7 @@ type PageParts = IpcHandlerPorts & { window: WindowKeeper };
 function openPages({ built }: DesktopOptions, parts: PageParts): void {
   const { host, window } = parts;
   lockDown({ app, session: session.defaultSession, shell, isOurPage: isWindowUrl });
-  serveWindow(protocol, { folder: built.window, baseUrl: () => servedAt(host) });
+  serveWindow(protocol, { folder: built.window, baseUrl: () => servedAt(host), gateway: () => host.gateway });
   openIpc({
     handlers: createIpcHandlers(parts),
     isOurs: window.isOurs,

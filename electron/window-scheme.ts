@@ -4,8 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
 import { type Protocol, protocol } from 'electron';
 import { pageHeaders } from '../server/contract/page-headers.ts';
+import type { Gateway } from '../server/gateway.ts';
 import { forwardToEngine } from './forward-to-engine.ts';
 
 const scheme = 'sluice-window';
@@ -29,6 +31,8 @@ interface WindowSchemePorts {
   folder: string;
   /** `http://127.0.0.1:4810/v1`; null while it does not serve. */
   baseUrl(): string | null;
+  /** Null while there is no engine. */
+  gateway(): Pick<Gateway, 'exportRequests'> | null;
 }
 
 /** To be called before the app is ready. */
@@ -56,8 +60,33 @@ export function serveWindow(on: Pick<Protocol, 'handle'>, ports: WindowSchemePor
       return baseUrl === null ? refuse(503) : forwardToEngine(request, baseUrl + pathname.slice('/v1'.length) + search);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
+    const [, format] = /^\/control\/requests\.(csv|jsonl)$/.exec(pathname) ?? [];
+    if (format === 'csv' || format === 'jsonl') return sendExport(ports.gateway(), format, search);
     return sendFile(ports.folder, pathname);
   });
+}
+
+/** As the engine's own route of this path, to which the page has no session. */
+function sendExport(
+  gateway: Pick<Gateway, 'exportRequests'> | null,
+  format: 'csv' | 'jsonl',
+  search: string,
+): Response {
+  if (!gateway) return refuse(503);
+  try {
+    const pieces = gateway.exportRequests(format, Object.fromEntries(new URLSearchParams(search)));
+    const body = Readable.toWeb(Readable.from(encoded(pieces))) as ReadableStream;
+    const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8';
+    const disposition = `attachment; filename="requests.${format}"`;
+    return new Response(body, { headers: { ...ownHeaders, 'content-type': type, 'content-disposition': disposition } });
+  } catch {
+    // A filter that does not exist.
+    return refuse(400);
+  }
+}
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 /** A path without an extension is a screen, which the page finds by itself. */

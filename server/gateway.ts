@@ -9,6 +9,7 @@ import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
+import { exportFilterOf } from './control/export-filter.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import { type Database, openDatabase, type Replaced } from './database/database.ts';
 import { budgetMigrations } from './database/schema.ts';
@@ -26,6 +27,7 @@ import { createSessionDoor } from './http/session-door.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
 import { SqliteResponseStore } from './kept-responses/response-store.ts';
+import { type ExportFormat, exportRequests } from './ledger/export.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -53,6 +55,11 @@ export interface Gateway {
   execute: Execute;
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
+  /**
+   * The requests of a filter as text, newest first. `parameters` as in the address of an export. Throws GatewayError
+   * `invalid_command`.
+   */
+  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
@@ -111,6 +118,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
+    exportRequests: (format, parameters) => exportRequests(base.ledger, format, exportFilterOf(parameters)),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
     networkChanged: network.changed,

@@ -4,7 +4,6 @@
  */
 import type { CaptureAbsence, CaptureGap } from '../../server/contract/capture.ts';
 import type { RequestInFull, RequestView } from '../../server/contract/request-views.ts';
-import type { ControlStore } from './control-store.ts';
 
 export type SentRequest = KeptRequest | MissingRequest;
 
@@ -26,11 +25,7 @@ export interface MissingRequest {
   why: CaptureAbsence | CaptureGap | 'not-text';
 }
 
-/** Asks the engine for it. Rejects with a `ControlError`, such as of an id that the ledger does not know. */
-export async function loadSentRequest(store: Pick<ControlStore, 'query'>, id: string): Promise<SentRequest> {
-  return sentRequestOf(await store.query<'request'>({ type: 'request', id }));
-}
-
+/** Of what the engine answers to the query for one request. */
 export function sentRequestOf({ request, capture, captureAbsence }: RequestInFull): SentRequest {
   const missing = (why: MissingRequest['why']): MissingRequest => ({ kind: 'missing', request, why });
   if (!capture) return missing(captureAbsence ?? 'unknown');

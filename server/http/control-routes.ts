@@ -9,9 +9,8 @@ import express, {
   type Router,
 } from 'express';
 import { GatewayError } from '../contract/errors.ts';
-import { requestFilterSchema } from '../contract/queries.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
-import { parseInput } from '../control/parse-input.ts';
+import { exportFilterOf } from '../control/export-filter.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
@@ -118,19 +117,13 @@ function jsonBody(request: Request): unknown {
 
 function sendExport(ports: ControlRoutePorts, format: ExportFormat, contentType: string): RequestHandler {
   return async (request: Request, response: Response) => {
-    const filter = readFilter(request.query);
+    const filter = exportFilterOf(request.query);
     response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="requests.${format}"` });
     await pipeline(Readable.from(ports.exportRequests(format, filter)), response).catch((error: unknown) => {
       // The client has disconnected.
       if (!response.destroyed) throw error;
     });
   };
-}
-
-function readFilter(query: Request['query']): RequestFilter {
-  const times = ['sinceMs', 'untilMs'];
-  const values = Object.entries(query).map(([name, value]) => [name, times.includes(name) ? Number(value) : value]);
-  return parseInput(requestFilterSchema, Object.fromEntries(values), 'filter') as RequestFilter;
 }
 
 /** Converts errors of Express's body parser. */

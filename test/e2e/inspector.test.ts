@@ -102,6 +102,7 @@ it('shows each attempt with its own request and response, and why the next one w
   const attempts = panel.getByRole('tabpanel').locator('ol > li');
   const first = attempts.first();
   await first.getByText('503 · temporary failure').waitFor();
+  await first.getByText('OpenAI Chat Completions').waitFor();
   await first.getByTitle('up-1').waitFor();
   await first.getByText('What came back').click();
   await first.getByRole('region', { name: 'Response body' }).getByText('"The engine is overloaded"').waitFor();
@@ -360,6 +361,8 @@ it('invents no body: it says why there is none, and captures the next ones by on
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   expect(await panel.isVisible()).toBe(true);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   await expect.poll(() => rowOf(page).count()).toBe(2);
   await rowOf(page).first().click();

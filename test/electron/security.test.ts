@@ -162,6 +162,18 @@ describe('the page', () => {
     expect(await ask('sk-wrong')).toMatchObject({ status: 401, error: { code: 'invalid_api_key' } });
     expect(await ask(testKey)).toMatchObject({ status: 200, object: 'chat.completion' });
   });
+
+  it('downloads the requests of a filter, and nothing else of the control plane', async () => {
+    const ask = (path: string) =>
+      page.evaluate(async (url) => {
+        const response = await fetch(url);
+        return { status: response.status, text: await response.text() };
+      }, path);
+    const exported = await ask('/control/requests.csv?outcome=ok');
+    expect(exported).toMatchObject({ status: 200, text: expect.stringMatching(/^id,started_at,key,/) });
+    expect(await ask('/control/requests.csv?nothing=1')).toMatchObject({ status: 400 });
+    expect((await ask('/control/events')).text).toContain('<html');
+  });
 });
 
 describe('IPC', () => {

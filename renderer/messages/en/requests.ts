@@ -21,7 +21,7 @@ export const requests = {
     key: 'Key',
     firstByte: 'First byte',
     duration: 'Duration',
-    rate: 'tok/s',
+    rate: 'Tok/s',
     tokens: 'Tokens',
     cost: 'Cost',
   },
@@ -38,7 +38,7 @@ export const requests = {
   emptyNext: 'Send one with a key of yours and it appears here:',
   keyPlaceholder: 'YOUR_KEY',
   /** A request's attempts in order: `3 attempts: failed, failed, answered`. */
-  attemptsInWords: (states: readonly string[]) => `${states.length} attempts: ${states.join(', ')}`,
+  attemptsInWords: (count: string, states: string) => `${count} attempts: ${states}`,
   attemptStates: { failed: 'failed', stopped: 'stopped', answered: 'answered' },
   tokensPerSecond: (count: string) => `${count} tokens per second`,
   search: 'Search requests',

@@ -9,6 +9,7 @@ import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Attempts.module.css';
 import { AttemptUsage } from './AttemptUsage.tsx';
+import { apiOfUrl } from './api-of-url.ts';
 import { MessageTab } from './MessageTab.tsx';
 import { wordsOf } from './provider-words.ts';
 
@@ -51,6 +52,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
   const providerName = useProviderName();
   const credentialName = useCredentialName();
   const { provider, model, credential, status, failure, totalMs } = attempt;
+  const api = captured?.request.url ? apiOfUrl(captured.request.url) : null;
   return (
     <li className={`${classes.attempt} ${failure ? classes.failed : classes.fine}`}>
       {attempt.cause !== 'first' && <p className={classes.cause}>{causes[attempt.cause]}</p>}
@@ -58,6 +60,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
         <span className={classes.number}>{formats.number(number)}</span>
         <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>
         {model && <span className={classes.mono}>{model}</span>}
+        {api && <span className={classes.soft}>{api}</span>}
         <span className={failure ? classes.bad : classes.good}>
           {status ?? noAnswer}
           {failure && ` · ${failures[failure]}`}

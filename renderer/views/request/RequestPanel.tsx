@@ -28,7 +28,10 @@ export function RequestPanel(props: RequestPanelProps) {
   const { requests: names } = useMessages();
   const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const place = useRef<HTMLElement>(null);
-  const [dialog, setDialog] = useState<SendMode | null>(null);
+  // A dialog belongs to its request: another request comes without it.
+  const [opened, setOpened] = useState<{ id: string; mode: SendMode } | null>(null);
+  const dialog = opened?.id === props.id ? opened.mode : null;
+  const setDialog = (mode: SendMode | null) => setOpened(mode && { id: props.id, mode });
   usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
   useFocusWhileOpen(place, props.id);
   if (isBeside) {
@@ -41,7 +44,7 @@ export function RequestPanel(props: RequestPanelProps) {
   return (
     <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
       <Modal.Content aria-label={names.detail}>
-        <Modal.Body p={0}>
+        <Modal.Body p={0} className={classes.sheet} tabIndex={-1} data-autofocus>
           <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
         </Modal.Body>
       </Modal.Content>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useLocation, useSearch } from 'wouter';
 
 export const tabNames = ['summary', 'conversation', 'request', 'response', 'attempts', 'timeline'] as const;
@@ -6,19 +6,22 @@ export type TabName = (typeof tabNames)[number];
 
 let lastTab: TabName = 'summary';
 
-/** Which tab is shown. It stands in the address, `?tab=request`; an address without one keeps the tab of the request before. */
+/** Which tab is shown. It stands in the address, `?tab=request`; an address without one gets the tab of the request before. */
 export function useTab(): [tab: TabName, choose: (tab: TabName) => void] {
-  const search = new URLSearchParams(useSearch());
+  const search = useSearch();
   const [path, navigate] = useLocation();
-  const [chosen, setChosen] = useState(lastTab);
-  const asked = tabNames.find((name) => name === search.get('tab'));
+  const asked = tabNames.find((name) => name === new URLSearchParams(search).get('tab'));
+  const tab = asked ?? lastTab;
+  const address = addressOf(path, search, tab);
   useEffect(() => {
-    if (asked) lastTab = asked;
-  }, [asked]);
-  const choose = (tab: TabName) => {
-    setChosen(tab);
-    search.set('tab', tab);
-    navigate(`${path}?${search}`, { replace: true });
-  };
-  return [asked ?? chosen, choose];
+    lastTab = tab;
+    if (asked === undefined && tab !== 'summary') navigate(address, { replace: true });
+  }, [asked, tab, address, navigate]);
+  return [tab, (chosen) => navigate(addressOf(path, search, chosen), { replace: true })];
+}
+
+function addressOf(path: string, search: string, tab: TabName): string {
+  const parameters = new URLSearchParams(search);
+  parameters.set('tab', tab);
+  return `${path}?${parameters}`;
 }

@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
 import { numbered } from '../request/numbered.ts';
 import classes from './AttemptDots.module.css';
 
@@ -10,10 +10,12 @@ const mostDots = 6;
 
 /** How each attempt went, where there was more than one: a rescued request is red, red, green. */
 export function AttemptDots({ attempts }: { attempts: readonly AttemptRecord[] }) {
-  const { attemptStates, attemptsInWords } = useMessages().requests;
+  const { messages, formats } = useLocalization();
+  const { attemptStates, attemptsInWords } = messages.requests;
   if (attempts.length < 2) return null;
   const states = attempts.map(stateOf);
-  const words = attemptsInWords(states.map((state) => attemptStates[state]));
+  const inWords = states.map((state) => attemptStates[state]).join(', ');
+  const words = attemptsInWords(formats.number(states.length), inWords);
   return (
     <span className={classes.dots} role="img" aria-label={words} title={words}>
       {numbered(states.slice(-mostDots)).map(({ key, value }) => (

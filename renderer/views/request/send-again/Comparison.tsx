@@ -65,7 +65,7 @@ function Figures({ first, second, status }: FiguresProps) {
       firstByteMs !== null && formats.duration(firstByteMs),
       totalMs !== null && formats.duration(totalMs),
       tokens.some((count) => count !== undefined) && tokens.map((count) => formats.number(count ?? 0)).join(' / '),
-      costUsd !== null && formats.dollars(costUsd),
+      request && (costUsd === null ? messages.requests.costUnknown : formats.dollars(costUsd)),
     ];
   };
   const [then, now] = [figures(first, first.status), figures(second, status)];
@@ -117,11 +117,13 @@ function Texts({ first, second }: { first: string | null; second: string }) {
   return (
     <div className={classes.texts}>
       <section className={classes.text} aria-label={names.before}>
+        <p className={classes.side}>{names.before}</p>
         {pieces
           ? pieces.map(({ key, side, text }) => side === 'second' || <Piece key={key} side={side} text={text} />)
           : first}
       </section>
       <section className={classes.text} aria-label={names.now}>
+        <p className={classes.side}>{names.now}</p>
         {pieces
           ? pieces.map(({ key, side, text }) => side === 'first' || <Piece key={key} side={side} text={text} />)
           : second}

@@ -1,5 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/KeyChooser.tsx';
@@ -94,8 +94,12 @@ function useUsedKey(keyId: string | null) {
   const choice = useKeyChoice();
   const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
   const { choose } = choice;
+  // Once: then it is the person's choice.
+  const isChosen = useRef(false);
   useEffect(() => {
-    if (isKept && keyId !== null) choose(keyId);
+    if (!isKept || keyId === null || isChosen.current) return;
+    isChosen.current = true;
+    choose(keyId);
   }, [isKept, keyId, choose]);
   return choice;
 }
@@ -104,7 +108,7 @@ function useUsedKey(keyId: string | null) {
 function useDraft(sent: KeptRequest, keyId: string | null) {
   const { inspector: names } = useMessages();
   const firstModel = useMemo(() => modelOf(sent), [sent]);
-  const { models, mostUsed, use } = useModelChoice(keyId, 'chat');
+  const listed = useModelChoice(keyId, 'chat');
   const [model, setModel] = useState(firstModel ?? '');
   const [provider, chooseProvider] = useState('');
   const [edited, setEdited] = useState<string | null>(null);
@@ -126,7 +130,7 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
       { value: '', label: names.asRouted },
       ...(all ?? []).map(({ id, name }) => ({ value: id, label: name ?? id })),
     ],
-    models: firstModel === null ? null : { models, mostUsed, use, model, choose: setModel },
+    models: firstModel === null ? null : { ...listed, model, choose: setModel },
   };
 }
 

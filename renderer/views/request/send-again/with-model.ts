@@ -24,9 +24,18 @@ export function withModel({ path, body }: Call, model: string): Call | null {
 /** The model that a call names; null if it names none. */
 export function modelOf({ path, body }: Call): string | null {
   const inPath = modelInPath.exec(path)?.[2];
-  if (inPath !== undefined) return decodeURIComponent(inPath);
+  if (inPath !== undefined) return decoded(inPath);
   const value = parsed(body);
   return isObject(value) && typeof value.model === 'string' ? value.model : null;
+}
+
+/** A client may have sent a path that is not well encoded. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 function parsed(body: string): unknown {

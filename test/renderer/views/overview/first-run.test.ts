@@ -21,6 +21,7 @@ const answered: LiveRequest = {
   firstByteMs: 1,
   totalMs: 2,
   usage: null,
+  attempts: [],
   usageCertainty: 'none',
   costUsd: null,
   client: 'codex_cli_rs/0.61',

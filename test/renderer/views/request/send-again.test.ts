@@ -70,6 +70,7 @@ describe('another model', () => {
       body: '{}',
     });
     expect(modelOf(call)).toBe('gemini-x');
+    expect(modelOf({ path: '/v1beta/models/50%:generateContent', body: '{}' })).toBe('50%');
   });
 
   it('cannot be set where there is none', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { apiOfUrl } from '../../../../renderer/views/request/api-of-url.ts';
 import { longestGapOf, phasesOf } from '../../../../renderer/views/request/timeline.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
@@ -62,5 +63,19 @@ describe('the timeline of a request', () => {
     const fast = { ...attempt, connectMs: 0.2, firstByteMs: 0.4, totalMs: 90 };
     const names = phasesOf(view({ queueMs: 0.1, totalMs: 91, attempts: [fast] })).map(({ name }) => name);
     expect(names).toEqual(['transfer']);
+  });
+});
+
+describe('the API of an attempt', () => {
+  it.each([
+    ['https://api.openai.com/v1/chat/completions', 'OpenAI Chat Completions'],
+    ['https://x.openai.azure.com/openai/responses?api-version=1', 'OpenAI Responses'],
+    ['https://api.anthropic.com/v1/messages', 'Anthropic Messages'],
+    ['https://x/models/claude:streamRawPredict', 'Anthropic Messages'],
+    ['https://x/v1beta/models/g:streamGenerateContent?alt=sse', 'Gemini generateContent'],
+    ['https://x/model/m/converse-stream', 'Bedrock Converse'],
+    ['https://x/v1/embeddings', null],
+  ])('of %s is %s', (url, api) => {
+    expect(apiOfUrl(url)).toBe(api);
   });
 });

@@ -16,6 +16,24 @@ describe('the filter of the requests', () => {
     expect(searchOf({})).toBe('');
   });
 
+  it('comes out with all that can be chosen', () => {
+    const filter = {
+      search: 'rate limit',
+      outcome: 'failed',
+      status: '4xx',
+      groupId: 'g1',
+      client: 'aider/0.86 &x=1',
+      capability: 'chat',
+      range: '24h',
+      sinceMs: 5,
+      untilMs: 9,
+      sort: { by: 'first-byte', isAscending: true },
+    } as const;
+    expect(filterOf(new URLSearchParams(searchOf(filter)))).toEqual(filter);
+    expect(searchOf({ sort: { by: 'cost', isAscending: false } })).toBe('?sort=-cost');
+    expect(filterOf(new URLSearchParams('status=abc&since=-1&until=x&range=9d&sort=-name'))).toEqual({});
+  });
+
   it('passes over an outcome that there is not', () => {
     expect(filterOf(new URLSearchParams('outcome=splendid'))).toEqual({});
   });
@@ -29,7 +47,9 @@ describe('the filter of the requests', () => {
     [{ outcome: 'failed' }, false],
     [{ status: '2xx' }, true],
     [{ status: '404' }, false],
-    [{ client: 'OpenAI/JS 7.55.0', capability: 'chat', groupId: 'default' }, true],
+    [{ capability: 'chat' }, true],
+    [{ groupId: 'g1' }, false],
+    [{ client: 'aider' }, false],
     [{ sinceMs: 1 }, true],
     [{ untilMs: 1 }, false],
     [{ provider: 'main', keyId: 'k2' }, false],
