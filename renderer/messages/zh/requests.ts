@@ -12,7 +12,7 @@ export const requests: typeof english.requests = {
     key: '密钥',
     firstByte: '首字节',
     duration: '耗时',
-    rate: '每秒 token',
+    rate: '速度',
     tokens: 'Token 数',
     cost: '费用',
   },
