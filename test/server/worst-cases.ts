@@ -539,6 +539,7 @@ export const lookAtNone = [
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
   'exchange/capture.ts',
+  'exchange/client-writes.ts',
   'exchange/exchange-trace.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
