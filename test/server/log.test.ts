@@ -63,8 +63,8 @@ test('a request is a line like all others', () => {
 
 test('the time of a request is written to the millisecond', () => {
   const times = ['2026-01-31T12:00:00.005Z', '2026-01-31T12:00:00.999Z', '2026-01-31T12:00:01.000Z'];
-  let lines = '';
-  const requests = createRequestLog({ write: (text) => void (lines += text) });
+  const texts: string[] = [];
+  const requests = createRequestLog({ write: (text) => void texts.push(text) });
   vi.useFakeTimers({ toFake: ['Date'] });
   for (const time of times) {
     vi.setSystemTime(time);
@@ -72,7 +72,7 @@ test('the time of a request is written to the millisecond', () => {
   }
   vi.useRealTimers();
   requests.flush();
-  const written = lines.trim().split('\n');
+  const written = texts.join('').trim().split('\n');
   expect(written.map((line) => JSON.parse(line).time)).toEqual(times);
 });
 

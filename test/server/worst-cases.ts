@@ -539,6 +539,7 @@ export const lookAtNone = [
   'exchange/capture/exchange-capture.ts',
   'exchange/capture/message-capture.ts',
   'exchange/capture/response-capture.ts',
+  'exchange/client-writes.ts',
   'exchange/exchange-trace.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
