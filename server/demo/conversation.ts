@@ -3,6 +3,7 @@
  * answer is text, JSON for a schema, or tool calls. Equal requests get equal answers.
  */
 
+import { isObject } from '../contract/is-object.ts';
 import { anyObject, schemaInPrompt } from './schema-in-prompt.ts';
 import { sampleOfSchema } from './schema-sample.ts';
 import { countTokens } from './tokens.ts';
@@ -85,7 +86,10 @@ function countShownTokens(answer: Answer): number {
   return answer.calls.reduce((sum, call) => sum + countTokens(call.name) + countTokens(call.input), 0);
 }
 
-/** Calls the tools that the request demands, or whose name contains a word of the latest message ("weather", `get_weather`). */
+/**
+ * Calls the tools that the request demands, or whose name contains a word of the latest message ("weather", `get_weather`); of
+ * its own accord none by which an agent would change files or run commands.
+ */
 function toolCalls({ turns, tools, toolChoice, allowsParallelCalls }: Conversation): ToolCall[] {
   const latest = turns.at(-1);
   if (toolChoice.mode === 'none' || latest?.role === 'tool') return [];
@@ -99,7 +103,14 @@ function chooseTools(tools: readonly Tool[], choice: ToolChoice, question: strin
   if (choice.name !== undefined) return tools.filter((tool) => tool.name === choice.name);
   const words: string[] = question.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [];
   const mentioned = tools.filter((tool) => words.some((word) => tool.name.toLowerCase().includes(word)));
-  return mentioned.length === 0 && choice.mode === 'required' ? tools.slice(0, 1) : mentioned;
+  if (choice.mode !== 'required') return mentioned.filter((tool) => !mayChangeSomething(tool));
+  return mentioned.length === 0 ? tools.slice(0, 1) : mentioned;
+}
+
+/** By the names of its parameters: Claude Code's `Write` has `file_path` and `content`, Codex's shell a `command`. */
+function mayChangeSomething({ schema }: Tool): boolean {
+  const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
+  return properties.some((name) => /path|file|dir|command|cmd|script|code|patch|edit|content|url/i.test(name));
 }
 
 function inputFor(tool: Tool, question: string): string {

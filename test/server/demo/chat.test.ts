@@ -242,6 +242,18 @@ describe('chat completions', () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
+  it('call no tool of an agent that would write a file or run a command, unless it is demanded', async () => {
+    const properties = { file_path: { type: 'string' }, content: { type: 'string' } };
+    const write = {
+      type: 'function' as const,
+      function: { name: 'Write', parameters: { type: 'object', properties } },
+    };
+    const unasked = await chat('Write hello to a file', { tools: [write] });
+    expect(unasked.choices[0]?.finish_reason).toBe('stop');
+    const demanded = await chat('Write hello to a file', { tools: [write], tool_choice: 'required' });
+    expect(demanded.choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
   it('call a custom tool with free text', async () => {
     const tools: ChatCompletionTool[] = [{ type: 'custom', custom: { name: 'run_code' } }];
     const completion = await chat('run_code please', { tools });
