@@ -7,7 +7,6 @@ import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../awake-clock.ts';
-import { joinShortWrites } from './joined-writes.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -32,7 +31,6 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   return (target, callback) => {
     connectInTurn(options, sessions, target).then(
       (socket) => {
-        joinShortWrites(socket);
         callback(null, socket);
       },
       (error) => callback(error, null),
