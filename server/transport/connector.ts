@@ -30,9 +30,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const sessions = new Map<string, Buffer>();
   return (target, callback) => {
     connectInTurn(options, sessions, target).then(
-      (socket) => {
-        callback(null, socket);
-      },
+      (socket) => callback(null, socket),
       (error) => callback(error, null),
     );
   };
