@@ -6,6 +6,7 @@ import { claudeFrames } from './claude-frames.ts';
 import { messageIn } from './error-body.ts';
 import { exceptionType } from './exceptions.ts';
 import { frames } from './frames.ts';
+import { unpackingOf } from './unpacking.ts';
 
 /**
  * As of 2026-11-22. Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
@@ -37,13 +38,7 @@ export function claudeOnBedrock(model: string): HostedModel {
     wire: 'anthropic-messages',
     envelope: (request) => envelope(model, request),
     errorBody,
-    unpacking: {
-      contentType: frames,
-      load: async () => {
-        const { FrameUnpacker } = await import('./frame-unpacker.ts');
-        return () => new FrameUnpacker(claudeFrames);
-      },
-    },
+    unpacking: unpackingOf(claudeFrames),
   };
 }
 

@@ -4,19 +4,14 @@ import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } 
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
+import { unpackingOf } from './unpacking.ts';
 
 export function converseOnBedrock(model: string): HostedModel {
   return {
     wire: 'bedrock-converse',
     envelope: (request) => envelope(model, request),
     errorBody,
-    unpacking: {
-      contentType: frames,
-      load: async () => {
-        const { FrameUnpacker } = await import('./frame-unpacker.ts');
-        return () => new FrameUnpacker(converseFrames);
-      },
-    },
+    unpacking: unpackingOf(converseFrames),
   };
 }
 

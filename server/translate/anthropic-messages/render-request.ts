@@ -1,4 +1,6 @@
 /** Renders a request of `POST /v1/messages`, version 2023-06-01. */
+
+import { dropHints } from '../drop-hints.ts';
 import { writeJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import { type ClaudeFacts, claudeFacts } from '../model-facts.ts';
@@ -162,18 +164,4 @@ function renderStops(rendering: Rendering): string[] | undefined {
   const taken = stopSequences.filter((sequence) => sequence.trim() !== '');
   if (taken.length < stopSequences.length) rendering.drop('stopSequences', stopSequences, 'empty-text');
   return taken.length === 0 ? undefined : taken;
-}
-
-function dropHints(rendering: Rendering): void {
-  const { sampling, verbosity, metadata, cacheKey, serviceTier } = rendering.conversation;
-  rendering.drop('seed', sampling.seed, 'no-equal');
-  rendering.drop('presencePenalty', sampling.presencePenalty || undefined, 'no-equal');
-  rendering.drop('frequencyPenalty', sampling.frequencyPenalty || undefined, 'no-equal');
-  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
-  rendering.drop('logitBias', sampling.logitBias, 'no-equal');
-  rendering.drop('verbosity', verbosity, 'no-equal');
-  rendering.drop('metadata', metadata, 'no-equal');
-  rendering.drop('cacheKey', cacheKey, 'no-equal');
-  const isTier = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
-  rendering.drop('serviceTier', isTier ? undefined : serviceTier, 'no-equal');
 }

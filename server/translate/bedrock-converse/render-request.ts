@@ -1,4 +1,5 @@
 /** Renders a request of Bedrock's Converse API. The model and whether to stream are in its address. */
+import { dropHints } from '../drop-hints.ts';
 import type { Losses } from '../losses.ts';
 import type { Conversation } from '../neutral.ts';
 import { effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
@@ -28,7 +29,9 @@ export function renderConverseRequest(conversation: Conversation, target: Target
     toolConfig: config,
     additionalModelRequestFields: renderEffort(rendering, facts),
   };
+  rendering.drop('topK', conversation.sampling.topK, 'no-equal');
   dropHints(rendering);
+  rendering.drop('user', conversation.user, 'no-equal');
   return { body, names: rendering.names, answerTool };
 }
 
@@ -83,20 +86,4 @@ function renderEffort(rendering: Rendering, { effortField, efforts }: ConverseFa
   if (effort !== asked) rendering.emulate('reasoning', 'out-of-range');
   if (effortField === 'reasoning_effort') return { reasoning_effort: effort };
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } };
-}
-
-function dropHints(rendering: Rendering): void {
-  const { sampling, verbosity, metadata, cacheKey, serviceTier, user } = rendering.conversation;
-  rendering.drop('topK', sampling.topK, 'no-equal');
-  rendering.drop('seed', sampling.seed, 'no-equal');
-  rendering.drop('presencePenalty', sampling.presencePenalty || undefined, 'no-equal');
-  rendering.drop('frequencyPenalty', sampling.frequencyPenalty || undefined, 'no-equal');
-  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
-  rendering.drop('logitBias', sampling.logitBias, 'no-equal');
-  rendering.drop('verbosity', verbosity, 'no-equal');
-  rendering.drop('metadata', metadata, 'no-equal');
-  rendering.drop('cacheKey', cacheKey, 'no-equal');
-  rendering.drop('user', user, 'no-equal');
-  const isTier = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
-  rendering.drop('serviceTier', isTier ? undefined : serviceTier, 'no-equal');
 }

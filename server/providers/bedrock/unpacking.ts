@@ -1,0 +1,13 @@
+import type { HostedModel } from '../dialect.ts';
+import { type FrameFormat, frames } from './frames.ts';
+
+/** How streams in these frames are read. The package that decodes them is loaded with the first. */
+export function unpackingOf(format: FrameFormat): NonNullable<HostedModel['unpacking']> {
+  return {
+    contentType: frames,
+    load: async () => {
+      const { FrameUnpacker } = await import('./frame-unpacker.ts');
+      return () => new FrameUnpacker(format);
+    },
+  };
+}
