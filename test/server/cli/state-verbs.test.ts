@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { closedPort } from '../../support/ports.ts';
+import { completion } from '../../support/strict-chat.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
@@ -122,15 +123,18 @@ test('what cannot be undone is not done without an answer', async () => {
 });
 
 test('provider add tests the provider, and its exit code tells the result', async () => {
-  const upstream = await startUpstream((_request, response) =>
-    json(response, { object: 'list', data: [{ id: 'gpt-x' }] }),
+  const upstream = await startUpstream(({ url }, response) =>
+    json(
+      response,
+      url === '/v1/models' ? { object: 'list', data: [{ id: 'gpt-x' }] } : completion({ content: 'Hello.' }),
+    ),
   );
   const folder = temporaryFolder();
   const add = (id: string, url: string, ...more: string[]) =>
     runVerb(['provider', 'add', '--id', id, '--url', url, '--no-credential', '--data-dir', folder, ...more]);
   expect(await add('good', upstream.baseUrl)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Provider "good" is added\.\nProvider "good" answers/),
+    stdout: expect.stringMatching(/^Provider "good" is added\.\nProvider "good" answered in \d+ ms with gpt-x:\n/),
   });
   await upstream.stop();
   const closed = `http://127.0.0.1:${await closedPort()}/v1`;

@@ -72,6 +72,7 @@ describe('Bedrock', () => {
       'credential',
       'quota',
       'models',
+      'call',
     ]);
   });
 
