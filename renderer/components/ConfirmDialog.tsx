@@ -11,6 +11,8 @@ interface ConfirmDialogProps {
   text: string;
   /** The act, as a verb; null where it cannot be done now, and the text says why. */
   confirm: string | null;
+  /** What can be undone and may do as well. */
+  instead?: { label: string; onChoose(): void } | undefined;
   isRunning: boolean;
   problem: ControlError | null;
   onConfirm(): void;
@@ -19,7 +21,7 @@ interface ConfirmDialogProps {
 
 /** Asks before something that cannot be undone. What is safe has the focus. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { opened, title, text, confirm, isRunning, problem, onConfirm, onClose } = props;
+  const { opened, title, text, confirm, instead, isRunning, problem, onConfirm, onClose } = props;
   const messages = useMessages();
   return (
     <ModalFrame opened={opened} onClose={onClose} title={title}>
@@ -30,6 +32,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" onClick={onClose} data-autofocus>
             {confirm === null ? messages.close : messages.cancel}
           </Button>
+          {instead && (
+            <Button variant="default" disabled={isRunning} onClick={instead.onChoose}>
+              {instead.label}
+            </Button>
+          )}
           {confirm !== null && (
             <Button color="red.8" loading={isRunning} onClick={onConfirm}>
               {confirm}

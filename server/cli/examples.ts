@@ -31,7 +31,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'key disable': ['sluice key disable my-editor'],
   'key limit': ['sluice key limit my-editor requests=60 concurrent=4 usd=5/day', 'sluice key limit my-editor none'],
   'key revoke': ['sluice key revoke my-editor', 'sluice key revoke my-editor --yes'],
-  'key rotate': ['sluice key rotate my-editor'],
+  'key rotate': ['sluice key rotate my-editor', 'sluice key rotate my-editor --grace 24h'],
   'key reveal': ['sluice key reveal my-editor'],
   'provider add': [
     'sluice provider add openai',

@@ -1,10 +1,10 @@
 /** The verbs that change a key: `put`, `enable`, `disable`, `move`, `limit`, `rotate`, `revoke`; and `reveal`. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
-import { parseFuture } from './moment.ts';
+import { parseFuture, parseSpan } from './moment.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions {
@@ -14,6 +14,8 @@ interface PutOptions {
   models?: string[];
   limit?: LimitsChoice;
 }
+
+const mostGraceHours = 168;
 
 type KeyChanges = CommandInputMap['key.update']['changes'];
 
@@ -86,11 +88,23 @@ function addSecretVerbs(key: Command, { on }: Verbs): void {
   });
 
   const rotate = withConfirmation(
-    key.command('rotate').argument('<id>').description('give a key a new secret; the old one stops working at once'),
+    key
+      .command('rotate')
+      .argument('<id>')
+      .description('give a key a new secret')
+      .option(
+        '--grace <span>',
+        'how long the old secret still works: 90m, 24h, 7d (default: it ends at once)',
+        parseGrace,
+        0,
+      ),
   );
-  on<ConfirmOptions>(rotate, async ({ control, output, terminal }, [id = ''], options) => {
-    await confirm(`Give key "${id}" a new secret? The present one stops working at once.`, options, terminal);
-    const result = await control.execute({ type: 'key.rotate', id });
+  on<ConfirmOptions & { grace: number }>(rotate, async ({ control, output, terminal }, [id = ''], options) => {
+    const graceHours = options.grace;
+    const end =
+      graceHours === 0 ? 'The present one stops working at once.' : 'The present one stops working after that.';
+    await confirm(`Give key "${id}" a new secret? ${end}`, options, terminal);
+    const result = await control.execute({ type: 'key.rotate', id, graceHours });
     output.show(result, result.secret);
   });
 
@@ -109,6 +123,13 @@ function changesOf({ name, group, expires, models, limit }: PutOptions): KeyChan
     ...(models && { models: models.length === 1 && models[0] === 'all' ? null : models }),
     ...(limit && { limits: limit === 'none' ? null : limit }),
   };
+}
+
+/** In hours. */
+function parseGrace(text: string): number {
+  const hours = parseSpan(text) / 3_600_000;
+  if (hours <= mostGraceHours) return hours;
+  throw new InvalidArgumentError('At most 7d.');
 }
 
 function parseExpiry(text: string): number | 'never' {

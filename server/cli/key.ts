@@ -86,7 +86,7 @@ function addListAndShow(key: Command, { on }: Verbs): void {
   });
 }
 
-const listHead = ['id', 'name', 'group', 'enabled', 'expires', 'last used', 'models'];
+const listHead = ['id', 'name', 'secret', 'group', 'enabled', 'expires', 'last used', 'models'];
 
 function againHint({ id, canReveal }: KeyView): string {
   return canReveal ? ` "key reveal ${id}" prints it again.` : ' It is not kept: this is the only time it is shown.';
@@ -96,6 +96,7 @@ function row(key: KeyView): string[] {
   return [
     key.id,
     key.name ?? '',
+    key.suffix === null ? '' : `…${key.suffix}`,
     key.group,
     yesNo(key.enabled),
     localTime(key.expiresAt),

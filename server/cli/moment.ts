@@ -14,9 +14,21 @@ export function parseFuture(text: string): number {
   throw new InvalidArgumentError('That is in the past.');
 }
 
-function parseMoment(text: string, direction: 1 | -1): number {
+/** Parses a span (`90m`, `12h`, `7d`, `2w`) to milliseconds. */
+export function parseSpan(text: string): number {
+  const span = spanOf(text);
+  if (span !== null) return span;
+  throw new InvalidArgumentError('Use a span (90m, 12h, 7d).');
+}
+
+function spanOf(text: string): number | null {
   const [, count, unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
-  if (count) return Date.now() + direction * Number(count) * (unitMs[unit] ?? 0);
+  return count ? Number(count) * (unitMs[unit] ?? 0) : null;
+}
+
+function parseMoment(text: string, direction: 1 | -1): number {
+  const span = spanOf(text);
+  if (span !== null) return Date.now() + direction * span;
   // A date alone means local midnight; Date.parse would take it for UTC.
   const moment = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
   if (!Number.isNaN(moment)) return moment;

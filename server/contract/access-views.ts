@@ -30,6 +30,10 @@ export interface KeyView {
   capture: boolean;
   /** `key.reveal` can show its secret again. */
   canReveal: boolean;
+  /** The last four characters of its secret; null: unknown. */
+  suffix: string | null;
+  /** ISO 8601: until then the secret before the last rotation works too; null: it does not. */
+  previousUntil: string | null;
 }
 
 export interface GroupView extends GroupConfig {

@@ -172,10 +172,14 @@ export const commandSchema = z.discriminatedUnion('type', [
     expectedRevision,
   }),
   z.strictObject({ type: z.literal('key.update'), id: idSchema, changes: keyChangesSchema, expectedRevision }),
-  /** Replaces the secret; the old one stops working at once. `keepSecret` absent: as before. */
+  /**
+   * Replaces the secret. The old one works for `graceHours` more; one that an earlier rotation left stops working at once.
+   * `keepSecret` absent: as before.
+   */
   z.strictObject({
     type: z.literal('key.rotate'),
     id: idSchema,
+    graceHours: z.number().min(0).max(168).default(0),
     keepSecret: z.boolean().optional(),
     expectedRevision,
   }),

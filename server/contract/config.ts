@@ -159,6 +159,8 @@ export const groupSchema = z.strictObject({
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
 });
 
+const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');
+
 export const keySchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
@@ -174,10 +176,11 @@ export const keySchema = z.strictObject({
   capture: z.boolean().optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
-  hash: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits')
-    .optional(),
+  hash: keyHash.optional(),
+  /** The last four characters of the secret, to recognise it by. Absent for keys made by earlier versions or by hand. */
+  suffix: z.string().length(4).optional(),
+  /** The secret before a rotation with a grace period: accepted before `until` (ISO 8601), and removed by a later change. */
+  previous: z.strictObject({ hash: keyHash, until: z.iso.datetime({ offset: true }) }).optional(),
   /** Replaces `hash` in a declarative file; in the stored configuration, `keychain` marks a key whose secret was kept. */
   secret: secretReference.optional(),
 });

@@ -38,6 +38,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'group-in-use': ({ group, keys }) => `分组“${group}”正被密钥使用：${keys}。请先移走或吊销它们。`,
   'variable-unusable': ({ variable }) => `Sluice 环境中的变量 ${variable} 没有可用的凭据。`,
   'secret-not-kept': ({ key }) => `密钥“${key}”的机密只显示过一次，没有保留。请轮换以获得新的。`,
+  'no-grace': ({ key }) => `密钥“${key}”的机密由引用指定，新旧机密无法并存。请选择立即轮换。`,
   'secret-lost': ({ key }) => `密钥“${key}”的机密不在保留的位置。请轮换以获得新的。`,
   'keychain-failed': ({ reason }) => `操作系统的钥匙串失败：${reason}。请解锁或启动它，然后重试。`,
   'sign-out-not-stored': ({ reason }) =>

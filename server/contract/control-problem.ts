@@ -25,6 +25,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'variable-unusable': { variable: string };
   'secret-not-kept': { key: string };
   'secret-lost': { key: string };
+  'no-grace': { key: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
   /** About a client's configuration file, as in `~/.codex/config.toml`. */

@@ -7,6 +7,8 @@ import { applyChanges, findById, putById, withoutId } from './change-list.ts';
 import { chooseId } from './choose-id.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
 
+const hourMs = 3_600_000;
+
 export const createKey: Changer<'key.create'> = (config, command, context) => {
   const { name, group, enabled, expiresAt, models, limits, keepSecret } = command;
   requireGroup(config, group);
@@ -37,7 +39,8 @@ export const updateKey: Changer<'key.update'> = (config, { id, changes }) => {
 export const rotateKey: Changer<'key.rotate'> = (config, command, context) => {
   const key = findById(config.keys, command.id, 'key');
   const keepSecret = command.keepSecret ?? key.secret === 'keychain';
-  const change = withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
+  const rotated = withPrevious(key, command.graceHours, context.now());
+  const change = withNewSecret(config, rotated, { secret: context.createKeySecret(), keepSecret });
   return keepSecret || key.secret !== 'keychain' ? change : { ...change, deleteAfter: [keySecretName(key.id)] };
 };
 
@@ -50,14 +53,38 @@ export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
   };
 };
 
-/** The configuration gets the hash; the secret goes to the caller and, with `keepSecret`, into the secret store. */
+/** Drops the old secrets of keys whose grace period is over. */
+export function withoutEndedSecrets(config: Config, nowMs: number): Config {
+  const isEnded = ({ previous }: KeyConfig) => previous !== undefined && Date.parse(previous.until) <= nowMs;
+  if (!config.keys.some(isEnded)) return config;
+  return { ...config, keys: config.keys.map((key) => (isEnded(key) ? withoutPrevious(key) : key)) };
+}
+
+function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyConfig {
+  if (graceHours === 0) return withoutPrevious(key);
+  // Of a secret that is only referred to, the configuration does not know the hash.
+  if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
+  const until = new Date(nowMs + graceHours * hourMs).toISOString();
+  return { ...key, previous: { hash: key.hash, until } };
+}
+
+function withoutPrevious({ previous: _, ...key }: KeyConfig): KeyConfig {
+  return key;
+}
+
+/** The configuration gets the hash and the last four characters; the secret goes to the caller and, with `keepSecret`, into the secret store. */
 function withNewSecret(
   config: Config,
   key: KeyConfig,
   { secret, keepSecret }: { secret: string; keepSecret: boolean },
 ): Change<CommandResults['key.create']> {
   const { secret: _, ...rest } = key;
-  const renewed: KeyConfig = { ...rest, hash: hashKeySecret(secret), ...(keepSecret && { secret: 'keychain' }) };
+  const renewed: KeyConfig = {
+    ...rest,
+    hash: hashKeySecret(secret),
+    suffix: secret.slice(-4),
+    ...(keepSecret && { secret: 'keychain' }),
+  };
   return {
     config: { ...config, keys: putById(config.keys, renewed) },
     ...(keepSecret && { storeBefore: [{ name: keySecretName(key.id), value: secret }] }),

@@ -21,7 +21,7 @@ import type { Change, ChangeContext, Changer } from './change.ts';
 import { putAlias, removeAlias } from './change-alias.ts';
 import { removeCredential, setCredential } from './change-credential.ts';
 import { putGroup, removeGroup } from './change-group.ts';
-import { createKey, revokeKey, rotateKey, updateKey } from './change-key.ts';
+import { createKey, revokeKey, rotateKey, updateKey, withoutEndedSecrets } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
 import { applyTeamPreset } from './change-team-preset.ts';
@@ -148,7 +148,8 @@ async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): P
   const change = makeChange(command.type, command, { config: current, context: ports.context });
   // A new version of an imported preset may override the previous one's locks.
   refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
-  const committed = await storeChange(ports, change, revision);
+  const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
+  const committed = await storeChange(ports, stored, revision);
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }

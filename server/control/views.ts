@@ -146,6 +146,8 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     limitUse: metersOf('key', key, state),
     capture: key.capture ?? false,
     canReveal: key.secret !== undefined,
+    suffix: key.suffix ?? null,
+    previousUntil: key.previous?.until ?? null,
   };
 }
 

@@ -54,7 +54,7 @@ export function authenticate(snapshot: Snapshot, secret: string | undefined, now
     );
   }
   const key = findKey(snapshot, secret);
-  if (!key) throw unknownKey(secret);
+  if (!key || isReplaced(key, nowMs)) throw unknownKey(secret);
   if (!key.enabled)
     throw new GatewayError(
       'key_disabled',
@@ -72,7 +72,12 @@ export function authenticate(snapshot: Snapshot, secret: string | undefined, now
 /** The key of a presented secret; null if `authenticate` would refuse it. */
 export function validKey(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey | null {
   const key = secret === undefined ? undefined : findKey(snapshot, secret);
-  return key?.enabled && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
+  return key?.enabled && !isReplaced(key, nowMs) && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
+}
+
+/** It was found by a secret from before a rotation whose grace period is over. */
+function isReplaced({ replacedAtMs }: CompiledKey, nowMs: number): boolean {
+  return replacedAtMs !== null && replacedAtMs <= nowMs;
 }
 
 /**

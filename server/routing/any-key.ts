@@ -13,5 +13,6 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     expiresAtMs: null,
     limited: null,
     allowsModel: null,
+    replacedAtMs: null,
   };
 }

@@ -126,6 +126,7 @@ function compileKeys(
   secrets: ReadonlyMap<string, string>,
 ): Pick<Snapshot, 'keys' | 'notices'> {
   const keys = new Map<string, CompiledKey>();
+  const previous: CompiledKey[] = [];
   const notices: string[] = [];
   const enabledByGroup = Map.groupBy(configured, ({ group, enabled }) => (enabled ? group : null));
   for (const key of configured) {
@@ -137,7 +138,7 @@ function compileKeys(
       notices.push(`Key "${key.id}" has the same secret as key "${first.id}" and is not used: give it one of its own.`);
       continue;
     }
-    keys.set(name, {
+    const compiled: CompiledKey = {
       id: key.id,
       digest,
       name: key.name ?? key.id,
@@ -148,15 +149,31 @@ function compileKeys(
       enabled: key.enabled,
       expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
       allowsModel: key.models ? matchesAny(key.models) : null,
-    });
+      replacedAtMs: null,
+    };
+    keys.set(name, compiled);
+    if (key.previous) previous.push(withPreviousSecret(compiled, key.previous));
+  }
+  // After all present secrets, which go before.
+  for (const key of previous) {
+    const name = key.digest.toString('latin1');
+    if (!keys.has(name)) keys.set(name, key);
   }
   return { keys, notices };
 }
 
+function withPreviousSecret(key: CompiledKey, { hash, until }: NonNullable<KeyConfig['previous']>): CompiledKey {
+  return { ...key, digest: bytesOfHash(hash), replacedAtMs: Date.parse(until) };
+}
+
 /** Keys have 250 random bits, so a plain hash is safe; a password hash would cost time on each request. */
 function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
-  if (key.hash) return Buffer.from(key.hash.slice('sha256:'.length), 'hex');
+  if (key.hash) return bytesOfHash(key.hash);
   const secret = trimSecret(secrets.get(keySecretName(key.id)) ?? '');
   // An empty secret, such as an empty environment variable, must not match requests without a key.
   return secret ? hash('sha256', secret, 'buffer') : null;
+}
+
+function bytesOfHash(text: string): Buffer {
+  return Buffer.from(text.slice('sha256:'.length), 'hex');
 }

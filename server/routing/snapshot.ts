@@ -92,6 +92,8 @@ export interface CompiledKey {
   expiresAtMs: number | null;
   /** Null: all models of the group. */
   allowsModel: ((name: string) => boolean) | null;
+  /** Unix milliseconds: when this secret of the key, replaced by a rotation, stops working; null: it is the present one. */
+  replacedAtMs: number | null;
 }
 
 export interface Snapshot {

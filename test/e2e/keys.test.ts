@@ -102,6 +102,63 @@ describe('a key', () => {
   });
 });
 
+describe('a row of the keys screen', () => {
+  it('tells a key by its last four characters, copies its secret, and leads to its requests', async () => {
+    const { page, context, gateway, complaints } = await open({ screen: '/keys' });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'editor' });
+    await page.getByText(`…${secret.slice(-4)}`, { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Copy the secret of editor' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+    await page.getByRole('link', { name: 'Requests of editor' }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/requests?key=editor');
+    expect(complaints).toEqual([]);
+  });
+
+  it('keeps the old secret working for the time that was chosen', async () => {
+    const { page, gateway, clientWith } = await open({ screen: '/keys' });
+    await page.getByRole('button', { name: 'Give first another secret…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('The old secret stops working').selectOption('In 24 hours');
+    await dialog.getByText(/clients can use either/).waitFor();
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const secret = (await page.getByTestId('secret').textContent()) ?? '';
+    expect((await gateway.client.models.list()).data.length).toBeGreaterThan(0);
+    expect((await clientWith(secret).models.list()).data.length).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText(/old secret works until/).waitFor();
+  });
+
+  it('closes a secret by Escape only where it can be shown again', async () => {
+    const { page, gateway } = await open({ screen: '/keys' });
+    await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
+    await page.getByRole('button', { name: 'Show the secret of kept' }).click();
+    await page.getByTestId('secret').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('secret').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Give first another secret…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('cannot be shown again').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByTestId('secret').count()).toBe(1);
+  });
+
+  it('offers to switch off a key before it is revoked, and captures its requests', async () => {
+    const { page, gateway } = await open({ screen: '/keys' });
+    await page.getByRole('button', { name: 'Revoke first…' }).click();
+    await page.getByRole('button', { name: 'Switch off instead' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const first = async () => (await gateway.gateway.query({ type: 'keys' }))[0];
+    expect(await first()).toMatchObject({ id: 'k1', enabled: false, capture: false });
+    await page.getByRole('button', { name: 'Change first' }).click();
+    await page.getByRole('switch', { name: 'Capture its requests' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await first())?.capture).toBe(true);
+  });
+});
+
 describe('the keys screen', () => {
   it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };

@@ -56,6 +56,8 @@ export function key(id: string): KeyView {
     limitUse: [],
     capture: false,
     canReveal: false,
+    suffix: null,
+    previousUntil: null,
   };
 }
 

@@ -26,6 +26,20 @@ export const keys = {
   revokeConfirm: 'Revoke',
   emptyTitle: 'No keys',
   emptyNext: 'A program needs a key to use Sluice. Create one; its secret is shown to copy.',
+  suffix: (characters: string) => `…${characters}`,
+  suffixHint: 'The last four characters of its secret',
+  secretOf: (name: string) => `the secret of ${name}`,
+  captured: 'captured',
+  capture: 'Capture its requests',
+  captureHint: 'Keeps the headers and bodies of its requests and responses.',
+  requests: 'requests',
+  requestsOf: (name: string) => `Requests of ${name}`,
+  previousUntil: (moment: string) => `old secret works until ${moment}`,
+  grace: 'The old secret stops working',
+  graces: { 0: 'At once', 1: 'In 1 hour', 24: 'In 24 hours', 168: 'In 7 days' },
+  rotateTextGrace: (name: string) =>
+    `“${name}” gets a new secret now. Until the old one stops working, clients can use either.`,
+  switchOff: 'Switch off instead',
 };
 
 export const createKey = {

@@ -26,6 +26,19 @@ export const keys: typeof english.keys = {
   revokeConfirm: '吊销',
   emptyTitle: '没有密钥',
   emptyNext: '程序需要密钥才能使用 Sluice。新建一个，其内容会显示出来供复制。',
+  suffix: (characters) => `…${characters}`,
+  suffixHint: '密钥内容的最后四个字符',
+  secretOf: (name) => `${name} 的密钥内容`,
+  captured: '捕获中',
+  capture: '捕获其请求',
+  captureHint: '保存其请求和响应的标头与正文。',
+  requests: '请求记录',
+  requestsOf: (name) => `${name} 的请求记录`,
+  previousUntil: (moment) => `旧密钥内容有效至 ${moment}`,
+  grace: '旧密钥内容失效时间',
+  graces: { 0: '立即', 1: '1 小时后', 24: '24 小时后', 168: '7 天后' },
+  rotateTextGrace: (name) => `“${name}”现在得到新的密钥内容。旧内容失效之前，新旧内容都可以使用。`,
+  switchOff: '改为停用',
 };
 
 export const createKey: typeof english.createKey = {

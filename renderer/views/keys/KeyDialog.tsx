@@ -26,8 +26,11 @@ export function KeyDialog({ content, onChange }: KeyDialogProps) {
   const close = () => onChange(null);
   const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle };
   const title = content?.act === 'show' ? content.secret.title : titles[content?.act ?? 'create'];
+  // A secret that was kept can be shown again.
+  const isOnlyChance = content?.act === 'show' && !content.secret.isKept;
+  const isForm = content?.act === 'create' || content?.act === 'edit';
   return (
-    <ModalFrame opened={content !== null} onClose={close} title={title} stays={content?.act === 'show'}>
+    <ModalFrame opened={content !== null} onClose={close} title={title} stays={isOnlyChance} isWide={isForm}>
       {content && (
         <Content content={content} onClose={close} onSecret={(secret) => onChange({ act: 'show', secret })} />
       )}

@@ -1,8 +1,10 @@
 import { IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { memo } from 'react';
+import { Link } from 'wouter';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { UsageView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CopyButton } from '../../components/CopyButton.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import { LimitMeters } from '../../components/LimitMeters.tsx';
 import classes from '../../components/List.module.css';
@@ -45,7 +47,13 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
       <div className={view.enabled ? undefined : classes.off}>
         <div className={classes.head}>
           <span className={classes.name}>{name}</span>
+          {view.suffix !== null && (
+            <span className={classes.mono} title={names.suffixHint}>
+              {names.suffix(view.suffix)}
+            </span>
+          )}
           <span className={classes.tag}>{names.group(groupName ?? view.group)}</span>
+          {view.capture && <span className={classes.tag}>{names.captured}</span>}
         </div>
         <KeyFacts view={view} />
         {usage && <KeyUsage usage={usage} />}
@@ -53,6 +61,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
       </div>
       <KeyActions
         view={view}
+        readSecret={async () => (await command.run({ type: 'key.reveal', id: view.id }))?.secret ?? null}
         onReveal={() => void reveal()}
         onEdit={() => onOpen({ act: 'edit', view })}
         onRotate={() => onOpen({ act: 'rotate', view })}
@@ -71,6 +80,8 @@ function KeyFacts({ view }: { view: KeyView }) {
   const { messages, formats } = useLocalization();
   const names = messages.keys;
   const expiresAt = view.expiresAt === null ? null : Date.parse(view.expiresAt);
+  const previousUntil = view.previousUntil === null ? null : Date.parse(view.previousUntil);
+  const isInGrace = useNow((now) => previousUntil !== null && previousUntil > now);
   const isExpired = useNow((now) => expiresAt !== null && expiresAt <= now);
   return (
     <div className={classes.detail}>
@@ -80,6 +91,14 @@ function KeyFacts({ view }: { view: KeyView }) {
         <span title={formats.fullMoment(expiresAt)}>{names.expires(formats.day(expiresAt))}</span>
       )}
       {isExpired && <span className={classes.warning}>{names.expired}</span>}
+      {previousUntil !== null && isInGrace && ' · '}
+      {previousUntil !== null && isInGrace && (
+        <span className={classes.warning}>{names.previousUntil(formats.dayAndClock(previousUntil))}</span>
+      )}
+      {' · '}
+      <Link href={`/requests?key=${encodeURIComponent(view.id)}`} aria-label={names.requestsOf(view.name ?? view.id)}>
+        {names.requests}
+      </Link>
       {view.models && ' · '}
       {view.models && <span className={classes.mono}>{view.models.join(', ')}</span>}
     </div>
@@ -101,19 +120,22 @@ function KeyUsage({ usage }: { usage: UsageView }) {
 
 interface KeyActionsProps {
   view: KeyView;
+  /** Null: there is none, and the row says why. */
+  readSecret(): Promise<string | null>;
   onReveal(): void;
   onEdit(): void;
   onRotate(): void;
   onRevoke(): void;
 }
 
-function KeyActions({ view, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
+function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
   const { keys: names } = useMessages();
   const isDisabled = !useCanChange();
   const name = view.name ?? view.id;
   const size = 18;
   return (
     <div className={classes.actions}>
+      {view.canReveal && <CopyButton value={readSecret} what={names.secretOf(name)} />}
       {view.canReveal && <IconAct label={names.reveal(name)} icon={<IconEye size={size} />} onClick={onReveal} />}
       <IconAct label={names.edit(name)} icon={<IconPencil size={size} />} isDisabled={isDisabled} onClick={onEdit} />
       <IconAct

@@ -14,12 +14,16 @@ export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClo
   const revoke = async (id: string) => {
     if (await command.run({ type: 'key.revoke', id })) close();
   };
+  const switchOff = async (id: string) => {
+    if (await command.run({ type: 'key.update', id, changes: { enabled: false } })) close();
+  };
   return (
     <ConfirmDialog
       opened={view !== null}
       title={names.revokeTitle}
       text={view ? names.revokeText(view.name ?? view.id) : ''}
       confirm={names.revokeConfirm}
+      instead={view?.enabled ? { label: names.switchOff, onChoose: () => void switchOff(view.id) } : undefined}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => view && void revoke(view.id)}

@@ -1,4 +1,5 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
@@ -11,19 +12,31 @@ interface RotateKeyProps {
   onRotated(secret: ShownSecret): void;
 }
 
-/** Asks before a key gets another secret, since the old one ends at once. What is safe has the focus. */
+/** The last is the longest that the engine takes. */
+const graceHours = [0, 1, 24, 168] as const;
+
+/** Asks before a key gets another secret, and when the old one ends. What is safe has the focus. */
 export function RotateKey({ view, onCancel, onRotated }: RotateKeyProps) {
   const { keys: names, cancel } = useMessages();
+  const [grace, setGrace] = useState<(typeof graceHours)[number]>(0);
   const command = useCommand();
   const name = view.name ?? view.id;
   const rotate = async () => {
-    const result = await command.run({ type: 'key.rotate', id: view.id });
+    const result = await command.run({ type: 'key.rotate', id: view.id, graceHours: grace });
     if (!result) return;
     onRotated({ title: names.rotated, name, secret: result.secret, isKept: result.key.canReveal });
   };
   return (
     <Stack>
-      <Text>{names.rotateText(name)}</Text>
+      <Text>{grace === 0 ? names.rotateText(name) : names.rotateTextGrace(name)}</Text>
+      <NativeSelect
+        label={names.grace}
+        value={String(grace)}
+        data={graceHours.map((hours) => ({ value: String(hours), label: names.graces[hours] }))}
+        onChange={({ currentTarget }) =>
+          setGrace(graceHours.find((hours) => String(hours) === currentTarget.value) ?? 0)
+        }
+      />
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel} data-autofocus>

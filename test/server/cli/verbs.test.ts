@@ -65,8 +65,12 @@ describe.each([
       (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await status(rotated.secret)).toBe(200);
     expect(await status(secret)).toBe(401);
+    const again = (await ask('key rotate laptop --grace 24h --yes')) as { secret: string };
+    expect([await status(rotated.secret), await status(again.secret)]).toEqual([200, 200]);
+    expect((await run('key list')).stdout).toContain(`…${again.secret.slice(-4)}`);
+    expect((await run('key rotate laptop --grace 8d --yes')).stderr).toContain('At most 7d');
     await ask('key revoke laptop --yes');
-    expect(await status(rotated.secret)).toBe(401);
+    expect([await status(rotated.secret), await status(again.secret)]).toEqual([401, 401]);
   });
 
   test('a key made for a person is alone on stdout, and is not kept if they wish so', async () => {

@@ -162,6 +162,50 @@ describe('keys', () => {
     expect(await sluice.secrets.get('key/a')).toBeUndefined();
   });
 
+  test('can be recognised by the last four characters of their secret, and by no more', async () => {
+    const made = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    expect(made.key.suffix).toBe(made.secret.slice(-4));
+    const rotated = await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    expect(rotated.key.suffix).toBe(rotated.secret.slice(-4));
+    expect(JSON.stringify(await sluice.gateway.query({ type: 'config' }))).not.toContain(rotated.secret.slice(-5));
+    expect((await sluice.gateway.query({ type: 'keys' })).find(({ id }) => id === 'k1')?.suffix).toBe(null);
+  });
+
+  test('take the old secret too until the grace period of a rotation is over', async () => {
+    const first = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const second = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 24 });
+    const statusOf = async (given: string) =>
+      (await sluice.fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
+    expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([200, 200]);
+    expect(Date.parse(second.key.previousUntil ?? '') - Date.now()).toBeGreaterThan(23 * 3_600_000);
+    expect(await run({ type: 'key.reveal', id: 'a' })).toEqual({ secret: second.secret });
+    await run({ type: 'key.update', id: 'a', changes: { enabled: false } });
+    expect(await statusOf(first.secret)).toBe(401);
+    await run({ type: 'key.update', id: 'a', changes: { enabled: true } });
+    const third = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 1 });
+    expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([401, 200]);
+    await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    expect([await statusOf(second.secret), await statusOf(third.secret)]).toEqual([401, 401]);
+    expect(await item('keys', 'a')).not.toHaveProperty('previous');
+  });
+
+  test('lose the old secret with the next change after its grace period', async () => {
+    const hash = hashOf('sk-sluice-old');
+    const { config } = await sluice.gateway.query({ type: 'config' });
+    const keys = config.keys.map((key) => ({ ...key, previous: { hash, until: '2020-01-01T00:00:00Z' } }));
+    await run({ type: 'config.import', config: { ...config, keys } });
+    await run({ type: 'key.create', name: 'another' });
+    expect(await item('keys', 'k1')).not.toHaveProperty('previous');
+  });
+
+  test('whose secret is a reference have no grace period', async () => {
+    const { config } = await sluice.gateway.query({ type: 'config' });
+    const keys = [...config.keys, { id: 'ref', group: 'default', secret: 'env:SOME_KEY' }];
+    await run({ type: 'config.import', config: { ...config, keys } });
+    const refused = await refusalOf(run({ type: 'key.rotate', id: 'ref', graceHours: 1 }));
+    expect(refused).toMatchObject({ code: 'invalid_value', message: expect.stringContaining('"ref"') });
+  });
+
   test('are not revealed with a secret that is not in force', async () => {
     await run({ type: 'key.create', name: 'a' });
     await sluice.secrets.set('key/a', 'left by a crash');

@@ -99,6 +99,8 @@ describe('what is configured', () => {
       limitUse: [],
       capture: false,
       canReveal: false,
+      suffix: null,
+      previousUntil: null,
     });
     expect(keys.slice(1).map(({ lastUsedAt }) => lastUsedAt)).toEqual([null, null, null]);
   });

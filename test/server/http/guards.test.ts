@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
-import { authenticate, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
+import { authenticate, checkHost, checkOrigin, maskSecret, validKey } from '../../../server/http/guards.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
 import { bearerSecret, presentedKeys } from '../../../server/wire/client-credentials.ts';
@@ -88,6 +88,31 @@ describe('a key', () => {
   test('is known until the moment it expires', () => {
     expect(authenticate(snapshot, secret, newYear - 1).id).toBe('k1');
     expect(() => authenticate(snapshot, secret, newYear)).toThrow(expect.objectContaining({ code: 'key_expired' }));
+  });
+
+  test('is known by the secret before a rotation until the moment its grace period ends', () => {
+    const previous = { hash: hashOf('sk-sluice-before'), until: '2025-12-01T00:00:00Z' };
+    const rotated = compileSnapshot({
+      config: configSchema.parse({
+        version: 1,
+        groups: [{ id: 'default' }],
+        keys: [{ id: 'k1', group: 'default', hash: hashOf(secret), previous }],
+      }),
+      revision: 1,
+      secrets: new Map(),
+      discovered: new Map(),
+      demo: null,
+      ownAddresses: new Set(),
+    });
+    const untilMs = Date.parse(previous.until);
+    expect(authenticate(rotated, 'sk-sluice-before', untilMs - 1).id).toBe('k1');
+    expect(validKey(rotated, 'sk-sluice-before', untilMs - 1)?.id).toBe('k1');
+    // Also where it was remembered as valid before.
+    expect(() => authenticate(rotated, 'sk-sluice-before', untilMs)).toThrow(
+      expect.objectContaining({ code: 'invalid_key' }),
+    );
+    expect(validKey(rotated, 'sk-sluice-before', untilMs)).toBe(null);
+    expect(authenticate(rotated, secret, untilMs).id).toBe('k1');
   });
 
   test('is not known by its name, its hash or a part of it', () => {
