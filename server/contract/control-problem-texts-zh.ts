@@ -3,7 +3,7 @@ import type { TextsOf } from './coded.ts';
 import type { ControlProblems } from './control-problem.ts';
 
 const parts: Record<string, string> = {
-  provider: '提供方',
+  provider: '服务商',
   alias: '别名',
   group: '分组',
   key: '密钥',
@@ -13,33 +13,33 @@ const named = (part: string) => parts[part] ?? part;
 const asking = (contact: string | null) => (contact === null ? '' : `请联系 ${contact}。`);
 
 export const controlProblemTextsZh: TextsOf<ControlProblems> = {
-  'no-provider': ({ id }) => `没有提供方“${id}”。`,
+  'no-provider': ({ id }) => `没有服务商“${id}”。`,
   'no-key': ({ id }) => `没有密钥“${id}”。`,
   'no-group': ({ id }) => `没有分组“${id}”。`,
   'no-alias': ({ id }) => `没有别名“${id}”。`,
   'no-preset': ({ id }) => `没有预设“${id}”。`,
   'no-credential': ({ id }) => `没有凭据“${id}”。`,
-  'no-request': ({ id }) => `账本中没有请求“${id}”。`,
-  'changed-meanwhile': () => '其间配置已被他人更改。请重新查看，再作更改。',
+  'no-request': ({ id }) => `请求记录中没有请求“${id}”。`,
+  'changed-meanwhile': () => '配置已在别处更改。请查看后再作更改。',
   'file-changed': ({ path }) => `Sluice 运行期间，${path} 被其他程序更改了。请重新启动 Sluice 以使用它，然后再作更改。`,
   'not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。配置保持不变。`,
   'read-only': () => '配置来自一个 Sluice 不写入的文件：请更改该文件，然后重新启动 Sluice。',
-  'id-taken': ({ id }) => `“${id}”已被占用：请选择另一个标识。`,
-  'id-of-demo': ({ id }) => `“${id}”是内置的演示提供方：请选择另一个标识。`,
-  'demo-by-setting': () => '内置的演示提供方只能在设置中开关。',
+  'id-taken': ({ id }) => `“${id}”已被占用：请选择另一个 ID。`,
+  'id-of-demo': ({ id }) => `“${id}”是内置的演示服务商：请选择另一个 ID。`,
+  'demo-by-setting': () => '内置的演示服务商只能在设置中开关。',
   'base-url-missing': () => '请选择预设或填写 Base URL。',
   'base-url-unfilled': ({ baseUrl }) => `请填写 Base URL，并补全花括号中的内容：${baseUrl}`,
   'leads-back': ({ host }) => `${host} 就是 Sluice 自身：请求会循环。请填写该服务自己的地址。`,
   'password-in-base-url': () => 'Base URL 含有密码。请去掉它，并作为凭据添加。',
   'query-in-base-url': () => 'Base URL 不能带查询或片段；Azure 的 api-version 有单独的字段。',
   'password-in-proxy': () => '代理的 URL 含有密码。请为 Sluice 设置 HTTPS_PROXY，并选择“跟随系统”。',
-  'secret-in-header': ({ header }) => `标头“${header}”会明文存放在配置中：请将它作为凭据添加。`,
-  'provider-in-use': ({ provider, aliases }) => `提供方“${provider}”正被别名使用：${aliases}。请先更改或移除它们。`,
+  'secret-in-header': ({ header }) => `请求头“${header}”会以明文保存在配置中，请将其作为凭据添加。`,
+  'provider-in-use': ({ provider, aliases }) => `服务商“${provider}”正被别名使用：${aliases}。请先更改或移除它们。`,
   'group-in-use': ({ group, keys }) => `分组“${group}”正被密钥使用：${keys}。请先移走或吊销它们。`,
   'variable-unusable': ({ variable }) => `Sluice 环境中的变量 ${variable} 没有可用的凭据。`,
-  'secret-not-kept': ({ key }) => `密钥“${key}”的机密只显示过一次，没有保留。请轮换以获得新的。`,
-  'secret-lost': ({ key }) => `密钥“${key}”的机密不在保留的位置。请轮换以获得新的。`,
-  'keychain-failed': ({ reason }) => `操作系统的钥匙串失败：${reason}。请解锁或启动它，然后重试。`,
+  'secret-not-kept': ({ key }) => `密钥“${key}”只显示过一次，没有保存。请更换密钥。`,
+  'secret-lost': ({ key }) => `机密存储中没有密钥“${key}”。请更换密钥。`,
+  'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
   'client-not-configurable': ({ client }) =>

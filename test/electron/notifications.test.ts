@@ -145,7 +145,7 @@ describe('notifications', () => {
     const notice = { scope: 'key', id: 'k1', name: 'App', budget, used: 400, resetsAt: null, percent: 80 } as const;
     notifications.onEvent({ type: 'limit-reached', notice });
     expect(shown.notifications).toEqual([
-      { title: 'Main 无法使用', body: '其基础 URL 指回 Sluice 自身' },
+      { title: 'Main 无法使用', body: '其 Base URL 指回 Sluice 自身' },
       { title: 'App 的预算', body: '500 个 token 已使用 80%。' },
     ]);
   });

@@ -143,8 +143,8 @@ describe('the menu of the tray', () => {
     ],
     [
       'zh-CN',
-      '默认分组：a, b, c, d, …，最便宜的优先',
-      '其限额：每分钟 1,200 个请求，同时 3 个，每天 $5，总计 9,000 个 token',
+      '默认分组：a, b, c, d, …，价格最低优先',
+      '限额：每分钟 1,200 个请求，同时 3 个，每天 $5，总计 9,000 个 token',
     ],
   ])('shows the default group’s profile shortly in %s', (locale, profile, limits) => {
     const group: TrayGroup = {
@@ -197,7 +197,7 @@ describe('the menu of the tray', () => {
 
   it.each([
     ['state', { engine: { kind: 'failed', problem: noPort } }, '未运行：端口 4810 已被其他程序占用。'],
-    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有一个凭据既有机密又已启用'],
+    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有可用的凭据（未填写或已停用）'],
   ] as const)('says what is wrong in Chinese too: %s', (id, changes, label) => {
     expect(itemsOf({ ...serving, ...changes }, 'zh-CN').get(id)?.label).toBe(label);
   });

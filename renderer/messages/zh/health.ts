@@ -3,14 +3,14 @@ import type * as english from '../en/health.ts';
 export const health: typeof english.health = {
   failures: {
     transient: '请求失败或无法连接',
-    silent: '没有及时回答',
+    silent: '未及时响应',
     'stream-broken': '流中途断开',
-    'model-unavailable': '对方称没有此模型',
+    'model-unavailable': '没有此模型',
     'rate-limit': '已达到其速率限制',
     quota: '配额或余额已用尽',
     credential: 'API 密钥被拒绝',
-    'too-large': '请求对它来说太大',
-    rejected: '它拒绝了请求',
+    'too-large': '请求过大',
+    rejected: '请求被拒绝',
     'client-gone': '客户端已离开',
   },
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,

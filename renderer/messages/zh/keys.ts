@@ -22,7 +22,7 @@ export const keys: typeof english.keys = {
   snippets: { env: '命令行', curl: 'curl 命令', python: 'Python 代码', node: 'Node 代码' },
   revoke: (name) => `吊销 ${name}…`,
   revokeTitle: '吊销此密钥？',
-  revokeText: (name) => `使用密钥“${name}”的程序从下一个请求起将被拒绝。此操作无法撤销；其请求记录仍保留在账本中。`,
+  revokeText: (name) => `使用密钥“${name}”的程序从下一个请求起将被拒绝。此操作无法撤销；其请求记录仍会保留。`,
   revokeConfirm: '吊销',
   emptyTitle: '没有密钥',
   emptyNext: '程序需要密钥才能使用 Sluice。新建一个，其内容会显示出来供复制。',
