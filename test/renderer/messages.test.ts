@@ -13,6 +13,7 @@ const untranslated = new Set([
   'providers.add.address',
   'playground.benches.responses',
   'groups.capabilities.responses',
+  'limits.units.tokens',
 ]);
 /** Names of APIs, and durations with the signs that every language shares. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];

@@ -1,8 +1,8 @@
 export const keys = {
-  lead: 'A key is what you give to a program so that it can use Sluice. One for each program tells you who used what.',
+  lead: 'Programs use Sluice with a key. Give each program its own to see who used what.',
   title: 'Keys',
   create: 'New key',
-  switch: (name: string) => `Key ${name} may be used`,
+  switch: (name: string) => `Enable key ${name}`,
   neverUsed: 'never used',
   used: (ago: string) => `used ${ago}`,
   expires: (moment: string) => `expires ${moment}`,
@@ -11,8 +11,8 @@ export const keys = {
   reveal: (name: string) => `Show the secret of ${name}`,
   edit: (name: string) => `Change ${name}`,
   editTitle: 'Change this key',
-  rotate: (name: string) => `Give ${name} another secret…`,
-  rotateTitle: 'Give this key another secret?',
+  rotate: (name: string) => `Rotate ${name}…`,
+  rotateTitle: 'Rotate this key?',
   rotateText: (name: string) =>
     `The secret that programs have of “${name}” ends at once; they are refused until they get the new one.`,
   rotateConfirm: 'Rotate',
@@ -22,10 +22,10 @@ export const keys = {
   revoke: (name: string) => `Revoke ${name}…`,
   revokeTitle: 'Revoke this key?',
   revokeText: (name: string) =>
-    `Programs that use the key “${name}” are refused from their next request on. This cannot be undone; its requests stay in the ledger.`,
+    `Programs that use the key “${name}” are refused from their next request on. This cannot be undone; its requests stay in the request log.`,
   revokeConfirm: 'Revoke',
   emptyTitle: 'No keys',
-  emptyNext: 'A program needs a key to use Sluice. Create one; its secret is shown to copy.',
+  emptyNext: 'A program needs a key to use Sluice. Create one, then copy its secret.',
 };
 
 export const createKey = {

@@ -11,7 +11,7 @@ export const health: typeof english.health = {
     credential: 'API 密钥被拒绝',
     'too-large': '请求过大',
     rejected: '请求被拒绝',
-    'client-gone': '客户端已离开',
+    'client-gone': '客户端已断开',
   },
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
   isTried: (failure) => `${failure}。下一个请求会再次尝试。`,
