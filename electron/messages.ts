@@ -3,6 +3,7 @@ import type { TextsOf } from '../server/contract/coded.ts';
 import type { Budget } from '../server/contract/config.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
 import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
+import { counted } from '../server/contract/counted.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
 import type { Policy } from '../server/contract/policy.ts';
@@ -10,8 +11,9 @@ import type { ProviderBlock } from '../server/contract/provider-block.ts';
 import type { StartProblems } from './start-problem.ts';
 
 const startProblems: TextsOf<StartProblems> = {
-  'folder-taken': ({ folder, pid }) => `Another Sluice runs on ${folder} (process ${pid}). Stop it, then switch on.`,
-  'port-taken': ({ port }) => `The port ${port} is taken by another program.`,
+  'folder-taken': ({ folder, pid }) =>
+    `Another Sluice is running on ${folder} (process ${pid}). Stop it, then switch this one on.`,
+  'port-taken': ({ port }) => `Port ${port} is used by another program.`,
   other: ({ message }) => message,
 };
 
@@ -26,41 +28,41 @@ const en = {
   providers: 'Providers',
   noProviders: 'No providers yet',
   unusable: (name: string, reason: string) => `${name}: ${reason}`,
-  degraded: (name: string) => `${name}: fails in part`,
+  degraded: (name: string) => `${name}: some requests failing`,
   /** Why no request goes to a provider. */
   blocked: {
     off: 'it is switched off',
-    'no-credential': 'none of its credentials has a secret and is enabled',
+    'no-credential': 'no enabled credential has a value',
     'leads-back': 'its base URL leads back to Sluice itself',
   } satisfies Record<ProviderBlock, string>,
   /** Why a provider is left alone. */
   failures: {
-    transient: 'it fails or cannot be reached',
-    silent: 'it does not answer in time',
-    'stream-broken': 'its streams break off',
+    transient: 'it failed or cannot be reached',
+    silent: 'it does not respond in time',
+    'stream-broken': 'its streams are cut off',
     'model-unavailable': 'it does not have the models',
-    'rate-limit': 'its rate limit is reached',
+    'rate-limit': 'rate limit reached',
     quota: 'its quota or credit is used up',
-    credential: 'it refuses its credential',
+    credential: 'API key rejected',
     'too-large': 'the requests are too large for it',
-    rejected: 'it refuses the requests',
-    'client-gone': 'clients left',
+    rejected: 'it rejects the requests',
+    'client-gone': 'clients closed their connections',
   } satisfies Record<FailureClass, string>,
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
   /** Who goes first. */
   strategies: {
-    priority: 'as ordered',
-    weighted: 'by weight',
-    'round-robin': 'credentials in turn',
-    'lowest-latency': 'fastest first',
-    'lowest-price': 'cheapest first',
-    sticky: 'conversations stay',
+    priority: 'in order',
+    weighted: 'weighted',
+    'round-robin': 'round robin over credentials',
+    'lowest-latency': 'lowest latency',
+    'lowest-price': 'lowest price',
+    sticky: 'sticky conversations',
   } satisfies Record<Policy['strategy'], string>,
-  groupLimits: (limits: string[]) => `Its limits: ${limits.join(', ')}`,
+  groupLimits: (limits: string[]) => `Limits: ${limits.join(', ')}`,
   limits: {
-    requestsPerMinute: (count: string) => `${count} requests a minute`,
-    tokensPerMinute: (count: string) => `${count} tokens a minute`,
-    concurrent: (count: string) => `${count} at the same time`,
+    requestsPerMinute: (count: string) => `${counted(count, 'request')} a minute`,
+    tokensPerMinute: (count: string) => `${counted(count, 'token')} a minute`,
+    concurrent: (count: string) => `${count} concurrent`,
     budgets: {
       day: (amount: string) => `${amount} a day`,
       week: (amount: string) => `${amount} a week`,
@@ -70,12 +72,13 @@ const en = {
   },
   allModels: 'all models',
   noDefaultGroup: 'No default group',
-  today: (requests: string, tokens: string, cost: string) => `Today: ${requests} requests, ${tokens} tokens, ${cost}`,
+  today: (requests: string, tokens: string, cost: string) =>
+    `Today: ${counted(requests, 'request')}, ${counted(tokens, 'token')}, ${cost}`,
   unknownCost: 'cost unknown',
   lastError: (what: string) => `Last error: ${what}`,
   copyBaseUrl: 'Copy base URL',
   copyKey: 'Copy a key',
-  noKeys: 'No key that can be copied',
+  noKeys: 'No keys to copy',
   openWindow: 'Open Sluice',
   startAtLogin: 'Start at login',
   checkForUpdates: 'Check for updates',
@@ -88,20 +91,20 @@ const en = {
   showLogFolder: 'Show log folder',
   quit: 'Quit Sluice',
   startFailed: 'Sluice could not start',
-  installFailed: 'The update could not be installed. Sluice goes on as it was.',
+  installFailed: 'The update could not be installed. Sluice keeps running the current version.',
   unsaved: { title: 'Discard unsaved changes?', keep: 'Keep editing', discard: 'Discard changes' },
   /** A command of the tray; `reason` is the engine's, in English. */
   commandFailed: (reason: string) => reason,
   controlProblems: controlProblemTexts,
-  budgetReached: (percent: number, amount: string) => `${percent} % of ${amount} is used.`,
-  tokens: (amount: string) => `${amount} tokens`,
+  budgetReached: (percent: number, amount: string) => `${percent}% of ${amount} used.`,
+  tokens: (amount: string) => counted(amount, 'token'),
   notifications: {
     'provider-unusable': {
       title: (name: string) => `${name} cannot be used`,
       body: (reason: string) => reason,
     },
     'credential-refused': {
-      title: (name: string) => `${name} refuses a credential`,
+      title: (name: string) => `${name} rejected a credential`,
       body: () => 'Enter a new one in Sluice.',
     },
     'budget-reached': {
@@ -110,7 +113,7 @@ const en = {
     },
     'update-ready': {
       title: (version: string) => `Sluice ${version} is ready`,
-      body: () => 'It is installed when you say so, from the tray.',
+      body: () => 'Install it from the tray menu.',
     },
   } satisfies Record<NotificationKind, NotificationTexts>,
 };
@@ -134,37 +137,37 @@ const zh: ShellMessages = {
     other: ({ message }) => message,
   },
   gatewayOn: '启用网关',
-  providers: '提供方',
-  noProviders: '还没有提供方',
+  providers: '服务商',
+  noProviders: '还没有服务商',
   unusable: (name, reason) => `${name}：${reason}`,
-  degraded: (name) => `${name}：部分失败`,
+  degraded: (name) => `${name}：部分请求失败`,
   blocked: {
     off: '已关闭',
-    'no-credential': '没有一个凭据既有机密又已启用',
-    'leads-back': '其基础 URL 指回 Sluice 自身',
+    'no-credential': '没有可用的凭据（未填写或已停用）',
+    'leads-back': '其 Base URL 指回 Sluice 自身',
   },
   failures: {
     transient: '请求失败或无法连接',
-    silent: '没有及时回答',
+    silent: '未及时响应',
     'stream-broken': '流中途断开',
     'model-unavailable': '没有所请求的模型',
     'rate-limit': '已达到速率限制',
     quota: '配额或余额已用尽',
-    credential: '凭据被拒绝',
+    credential: 'API 密钥被拒绝',
     'too-large': '请求太大',
-    rejected: '拒绝请求',
-    'client-gone': '客户端已离开',
+    rejected: '请求被拒绝',
+    'client-gone': '客户端已断开',
   },
   defaultGroup: (models, strategy) => `默认分组：${models}，${strategy}`,
   strategies: {
     priority: '按顺序',
     weighted: '按权重',
     'round-robin': '凭据轮流',
-    'lowest-latency': '最快的优先',
-    'lowest-price': '最便宜的优先',
-    sticky: '对话保持不变',
+    'lowest-latency': '延迟最低优先',
+    'lowest-price': '价格最低优先',
+    sticky: '会话保持',
   },
-  groupLimits: (limits) => `其限额：${limits.join('，')}`,
+  groupLimits: (limits) => `限额：${limits.join('，')}`,
   limits: {
     requestsPerMinute: (count) => `每分钟 ${count} 个请求`,
     tokensPerMinute: (count) => `每分钟 ${count} 个 token`,
@@ -192,7 +195,7 @@ const zh: ShellMessages = {
   installUpdate: (version) => `安装 ${version} 并重启`,
   isCurrent: 'Sluice 已是最新版本',
   updateFailed: '更新失败，请重试',
-  updatesManaged: '更新由安装方提供',
+  updatesManaged: '更新由安装来源提供',
   showLogFolder: '打开日志文件夹',
   quit: '退出 Sluice',
   startFailed: 'Sluice 无法启动',

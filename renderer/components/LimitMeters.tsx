@@ -74,7 +74,7 @@ export function amountOf(
   amount: number,
   { messages, formats }: Pick<Localization, 'messages' | 'formats'>,
 ): string {
-  return unit === 'usd' ? formats.dollars(amount) : `${formats.number(amount)} ${messages.limits.units.tokens}`;
+  return unit === 'usd' ? formats.dollars(amount) : messages.limits.tokens(formats.number(amount));
 }
 
 function nameOf({ kind, budget }: LimitMeter): string {

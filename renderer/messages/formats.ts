@@ -3,7 +3,7 @@ import type { Messages } from './en.ts';
 /** Numbers and moments as one language writes them. */
 export interface Formats {
   number(value: number): string;
-  /** `1.2M`. */
+  /** `1.2M`, in every language. */
   compact(value: number): string;
   /** A share of one. */
   percent(share: number): string;
@@ -34,10 +34,11 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** `region`: the tag whose habits dates follow (`en-GB`). Numbers are those of the language: `3.8M` means the same to all. */
+/** `region`: the tag whose habits dates follow (`en-GB`). Numbers are those of the language. */
 export function createFormats(language: string, messages: Messages, region = language): Formats {
   const number = new Intl.NumberFormat(language);
-  const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+  // Chinese would count by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
+  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
   const time = new Intl.DateTimeFormat(region, { timeStyle: 'medium', hourCycle: 'h23' });

@@ -11,7 +11,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'no-alias': ({ id }) => `There is no alias "${id}".`,
   'no-preset': ({ id }) => `There is no preset "${id}".`,
   'no-credential': ({ id }) => `There is no credential "${id}".`,
-  'no-request': ({ id }) => `There is no request "${id}" in the ledger.`,
+  'no-request': ({ id }) => `There is no request "${id}" in the request log.`,
   'changed-meanwhile': () =>
     'The configuration was changed by someone else in the meantime. Review it and repeat the change.',
   'file-changed': ({ path }) =>
@@ -42,7 +42,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `The secret of key "${key}" is set by a reference, so it cannot work beside a new one. Rotate it without a grace period.`,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'sign-out-not-stored': ({ reason }) =>
-    `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out once more when the data folder can be written.`,
+    `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out again when the data folder can be written.`,
   'client-not-configurable': ({ client }) =>
     `Sluice does not change the settings of "${client}". "sluice connect" lists the clients that it can set up.`,
   'client-not-connected': ({ client }) => `Sluice has changed nothing in the settings of ${client}.`,

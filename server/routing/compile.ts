@@ -105,8 +105,7 @@ function whyUnusable(
 ): string | null {
   if (!provider.enabled) return 'it is switched off';
   if (leadsBack(url, ownAddresses)) return 'its base URL leads back to Sluice itself';
-  if (provider.credentials.length > 0 && credentials.length === 0)
-    return 'none of its credentials has a secret and is enabled';
+  if (provider.credentials.length > 0 && credentials.length === 0) return 'no enabled credential has a value';
   return null;
 }
 

@@ -36,7 +36,7 @@ describe('the first run', () => {
     await page.getByRole('figure', { name: 'Answer' }).getByText(/demo/).waitFor();
     await isDone(page, 'Make a call').waitFor();
     await page.getByRole('button', { name: 'Requests 1' }).waitFor();
-    await page.getByRole('link', { name: 'See the request' }).click();
+    await page.getByRole('link', { name: 'Open request' }).click();
     await expect.poll(() => page.url()).toMatch(/#\/requests\/req_/);
     expect(complaints).toEqual([]);
   });
@@ -45,9 +45,9 @@ describe('the first run', () => {
     const window = await open({ config: { keys: [] } });
     const { page } = window;
     const secret = await createKeptKey(window, 'mine');
-    await page.getByRole('button', { name: 'Show the key' }).click();
+    await page.getByRole('button', { name: 'Show key' }).click();
     await step(page, 'Your base URL and key').getByText(secret).waitFor();
-    await page.getByRole('button', { name: 'Hide the key' }).click();
+    await page.getByRole('button', { name: 'Hide key' }).click();
     await expect.poll(() => page.content()).not.toContain(secret);
   });
 

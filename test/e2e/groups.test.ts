@@ -19,16 +19,16 @@ const config = {
 describe('a group', () => {
   it('shows what its patterns mean before they are saved', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
-    const preview = page.getByRole('region', { name: 'Its keys can use' });
+    const preview = page.getByRole('region', { name: 'Available models' });
     await expect.poll(() => namesIn(page)).toEqual(['embed-a', 'gpt-a', 'gpt-b', 'llama-c']);
     await replaceTags(page, 'Allowed models', ['gpt-*', 'llama-*']);
-    await replaceTags(page, 'Refused models', ['*-b']);
+    await replaceTags(page, 'Blocked models', ['*-b']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
-    await preview.getByText(/^2 no longer:/).waitFor();
-    await page.getByText('Its keys can use 2 models · 2 no longer').waitFor();
+    await preview.getByText(/^2 removed:/).waitFor();
+    await page.getByText('Available models 2 models · 2 removed').waitFor();
     expect((await gateway.client.models.list()).data).toHaveLength(4);
     await page.getByRole('button', { name: 'Save' }).click();
-    await preview.getByText(/no longer/).waitFor({ state: 'detached' });
+    await preview.getByText(/removed/).waitFor({ state: 'detached' });
     expect((await gateway.client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-a', 'llama-c']);
     await replaceTags(page, 'Allowed models', ['*']);
     await preview.getByRole('listitem').filter({ hasText: 'embed-a' }).getByText('new').waitFor();
@@ -42,14 +42,14 @@ describe('a group', () => {
     const handle = page.getByRole('button', { name: 'Move alpha' });
     await liftByKeyboard(page, 'alpha', 1);
     await page.keyboard.press('ArrowDown');
-    await page.getByText('alpha is at place 2.').waitFor({ state: 'attached' });
+    await page.getByText('alpha is at position 2.').waitFor({ state: 'attached' });
     await page.keyboard.press('Space');
-    await page.getByText('alpha was put at place 2.').waitFor({ state: 'attached' });
+    await page.getByText('alpha was dropped at position 2.').waitFor({ state: 'attached' });
     await expectFocus(handle);
     expect(await placesIn(page)).toEqual(['beta', 'alpha', 'gamma']);
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => askedFirst(gateway, 'gpt-a')).toBe('beta');
-    await page.getByRole('button', { name: 'As in the list of providers' }).click();
+    await page.getByRole('button', { name: 'Reset to the provider list' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => askedFirst(gateway, 'gpt-a')).toBe('alpha');
     expect(complaints).toEqual([]);
@@ -71,23 +71,27 @@ describe('a group', () => {
 
   it('may use some providers only, and has defaults and capture', async () => {
     const { page, gateway } = await open({ screen: '/groups/default', config });
-    await replaceTags(page, 'Providers it may use', ['beta']);
+    await replaceTags(page, 'Allowed providers', ['beta']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(await placesIn(page)).toEqual(['beta']);
     expect(await page.getByLabel('Chat', { exact: true }).isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Choose default models' }).click();
     await page.getByLabel('Chat', { exact: true }).fill('gpt-a');
-    await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor({ state: 'detached' });
+    await page
+      .getByText('Would be refused: not allowed here, or no provider serves it.')
+      .waitFor({ state: 'detached' });
     await page.getByLabel('Chat', { exact: true }).fill('gone');
-    await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor();
+    await page.getByText('Would be refused: not allowed here, or no provider serves it.').waitFor();
     await page.getByLabel('Chat', { exact: true }).fill('llama-c');
-    const rest = page.getByRole('combobox', { name: 'The rest of the API' });
+    const rest = page.getByRole('combobox', { name: 'Other API endpoints' });
     await rest.selectOption({ label: 'alpha' });
-    await page.getByText('Nobody gets it: the group may not use this provider.').waitFor();
+    await page.getByText('Such requests are refused: the group may not use this provider.').waitFor();
     await rest.selectOption({ label: 'beta' });
-    await page.getByText('Nobody gets it: the group may not use this provider.').waitFor({ state: 'detached' });
-    await page.getByRole('switch', { name: 'Keep headers and bodies' }).press('Space');
-    await page.getByRole('switch', { name: 'Allow models of unknown price under a budget' }).press('Space');
+    await page
+      .getByText('Such requests are refused: the group may not use this provider.')
+      .waitFor({ state: 'detached' });
+    await page.getByRole('switch', { name: 'Capture headers and bodies' }).press('Space');
+    await page.getByRole('switch', { name: 'Allow models of unknown price under a hard budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
@@ -114,14 +118,14 @@ describe('a group', () => {
     expect(await name.inputValue()).toBe('Mine');
     expect(await save.isDisabled()).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
-    await notice.getByRole('button', { name: 'Keep mine' }).click();
+    await notice.getByRole('button', { name: 'Keep my version' }).click();
     await save.click();
     await page.getByRole('region', { name: 'Mine' }).waitFor();
     const [group] = await gateway.gateway.query({ type: 'groups' });
     expect(group).toMatchObject({ name: 'Mine', deny: ['gpt-b'] });
     await name.fill('Mine again');
     await put({ name: 'Theirs again' });
-    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    await notice.getByRole('button', { name: 'Use their version' }).click();
     expect(await name.inputValue()).toBe('Theirs again');
     expect(await save.isDisabled()).toBe(true);
     expect(complaints).toEqual([]);
@@ -129,7 +133,7 @@ describe('a group', () => {
 
   it('has set by keyboard how its requests are tried', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
-    const strategy = page.getByLabel('Who is asked first');
+    const strategy = page.getByLabel('Strategy');
     await strategy.focus();
     await page.keyboard.type('A conv');
     await page.getByText(/a conversation keeps its target and credential/).waitFor();
@@ -139,9 +143,9 @@ describe('a group', () => {
     await page.keyboard.type('1');
     const more = page.getByRole('button', { name: 'More' });
     await more.press('Enter');
-    await page.getByLabel('To the first byte').fill('30');
-    await page.getByLabel('Ask a second one after').fill('1.5');
-    await page.getByRole('switch', { name: 'Read answers to the end when a client leaves' }).press('Space');
+    await page.getByLabel('First byte').fill('30');
+    await page.getByLabel('Hedge after').fill('1.5');
+    await page.getByRole('switch', { name: 'Finish responses after the client disconnects' }).press('Space');
     await page.getByRole('switch', { name: 'Refuse requests that cannot be translated without loss' }).press('Space');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -150,7 +154,7 @@ describe('a group', () => {
       ...{ strategy: 'sticky', retries: 1, fallbacks: 3, budgetMs: 120_000, rescue: 'resume' },
       ...{ hedgeAfterMs: 1_500, onClientGone: 'drain', losses: 'refuse', timeouts: { firstByteMs: 30_000 } },
     });
-    await page.getByLabel('To the first byte').fill('');
+    await page.getByLabel('First byte').fill('');
     await page.getByLabel('Retries').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(policyOf).toMatchObject({ retries: 2, timeouts: {} });
@@ -168,7 +172,7 @@ describe('a group', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'default', exact: true }).click();
     await page.getByRole('button', { name: 'Remove…' }).click();
-    await page.getByText(/cannot be removed while keys are in it: first/).waitFor();
+    await page.getByText(/cannot be removed while it has keys: first/).waitFor();
     expect(await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).count()).toBe(0);
     expect((await gateway.gateway.query({ type: 'groups' })).map(({ id }) => id)).toEqual(['default']);
     expect(complaints).toEqual([]);
@@ -210,12 +214,12 @@ describe('the groups screen', () => {
 });
 
 function namesIn(page: Page): Promise<string[]> {
-  const items = page.getByRole('region', { name: 'Its keys can use' }).getByRole('listitem');
+  const items = page.getByRole('region', { name: 'Available models' }).getByRole('listitem');
   return items.locator('span:first-child').allTextContents();
 }
 
 async function placesIn(page: Page): Promise<string[]> {
-  const handles = await page.getByRole('list', { name: 'Order of providers' }).getByRole('button').all();
+  const handles = await page.getByRole('list', { name: 'Provider order' }).getByRole('button').all();
   const labels = await Promise.all(handles.map((handle) => handle.getAttribute('aria-label')));
   return labels.map((label) => label?.replace('Move ', '') ?? '');
 }

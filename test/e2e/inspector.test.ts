@@ -72,7 +72,7 @@ it('says first of a failed request what its provider said, and what to do about 
   const [noteBox, tabsBox] = [await note.boundingBox(), await panel.getByRole('tablist').boundingBox()];
   expect(noteBox && tabsBox && noteBox.y < tabsBox.y).toBe(true);
   expect(await accessibilityFaults(page)).toEqual([]);
-  await note.getByRole('link', { name: 'See the provider that failed' }).click();
+  await note.getByRole('link', { name: 'Open the provider that failed' }).click();
   await expect.poll(() => page.url()).toContain('#/providers/openai');
   expect(complaints).toEqual([]);
 });
@@ -84,7 +84,7 @@ it('says nothing of usage where no provider was asked', async () => {
   await panel.getByRole('note').getByText('model_not_found').waitFor();
   expect(await panel.getByText('Usage', { exact: true }).count()).toBe(0);
   await panel.getByRole('tab', { name: 'Attempts' }).click();
-  await panel.getByText('No provider was asked.').waitFor();
+  await panel.getByText('No provider was called.').waitFor();
 });
 
 it('shows each attempt with its own request and response, and why the next one was made', async () => {
@@ -339,7 +339,7 @@ it('sends it edited and to another provider, and refuses what is no JSON', async
   await page.keyboard.insertText('{"role": "user", "content": "Edited"}]}');
   await dialog.getByLabel('Provider').selectOption('Two');
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
-  await dialog.getByText('Both answers say the same.').waitFor();
+  await dialog.getByText('Both answers are identical.').waitFor();
   expect(seen.map((line) => line.slice(0, 3))).toEqual(['one', 'two']);
   expect(seen[1]).toContain('Edited');
 });

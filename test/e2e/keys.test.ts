@@ -39,7 +39,7 @@ describe('a new key', () => {
     const { page, gateway } = await open({ screen: '/keys', config: twoGroups });
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
     await gateway.gateway.execute({ type: 'key.create', name: 'gone', keepSecret: false });
-    await page.getByRole('switch', { name: 'Key gone may be used' }).waitFor({ state: 'attached' });
+    await page.getByRole('switch', { name: 'Enable key gone' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('button', { name: 'Show the secret of gone' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Show the secret of kept' }).click();
     expect(await page.getByTestId('secret').textContent()).toBe(secret);
@@ -88,7 +88,7 @@ describe('a key', () => {
 
   it('gets another secret only after asking, and the old one ends', async () => {
     const { page, gateway, clientWith } = await open({ screen: '/keys' });
-    const rotate = page.getByRole('button', { name: 'Give first another secret…' });
+    const rotate = page.getByRole('button', { name: 'Rotate first…' });
     await rotate.click();
     await expectFocus(page.getByRole('button', { name: 'Cancel' }));
     await page.keyboard.press('Enter');

@@ -47,12 +47,12 @@ describe('limits', () => {
     await page.getByRole('button', { name: 'Add a budget' }).click();
     await page.getByLabel('Amount of budget 1').fill('1');
     await page.getByLabel('Unit of budget 1').selectOption('tokens');
-    await page.getByLabel('When budget 1 is spent').selectOption('only tell');
+    await page.getByLabel('When budget 1 is spent').selectOption('only warn');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('meter', { name: '1 tokens a month' }).waitFor();
+    await page.getByRole('meter', { name: '1 token a month' }).waitFor();
     for (let count = 0; count < 2; count++) await gateway.client.chat.completions.create(question);
     await page.goto(`${gateway.origin}/#/`);
-    const concern = page.getByRole('link', { name: /Group “default” has spent .+ of its 1 tokens a month/ });
+    const concern = page.getByRole('link', { name: /Group “default” has spent .+ of its 1 token a month/ });
     await concern.click();
     await page.getByRole('textbox', { name: 'Tokens per minute' }).waitFor();
     expect(complaints).toEqual([]);

@@ -158,7 +158,7 @@ describe('an alias', () => {
     const notice = dialog.getByRole('alert').filter({ hasText: 'changed elsewhere' });
     await notice.waitFor();
     expect(await dialog.getByLabel('Model of target 1').inputValue()).toBe('gpt-b');
-    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    await notice.getByRole('button', { name: 'Use their version' }).click();
     expect(await dialog.getByLabel('Model of target 1').inputValue()).toBe('llama-c');
     await dialog.getByLabel('Model of target 1').fill('gpt-a');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -186,10 +186,10 @@ describe('an alias', () => {
     await page.getByRole('button', { name: 'Change best' }).click();
     await liftByKeyboard(page, 'beta/llama-c', 2);
     await page.keyboard.press('Escape');
-    await page.getByText('beta/llama-c stays where it was.').waitFor({ state: 'attached' });
+    await page.getByText('beta/llama-c was not moved.').waitFor({ state: 'attached' });
     await liftByKeyboard(page, 'beta/llama-c', 2);
     await page.keyboard.press('ArrowUp');
-    await page.getByText('beta/llama-c is at place 1.').waitFor({ state: 'attached' });
+    await page.getByText('beta/llama-c is at position 1.').waitFor({ state: 'attached' });
     await page.keyboard.press('Space');
     await expect.poll(() => dialog.getByLabel('Model of target 1').inputValue()).toBe('llama-c');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -208,7 +208,7 @@ describe('an alias', () => {
     await page.getByRole('button', { name: 'Change fast' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Weight of target 1').count()).toBe(0);
-    await dialog.getByLabel('Shares the requests with the one above').check();
+    await dialog.getByLabel('Share requests with the target above').check();
     await dialog.getByLabel('Weight of target 2').fill('3');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -226,7 +226,7 @@ describe('an alias', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('fast');
     await dialog.getByLabel('Model of target 1').fill('gpt-a');
-    await dialog.getByText('There is an alias of that name.').waitFor();
+    await dialog.getByText('This name is already taken.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   });
 });

@@ -89,7 +89,7 @@ it('leads from each figure to the requests that it counts', async () => {
     within.getByRole('link', { name, exact: true }).first().getAttribute('href');
   await usage.getByRole('link', { name: '24 failed' }).waitFor();
   expect(await hrefOf('24 failed')).toMatch(/^#\/requests\?outcome=error&since=\d+$/);
-  expect(await hrefOf('Show them')).toMatch(/^#\/requests\?since=\d+$/);
+  expect(await hrefOf('Show requests')).toMatch(/^#\/requests\?since=\d+$/);
   expect(await hrefOf('gpt-0', top)).toMatch(/^#\/requests\?since=\d+&model=gpt-0$/);
   const failedOfModel = top.getByRole('row').filter({ hasText: 'gpt-0' }).getByRole('link').nth(1);
   expect(await failedOfModel.getAttribute('href')).toMatch(/^#\/requests\?outcome=error&since=\d+&model=gpt-0$/);
@@ -119,7 +119,7 @@ it('follows the requests as they end, and tells refusals from failures', async (
   const live = page.getByRole('region', { name: 'Now' });
   await chosenRange(page, '7 days');
   await page.getByText('1 h', { exact: true }).click();
-  await page.getByText('No requests in this time').waitFor();
+  await page.getByText('No requests in this period').waitFor();
   const asked = chat('gpt-x');
   await page.getByText('One request is running').waitFor();
   await live.getByRole('link', { name: 'first' }).waitFor();

@@ -36,7 +36,7 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
 export async function liftByKeyboard(page: Page, name: string, place: number): Promise<void> {
   await page.getByRole('button', { name: `Move ${name}` }).focus();
   await page.keyboard.press('Space');
-  await page.getByText(`${name} is at place ${place}.`).waitFor({ state: 'attached' });
+  await page.getByText(`${name} is at position ${place}.`).waitFor({ state: 'attached' });
   // The list listens to further keys one turn of the page's timers after it has said so; nobody types that fast.
   await page.evaluate(() => new Promise<void>((resolve) => setTimeout(resolve)));
 }

@@ -253,7 +253,7 @@ describe('the playground', () => {
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
-    await videos.getByText('The video is still being made. Checking again in a moment.').waitFor();
+    await videos.getByText('The video is still being generated. Checking again in a moment.').waitFor();
     upstream.complete();
     await videos.getByText('completed, 100 %').waitFor();
     await videos.locator('video').waitFor();
@@ -269,8 +269,8 @@ describe('the playground', () => {
     await videos.getByRole('button', { name: 'Send' }).click();
     await videos.getByText('queued, 0 %').waitFor();
     await gateway.gateway.execute({ type: 'key.revoke', id: 'try-out' });
-    await videos.getByText('This key’s secret is no longer available. Choose another key.').waitFor();
-    expect(await videos.getByText('The video is still being made. Checking again in a moment.').count()).toBe(0);
+    await videos.getByText('This key is no longer available. Choose another one.').waitFor();
+    expect(await videos.getByText('The video is still being generated. Checking again in a moment.').count()).toBe(0);
     await upstream.stop();
   });
 
@@ -285,7 +285,7 @@ describe('the playground', () => {
     await videos.getByRole('button', { name: 'Send' }).click();
     await videos.getByText('queued, 0 %').waitFor();
     await stopEngine();
-    await videos.getByText('The video is still being made. Checking again in a moment.').waitFor();
+    await videos.getByText('The video is still being generated. Checking again in a moment.').waitFor();
     upstream.advance();
     await startEngine();
     await videos.getByText('in_progress, 40 %').waitFor();
@@ -354,7 +354,7 @@ describe('the playground', () => {
     await say(chat, 'Hello');
     const answer = chat.getByRole('listitem').last();
     await answer.getByText('Half an answer and').waitFor();
-    await answer.getByText('The answer broke off with an error: the model has crashed').waitFor();
+    await answer.getByText('The answer was cut off by an error: the model has crashed').waitFor();
     await chat.getByRole('alert').getByText('the model has crashed').waitFor();
     for (const [bench, field] of [
       ['Responses', 'Input'],

@@ -54,7 +54,7 @@ describe('adding a provider', () => {
     await dialog.getByText(/Give an address that begins with/).waitFor();
     await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
     await dialog.getByLabel('Name').fill('Mine');
-    await dialog.getByLabel('Credential (if it asks for one)', { exact: true }).fill('sk-wrong');
+    await dialog.getByLabel('Credential (if required)', { exact: true }).fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Add and test' }).click();
     await dialog.getByText(/^Failed at: Credential/).waitFor();
     await dialog.getByText('Incorrect API key provided').waitFor();
@@ -103,7 +103,7 @@ describe('adding a provider', () => {
     await dialog.getByText(/^Answered in/).waitFor();
   });
 
-  it('offers a local server that answers now', async () => {
+  it('offers a local server that is running', async () => {
     const { page } = await open({ screen: '/providers' });
     const found = {
       preset: 'ollama',
@@ -116,7 +116,7 @@ describe('adding a provider', () => {
     await answerQuery(page, 'local-servers', [found]);
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: /Ollama\s*answers now/ }).click();
+    await dialog.getByRole('button', { name: /Ollama\s*running/ }).click();
     await dialog.getByRole('button', { name: 'Add and test' }).click();
     await dialog.getByText(/^Answered in/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -260,7 +260,7 @@ describe('the settings of a provider', () => {
     const form = page.getByRole('region', { name: 'Connection' });
     await form.getByLabel('Name').fill('Renamed');
     await form.getByRole('button', { name: 'Advanced' }).click();
-    await form.getByLabel('To connect').fill('2.5');
+    await form.getByLabel('Connect').fill('2.5');
     await form.getByLabel('Proxy').selectOption('None');
     await form.getByRole('button', { name: 'Add header' }).click();
     await form.getByLabel('Header', { exact: true }).fill('x-team');
@@ -291,11 +291,11 @@ describe('the settings of a provider', () => {
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine');
     await update({ name: 'Theirs' });
     const notice = form.getByRole('alert').filter({ hasText: 'changed elsewhere' });
-    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    await notice.getByRole('button', { name: 'Use their version' }).click();
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
     await form.getByLabel('Name', { exact: true }).fill('Mine');
     await update({ name: 'Theirs again' });
-    await notice.getByRole('button', { name: 'Keep mine' }).click();
+    await notice.getByRole('button', { name: 'Keep my version' }).click();
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('region', { name: 'Mine' }).waitFor();
     expect((await gateway.gateway.query({ type: 'providers' }))[0]).toMatchObject({ name: 'Mine', models: ['gpt-a'] });
@@ -333,7 +333,7 @@ describe('the settings of a provider', () => {
     const { page, gateway } = await open({ screen: '/providers/main', config: { ...oneProvider(), aliases } });
     const remove = page.getByRole('button', { name: 'Remove…', exact: true });
     await remove.click();
-    await page.getByText(/cannot be removed while aliases lead to it: fast/).waitFor();
+    await page.getByText(/cannot be removed while aliases use it: fast/).waitFor();
     expect(await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).count()).toBe(0);
     await page.getByRole('dialog').getByText('Close').click();
     await expectFocus(remove);

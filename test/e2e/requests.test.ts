@@ -39,7 +39,7 @@ it('tells of a program with a wrong key, which no row tells of', async () => {
     .getByText(/^12 requests with an unknown key, the last from “OpenAI\/Python 1\.2” at \d\d:\d\d/)
     .waitFor();
   expect(await page.getByText('No requests yet').count()).toBe(1);
-  await notice.getByRole('link', { name: 'See the keys' }).click();
+  await notice.getByRole('link', { name: 'Open keys' }).click();
   await page.waitForURL(/\/keys$/);
   expect(complaints).toEqual([]);
 });

@@ -15,7 +15,7 @@ describe('the settings screen', () => {
     const { page, gateway, complaints } = await open({ screen, config: { settings: { demo: 'on' } } });
     const records = page.getByRole('region', { name: 'Records' });
     await records.getByLabel('Keep requests (days)').fill('30');
-    await records.getByLabel('Captured body, at most (kB)').fill('64');
+    await records.getByLabel('Largest captured body (kB)').fill('64');
     await records.getByRole('button', { name: 'Save' }).click();
     await records.getByText('Saved.').waitFor();
     expect(await records.getByRole('button', { name: 'Discard changes' }).isDisabled()).toBe(true);
@@ -30,7 +30,7 @@ describe('the settings screen', () => {
 
   it.each([
     ['Keep requests (days)', '1', /^10 requests from before .* will be deleted, with the usage and cost. This cannot/],
-    ['Keep requests (most)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
+    ['Keep requests (at most)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
     ['Keep captured bodies (days)', '1', /^Bodies that were captured before .* will be deleted. This cannot/],
   ])('asks before less of “%s” deletes what is there', async (label, value, text) => {
     const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
@@ -64,7 +64,7 @@ describe('the settings screen', () => {
     await serving.getByLabel('Demo provider').selectOption('Off');
     await serving.getByRole('button', { name: 'Save' }).click();
     await expect.poll(async () => (await gateway.client.models.list()).data.length).toBe(0);
-    const access = page.getByRole('region', { name: 'Who may call from elsewhere' });
+    const access = page.getByRole('region', { name: 'Network access' });
     await access.getByLabel('Allowed web pages').fill(' https://app.example \n\nhttps://other.example');
     await access.getByRole('button', { name: 'Save' }).click();
     const headers = { origin: 'https://other.example' };
@@ -84,12 +84,12 @@ describe('the settings screen', () => {
     const { page, gateway, complaints } = await open({ screen, config: { providers }, ports });
     const network = page.getByRole('region', { name: 'Network', exact: true });
     await network.getByText('Far away: through corp.invalid:8080 (by HTTP_PROXY or HTTPS_PROXY)').waitFor();
-    await network.getByText('Its own: through mine.invalid:3128 (as set at the provider)').waitFor();
+    await network.getByText('Its own: through mine.invalid:3128 (as set for the provider)').waitFor();
     await network.getByText('NO_PROXY: intranet.invalid').waitFor();
     await network.getByText(/\d+ of the operating system/).waitFor();
-    await network.getByLabel('Without a proxy').fill('example.invalid');
+    await network.getByLabel('Bypass proxy').fill('example.invalid');
     await network.getByLabel('Additional certificate authorities').fill('/no/such/file.pem');
-    await network.getByLabel('Authorities of the operating system').selectOption('Not trusted');
+    await network.getByLabel('System certificate authorities').selectOption('Not trusted');
     await network.getByRole('button', { name: 'Save' }).click();
     await network.getByText('Far away: directly (no proxy is set)').waitFor();
     await network.getByText('/no/such/file.pem: not used: there is no such file (ENOENT)').waitFor();
@@ -116,18 +116,18 @@ describe('the settings screen', () => {
     const [cookie = ''] = (other.headers.get('set-cookie') ?? '').split(';');
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
     expect((await fetch(`${gateway.origin}/control/events`, { headers })).status).toBe(403);
-    await page.getByRole('button', { name: 'I have opened it, try again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'This window has been signed out' }).waitFor();
     const opened = await page.context().newPage();
     await opened.goto(gateway.gateway.createAdminUrl());
-    await page.getByRole('button', { name: 'I have opened it, try again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('region', { name: 'Signed-in browsers' }).waitFor();
   });
 
   it('warns of the local network before it is saved, and says when the address holds', async () => {
     const { page, gateway } = await open({ screen });
     const address = page.getByRole('region', { name: 'Address' });
-    await address.getByText(`Now it listens at ${gateway.baseUrl}.`).waitFor();
+    await address.getByText(`Listening at ${gateway.baseUrl}.`).waitFor();
     expect(await address.getByRole('alert').count()).toBe(0);
     await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
     await address.getByText(/Everyone in your network can then reach Sluice/).waitFor();

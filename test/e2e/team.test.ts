@@ -44,10 +44,10 @@ describe('a team preset', () => {
     await page.getByRole('button', { name: 'Paste preset…' }).click();
     const paste = page.getByRole('dialog', { name: 'Paste a team preset' });
     await paste.getByRole('textbox').fill('sluice://preset?data=not*base64');
-    await paste.getByRole('button', { name: 'Show what it would change' }).click();
+    await paste.getByRole('button', { name: 'Review changes' }).click();
     await paste.getByText(/holds no team preset that can be read/).waitFor();
     await paste.getByRole('textbox').fill(makePresetLink(acmePreset) ?? '');
-    await paste.getByRole('button', { name: 'Show what it would change' }).click();
+    await paste.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog', { name: 'Team preset' }).getByRole('button', { name: 'Apply' }).click();
     await page.getByText('“Acme engineering” is applied.').waitFor();
     expect((await gateway.gateway.query({ type: 'status' })).team.presets).toHaveLength(1);
@@ -126,14 +126,14 @@ describe('what a team preset has fixed', () => {
     const days = page.getByLabel('Keep requests (days)');
     await page.getByText('Set by Acme').first().waitFor();
     expect(await days.isDisabled()).toBe(true);
-    expect(await page.getByLabel('Keep requests (most)').isDisabled()).toBe(false);
-    const described = page.getByRole('group', { description: /A team preset has fixed this.*it@acme\.example/ });
+    expect(await page.getByLabel('Keep requests (at most)').isDisabled()).toBe(false);
+    const described = page.getByRole('group', { description: /Locked by a team preset.*it@acme\.example/ });
     expect(await described.getByLabel('Keep requests (days)').count()).toBe(1);
 
     await page.goto(`${gateway.origin}/#/groups/default`);
     await page.getByText('Set by Acme').first().waitFor();
     expect(await page.getByRole('combobox', { name: 'Allowed models' }).isDisabled()).toBe(true);
-    expect(await page.getByRole('combobox', { name: 'Refused models' }).isDisabled()).toBe(false);
+    expect(await page.getByRole('combobox', { name: 'Blocked models' }).isDisabled()).toBe(false);
     expect(await page.getByRole('button', { name: 'Remove…' }).isDisabled()).toBe(true);
 
     await page.goto(`${gateway.origin}/#/providers`);
@@ -152,7 +152,7 @@ describe('what a team preset has fixed', () => {
     await page.goto(`${gateway.origin}/#/settings`);
     await page.getByRole('button', { name: 'Leave…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
-    await page.getByText('No team preset counts here.').waitFor();
+    await page.getByText('No team preset is active.').waitFor();
     await expect.poll(() => days.isDisabled()).toBe(false);
     expect(complaints).toEqual([]);
   });

@@ -81,7 +81,7 @@ describe('the window in a browser', () => {
 
   it('disables a key and enables it again', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
-    const power = page.getByRole('switch', { name: 'Key first may be used' });
+    const power = page.getByRole('switch', { name: 'Enable key first' });
     await setSwitch(power, false);
     expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 401, code: 'key_disabled' });
     await setSwitch(power, true);
@@ -141,7 +141,7 @@ describe('the window in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByTestId('secret').waitFor({ state: 'detached' });
     await expectFocus(newKey);
-    const power = page.getByRole('switch', { name: 'Key typed may be used' });
+    const power = page.getByRole('switch', { name: 'Enable key typed' });
     await tabTo(page, power);
     await page.keyboard.press('Space');
     await expect.poll(() => power.isChecked()).toBe(false);
@@ -255,7 +255,7 @@ describe('the window in a browser', () => {
     await page.getByText('Connection to the engine lost.').waitFor();
     await page.getByRole('link', { name: 'Keys' }).click();
     const broken = page.getByRole('alert').filter({ hasText: 'This screen could not be loaded' });
-    await broken.getByText('The engine does not answer.').waitFor();
+    await broken.getByText('The engine is not responding.').waitFor();
     expect(await page.getByText('keeps running').count()).toBe(0);
     isAnswered = true;
     await window.startEngine();

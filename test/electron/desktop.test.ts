@@ -364,7 +364,7 @@ describe('the desktop', () => {
     const desktop = await open({ config: { settings: { port } } });
     await expect
       .poll(async () => labelOf(desktop, 'state'))
-      .toBe(`Not running: The port ${port} is taken by another program.`);
+      .toBe(`Not running: Port ${port} is used by another program.`);
     expect((await desktop.state()).tray?.icon).toMatch(/tray-error\.png$/);
     await upstream.stop();
     await desktop.order('clickMenu', { id: 'gateway' });

@@ -77,7 +77,7 @@ describe('notifications', () => {
       notifications.onEvent({ type: 'provider-changed', provider: changed });
     };
     for (const health of [well, refused, refused, well, refused]) hear(health);
-    const told = { title: 'Main refuses a credential', body: 'Enter a new one in Sluice.' };
+    const told = { title: 'Main rejected a credential', body: 'Enter a new one in Sluice.' };
     expect(shown.notifications).toEqual([told, told]);
   });
 
@@ -93,7 +93,7 @@ describe('notifications', () => {
     for (const coolingMs of [null, 1_000, null, 1_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([]);
     for (const coolingMs of [2_000, 0, 4_000]) hear(coolingMs);
-    const told = { title: 'Main cannot be used', body: 'it fails or cannot be reached' };
+    const told = { title: 'Main cannot be used', body: 'it failed or cannot be reached' };
     expect(shown.notifications).toEqual([told]);
     for (const coolingMs of [null, 20_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([told, told]);
@@ -145,7 +145,7 @@ describe('notifications', () => {
     const notice = { scope: 'key', id: 'k1', name: 'App', budget, used: 400, resetsAt: null, percent: 80 } as const;
     notifications.onEvent({ type: 'limit-reached', notice });
     expect(shown.notifications).toEqual([
-      { title: 'Main 无法使用', body: '其基础 URL 指回 Sluice 自身' },
+      { title: 'Main 无法使用', body: '其 Base URL 指回 Sluice 自身' },
       { title: 'App 的预算', body: '500 个 token 已使用 80%。' },
     ]);
   });

@@ -28,9 +28,9 @@ it('the settings in the desktop’s window have what only the desktop can do', a
   await expect.poll(async () => isChecked(desktop, 'start-at-login')).toBe(true);
   await flip(login, false);
   await expect.poll(async () => isChecked(desktop, 'start-at-login')).toBe(false);
-  await flip(part.getByRole('switch', { name: 'Tell me when a provider refuses a credential' }), false);
+  await flip(part.getByRole('switch', { name: 'Notify me when a provider rejects a credential' }), false);
   await part.getByText('Updates come with this installation.').waitFor();
-  await part.getByRole('button', { name: 'Show the log folder' }).click();
+  await part.getByRole('button', { name: 'Show log folder' }).click();
   await expect.poll(async () => (await desktop.state()).shown.folders).toEqual([join(desktop.folder, 'data/logs')]);
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(desktop.complaints).toEqual([]);

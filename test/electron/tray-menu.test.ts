@@ -65,7 +65,7 @@ describe('the menu of the tray', () => {
       'why it failed',
       { engine: { kind: 'failed', problem: noPort } },
       'state',
-      { label: 'Not running: The port 4810 is taken by another program.' },
+      { label: 'Not running: Port 4810 is used by another program.' },
     ],
     ['the gateway as on', {}, 'gateway', { type: 'checkbox', checked: true, enabled: true }],
     ['the gateway as off', off, 'gateway', { checked: false, enabled: true }],
@@ -82,19 +82,19 @@ describe('the menu of the tray', () => {
       'one that cannot be used, with the reason',
       { providers: [{ ...main, problem: 'no-credential' }] },
       'provider:main',
-      { label: 'Main: none of its credentials has a secret and is enabled', checked: true },
+      { label: 'Main: no enabled credential has a value', checked: true },
     ],
     [
       'one that is left alone, with the reason',
       { providers: [{ ...main, health: { state: 'cooling', failure: 'rate-limit' } }] },
       'provider:main',
-      { label: 'Main: its rate limit is reached', checked: true },
+      { label: 'Main: rate limit reached', checked: true },
     ],
     [
-      'one that fails in part',
+      'one with some requests failing',
       { providers: [{ ...main, health: { state: 'degraded', failure: 'quota' } }] },
       'provider:main',
-      { label: 'Main: fails in part' },
+      { label: 'Main: some requests failing' },
     ],
     [
       'one that is off, without its health',
@@ -103,12 +103,12 @@ describe('the menu of the tray', () => {
       { label: 'Main', checked: false },
     ],
     ['that there are no providers', { providers: [] }, 'no-providers', { label: 'No providers yet' }],
-    ['the default group', {}, 'default-group', { label: 'Default group: all models, as ordered' }],
+    ['the default group', {}, 'default-group', { label: 'Default group: all models, in order' }],
     [
       'its patterns',
       { defaultGroup: { ...defaultGroup, models: ['gpt-*', 'o3'] } },
       'default-group',
-      { label: 'Default group: gpt-*, o3, as ordered' },
+      { label: 'Default group: gpt-*, o3, in order' },
     ],
     ['that there is none', { defaultGroup: null }, 'default-group', { label: 'No default group' }],
     ['today’s numbers', {}, 'today', { label: 'Today: 1,234 requests, 56,789 tokens, $1.50' }],
@@ -116,7 +116,7 @@ describe('the menu of the tray', () => {
       'a cost that nobody knows as such',
       { today: { requests: 1, tokens: 2, costUsd: null } },
       'today',
-      { label: 'Today: 1 requests, 2 tokens, cost unknown' },
+      { label: 'Today: 1 request, 2 tokens, cost unknown' },
     ],
     ['the last error', { lastError }, 'last-error', { label: 'Last error: gpt-x: 502' }],
     ['a key to copy', {}, 'key:k1', { label: 'editor' }],
@@ -138,13 +138,13 @@ describe('the menu of the tray', () => {
   it.each([
     [
       'en',
-      'Default group: a, b, c, d, …, cheapest first',
-      'Its limits: 1,200 requests a minute, 3 at the same time, $5 a day, 9,000 tokens in total',
+      'Default group: a, b, c, d, …, lowest price',
+      'Limits: 1,200 requests a minute, 3 concurrent, $5 a day, 9,000 tokens in total',
     ],
     [
       'zh-CN',
-      '默认分组：a, b, c, d, …，最便宜的优先',
-      '其限额：每分钟 1,200 个请求，同时 3 个，每天 $5，总计 9,000 个 token',
+      '默认分组：a, b, c, d, …，价格最低优先',
+      '限额：每分钟 1,200 个请求，同时 3 个，每天 $5，总计 9,000 个 token',
     ],
   ])('shows the default group’s profile shortly in %s', (locale, profile, limits) => {
     const group: TrayGroup = {
@@ -197,7 +197,7 @@ describe('the menu of the tray', () => {
 
   it.each([
     ['state', { engine: { kind: 'failed', problem: noPort } }, '未运行：端口 4810 已被其他程序占用。'],
-    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有一个凭据既有机密又已启用'],
+    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有可用的凭据（未填写或已停用）'],
   ] as const)('says what is wrong in Chinese too: %s', (id, changes, label) => {
     expect(itemsOf({ ...serving, ...changes }, 'zh-CN').get(id)?.label).toBe(label);
   });

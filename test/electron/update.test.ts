@@ -88,13 +88,13 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
       'Streams are <b>whole</b>, always.',
       'Another thing.',
     ]);
-    const progress = part.getByRole('progressbar', { name: 'Download of the update' });
+    const progress = part.getByRole('progressbar', { name: 'Update download' });
     await expect.poll(() => progress.getAttribute('aria-valuenow')).toBe('25');
     expect(await labelOf('update')).toBe('Downloading 9.9.9…');
     expect(await accessibilityFaults(page)).toEqual([]);
 
-    await part.getByRole('button', { name: 'Cancel the download' }).click();
-    await part.getByText('No search for updates so far.').waitFor();
+    await part.getByRole('button', { name: 'Cancel download' }).click();
+    await part.getByText('Not checked for updates yet.').waitFor();
     send = (response) => response.end(newProgram());
     await part.getByRole('button', { name: 'Check for updates' }).click();
     await part.getByText('Version 9.9.9 is ready.').waitFor();
@@ -136,7 +136,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     await expect.poll(() => labelOf('update')).toBe('Install 9.9.9 and restart');
     rmSync(appImage());
     await desktop.order('clickMenu', { id: 'update' });
-    const told = ['The update could not be installed. Sluice goes on as it was.'];
+    const told = ['The update could not be installed. Sluice keeps running the current version.'];
     await expect.poll(async () => (await desktop.state()).shown.messages).toEqual(told);
     expect(await labelOf('state')).toMatch(/^Serving at/);
     const { data } = await (await desktop.client()).models.list();

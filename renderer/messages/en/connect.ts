@@ -4,10 +4,10 @@ import { stepTexts } from '../../../server/contract/clients/step-texts.ts';
 export const keyChooser = {
   key: 'Key',
   model: 'Model',
-  none: 'No key that may be used',
+  none: 'No usable key',
   secret: 'Secret of the key',
-  notKept: 'It was not kept and cannot be shown: paste it. It is forgotten when you leave this screen.',
-  showEntered: 'Show what was entered',
+  notKept: 'It was not stored and cannot be shown. Paste it here; it is cleared when you leave this screen.',
+  showEntered: 'Show input',
 };
 
 export const connect = {
@@ -47,7 +47,7 @@ export const connect = {
   waiting: 'Waiting for its first request. It shows here as soon as it arrives.',
   waitingByKey: 'Waiting for the first request with this key. It shows here as soon as it arrives.',
   hasArrived: 'has sent a request',
-  notTold: 'Its requests do not say which program sends them, so any with this key counts.',
+  notTold: 'Its requests do not name the program, so any request with this key counts.',
 
   steps: stepTexts,
 };

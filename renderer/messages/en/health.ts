@@ -2,15 +2,15 @@
 export const health = {
   failures: {
     transient: 'It failed or could not be reached',
-    silent: 'It did not answer in time',
-    'stream-broken': 'Its streams broke off',
+    silent: 'It did not respond in time',
+    'stream-broken': 'Its streams were cut off',
     'model-unavailable': 'It does not have the model',
     'rate-limit': 'Its rate limit was reached',
     quota: 'Its quota or credit is used up',
     credential: 'It rejected the API key',
     'too-large': 'The request was too large for it',
-    rejected: 'It refused the request',
-    'client-gone': 'The client left',
+    rejected: 'It rejected the request',
+    'client-gone': 'The client closed its connection',
   },
   until: (failure: string, moment: string) =>
     `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,

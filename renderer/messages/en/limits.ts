@@ -1,12 +1,14 @@
+import { counted } from '../../../server/contract/counted.ts';
+
 /** What keys and groups may use, and how much of it is used. */
 export const limits = {
   title: 'Limits',
   set: 'Set limits',
-  keyHint: 'For this key alone, besides those of its group.',
+  keyHint: 'For this key only, in addition to those of its group.',
   groupHint: 'For all keys of the group together.',
   requestsPerMinute: 'Requests per minute',
   tokensPerMinute: 'Tokens per minute',
-  concurrent: 'At the same time',
+  concurrent: 'Concurrent requests',
   noLimit: 'no limit',
   budget: 'Budget',
   addBudget: 'Add a budget',
@@ -14,21 +16,22 @@ export const limits = {
   amount: (number: number) => `Amount of budget ${number}`,
   unit: (number: number) => `Unit of budget ${number}`,
   units: { usd: 'US dollars', tokens: 'tokens' },
+  tokens: (count: string) => counted(count, 'token'),
   per: (number: number) => `Period of budget ${number}`,
   periods: { day: 'a day', week: 'a week', month: 'a month', total: 'in total' },
   hardness: (number: number) => `When budget ${number} is spent`,
   hard: 'refuse',
-  soft: 'only tell',
+  soft: 'only warn',
   meters: {
     requests: 'requests per minute',
     tokens: 'tokens per minute',
-    concurrent: 'at the same time',
+    concurrent: 'concurrent requests',
   },
   spent: (amount: string) => `${amount} used`,
   used: (used: string, amount: string) => `${used} of ${amount}`,
-  opens: (moment: string) => `until ${moment}`,
+  opens: (moment: string) => `resets ${moment}`,
   usage: (requests: number, count: string, tokens: string, cost: string) =>
-    `${count} ${requests === 1 ? 'request' : 'requests'}, ${tokens} tokens, ${cost}`,
+    `${count} ${requests === 1 ? 'request' : 'requests'}, ${counted(tokens, 'token')}, ${cost}`,
   inDays: '30 days',
   costUnknown: 'cost unknown',
 };

@@ -1,3 +1,5 @@
+import { counted } from '../../../server/contract/counted.ts';
+
 export const playground = {
   capabilities: 'Capabilities',
   benches: {
@@ -13,7 +15,7 @@ export const playground = {
   },
   noKeyTitle: 'No usable key',
   noKeyNext: 'Create one under Keys, or enable one that is there.',
-  toKeys: 'Go to the keys',
+  toKeys: 'Open keys',
   send: 'Send',
   stop: 'Stop',
   stopped: 'Stopped.',
@@ -21,13 +23,13 @@ export const playground = {
   compare: 'Compare models',
   compareEnd: 'One model',
   secondModel: 'Second model',
-  noModelFor: 'No listed model seems to be for this. Choose one or type a name.',
+  noModelFor: 'No listed model seems to support this. Choose one or type a name.',
   unreachable: 'The gateway did not answer.',
   refused: (status: string, message: string) => `${status}: ${message}`,
-  broke: (message: string) => `The answer broke off with an error: ${message}`,
+  broke: (message: string) => `The answer was cut off by an error: ${message}`,
   noWords: 'no reason given',
   cut: 'The answer was cut off before it was complete.',
-  keyless: 'This key’s secret is no longer available. Choose another key.',
+  keyless: 'This key is no longer available. Choose another one.',
   removeFile: (file: string) => `Remove ${file}`,
 
   parameters: 'Parameters',
@@ -42,11 +44,11 @@ export const playground = {
     schemaWrong: 'This is not a JSON object.',
   },
   answer: {
-    tokensIn: (count: string) => `${count} tokens in`,
+    tokensIn: (count: string) => `${counted(count, 'token')} in`,
     tokensOut: (count: string) => `${count} out`,
     firstByte: (duration: string) => `first byte ${duration}`,
-    speed: (count: string) => `${count} tokens/s`,
-    total: (duration: string) => `${duration} in all`,
+    speed: (count: string) => `${counted(count, 'token')}/s`,
+    total: (duration: string) => `${duration} total`,
     details: 'Details',
   },
   codes: { curl: 'curl', python: 'Python', node: 'Node' },
@@ -78,12 +80,12 @@ export const playground = {
 
   input: 'Input',
   responseEmpty: 'Send an input. The response streams in here.',
-  responseId: 'response id',
+  responseId: 'response ID',
   follows: 'Continue from the previous response',
 
   completionEmpty: 'Send a prompt. The continuation streams in here.',
 
-  moderationsEmpty: 'How a text scores, by category.',
+  moderationsEmpty: 'See how a text scores in each moderation category.',
   flagged: 'Flagged.',
   notFlagged: 'Not flagged.',
 
@@ -91,15 +93,15 @@ export const playground = {
   secondText: 'Second text',
   embeddingsEmpty: 'Enter two texts to see how similar they are.',
   similarity: (similarity: string, dimensions: string) =>
-    `Cosine similarity ${similarity}, of vectors with ${dimensions} dimensions.`,
+    `Cosine similarity ${similarity}, of vectors with ${counted(dimensions, 'dimension')}.`,
 
   prompt: 'Prompt',
   size: 'Size',
-  imagesEmpty: 'Make an image from a prompt, or edit one that you choose.',
+  imagesEmpty: 'Generate an image from a prompt, or edit an existing one.',
   chooseImage: 'Image to edit',
   imageAddress: 'address of the image',
-  mask: 'The image; erased parts may be changed',
-  maskHint: 'Erase the parts that may be changed. If nothing is erased, all of it may be.',
+  mask: 'Image (erased parts may change)',
+  maskHint: 'Erase the parts that may change. If nothing is erased, the whole image may change.',
   maskClear: 'Clear mask',
 
   voice: 'Voice',
@@ -109,8 +111,7 @@ export const playground = {
   record: 'Record',
   recordStop: 'Stop recording',
   recordProblems: {
-    denied:
-      'The microphone was not allowed. Allow it for this page, and for the program in the settings of the system.',
+    denied: 'Microphone access was denied. Allow it for this page, and for the program in the system settings.',
     missing: 'No microphone was found.',
     failed: 'Recording stopped unexpectedly. Try again, or choose a file.',
   },
@@ -119,9 +120,9 @@ export const playground = {
 
   seconds: 'Length (seconds)',
   videosEmpty: 'A video takes a while; its progress shows here.',
-  videoId: 'Video id',
+  videoId: 'Video ID',
   videoFollow: 'Follow',
   videoFollowHint: 'A video started earlier, such as the last one from here.',
-  videoAskedAgain: 'The video is still being made. Checking again in a moment.',
+  videoAskedAgain: 'The video is still being generated. Checking again in a moment.',
   videoState: (state: string, percent: string) => `${state}, ${percent} %`,
 };

@@ -6,7 +6,7 @@ export const probe = {
   remedies: {
     ...remedyTexts,
     'check-proxy': () =>
-      'Check the proxy’s address, name and password, and whether it may reach this host; or choose no proxy for this provider, under “Advanced”.',
+      'Check the proxy’s address, name and password, and whether it may reach this host; or set this provider to use no proxy, under “Advanced”.',
     'add-authority': () =>
       'If you know the issuer (a company’s proxy, your own server), add its certificate to the additional certificate authorities in the settings.',
   },

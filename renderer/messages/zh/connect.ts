@@ -5,21 +5,21 @@ export const keyChooser: typeof english.keyChooser = {
   model: '模型',
   none: '没有可用的密钥',
   secret: '密钥内容',
-  notKept: '它未被保存，无法显示：请粘贴。离开此页面后即被遗忘。',
+  notKept: '此密钥未保存，无法显示，请粘贴。离开此页面后即会清除。',
   showEntered: '显示已输入的内容',
 };
 
 export const connect: typeof english.connect = {
   lead: '选择密钥、模型和客户端，步骤会自动填好。',
-  showSecret: '在片段中显示密钥',
+  showSecret: '在代码片段中显示密钥',
   hideSecret: '隐藏密钥',
   clients: '客户端',
   kinds: { programs: '终端与库', coding: '编辑器与智能体', apps: '应用' },
   stepsOf: (client) => `${client} 的步骤`,
-  snippetOf: (client) => `${client} 的片段`,
+  snippetOf: (client) => `${client} 的代码片段`,
 
   test: '发送测试请求',
-  testPassed: (model, duration) => `可用：${model} 在 ${duration} 内作出响应。`,
+  testPassed: (model, duration) => `可用：${model} 在 ${duration} 内响应。`,
   testRefused: (model, status, message) => `${model} 失败（${status}）：${message}`,
   testUnreachable: '网关没有响应。',
 

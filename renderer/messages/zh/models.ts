@@ -1,7 +1,7 @@
 import type * as english from '../en/models.ts';
 
 export const models: typeof english.models = {
-  lead: '程序可以请求的名称。别名可以为一个模型或按顺序排列的多个模型取一个自己的名称。',
+  lead: '程序可以请求的名称。别名是你自己起的名称，指向一个模型或按顺序尝试的多个模型。',
   title: '可用模型',
   asker: '显示谁的模型',
   groups: '某分组的任意密钥',
@@ -13,7 +13,7 @@ export const models: typeof english.models = {
   emptyNext: '请在分组中允许更多模型，添加服务商，或启用一个服务商。',
   explain: '查看路由',
   explainNamed: (model) => `查看 ${model} 的路由`,
-  tryNamed: (model) => `在演练场中试用 ${model}`,
+  tryNamed: (model) => `在演练场中打开 ${model}`,
 
   route: '路由预览',
   model: '模型',
@@ -40,11 +40,11 @@ export const models: typeof english.models = {
     'not-served': '不知道它提供此模型',
   },
   wires: {
-    'openai-chat': 'Chat Completions 接口',
-    'openai-responses': 'Responses 接口',
-    'anthropic-messages': 'Anthropic Messages 接口',
-    'gemini-generate': 'Gemini 接口',
-    'bedrock-converse': 'Bedrock Converse 接口',
+    'openai-chat': 'Chat Completions',
+    'openai-responses': 'Responses',
+    'anthropic-messages': 'Anthropic Messages',
+    'gemini-generate': 'Gemini',
+    'bedrock-converse': 'Bedrock Converse',
   },
   asTheyAre: (apis) => `原样转发：${apis}`,
   translated: (from, to) => `转换：${from} → ${to}`,
@@ -104,8 +104,8 @@ export const models: typeof english.models = {
     nameHint: '客户端请求的名称',
     nameTaken: '已有同名的别名。',
     targets: '目标',
-    targetsHint: '由第一个能连上的回答。可拖动排序，也可在手柄上用键盘操作。',
-    leadsTo: (name) => `${name} 的去向`,
+    targetsHint: '由第一个可用的回答。可拖动排序，也可在手柄上用键盘操作。',
+    leadsTo: (name) => `${name} 的目标`,
     target: (place) => `目标 ${place}`,
     providerOf: (place) => `目标 ${place} 的服务商`,
     modelOf: (place) => `目标 ${place} 的模型`,

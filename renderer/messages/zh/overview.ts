@@ -5,7 +5,7 @@ export const status: typeof english.status = {
   started: '启动',
   revisionNumber: (revision) => `修订版 ${revision}`,
   secretsUnopened: '尚未用到',
-  ledger: '账本',
+  ledger: '请求记录',
   ledgerOk: '正常记录',
   ledgerDropped: (_rows, count) => `丢失 ${count} 行`,
   ledgerBroken: '未在记录',
@@ -14,7 +14,7 @@ export const status: typeof english.status = {
 export const live: typeof english.live = {
   title: '当前',
   running: '运行中',
-  tokens: 'token/秒',
+  tokens: 'Token/秒',
   tokensHint: '最近 20 秒内每秒输出的 token 数。请求的 token 数在其结束时才能得知。',
   today: '今日花费',
   callers: '正在调用',
@@ -26,7 +26,7 @@ export const overview: typeof english.overview = {
   range: '时间',
   ranges: { hour: '1 小时', sixHours: '6 小时', day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天' },
   usage: '用量',
-  metrics: { requests: '请求', tokens: 'token 数', cost: '费用', errors: '失败率', firstByte: '首字节' },
+  metrics: { requests: '请求', tokens: 'Token 数', cost: '费用', errors: '失败率', firstByte: '首字节' },
   showRequests: '查看请求',
   tokensDetail: (input, output) => `输入 ${input}，输出 ${output}`,
   failed: (requests) => `${requests} 个失败`,
@@ -40,10 +40,10 @@ export const overview: typeof english.overview = {
   others: '其他',
   nameless: { model: '未指定模型', provider: '未请求服务商', key: '无有效密钥', group: '无分组' },
   top: '使用最多',
-  by: '分类',
+  by: '统计维度',
   dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
-  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'token 数', cost: '费用' },
+  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token 数', cost: '费用' },
   unpriced: (requests) => `${requests} 个价格未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',
@@ -59,12 +59,12 @@ export const firstRun: typeof english.firstRun = {
   finish: '完成',
   done: '已完成',
   address: '你的 Base URL 和密钥',
-  addressText: '所有支持 OpenAI、Anthropic 或 Gemini API 的程序都可以使用它们。',
+  addressText: '任何支持 OpenAI、Anthropic 或 Gemini API 的程序都可以使用。',
   key: 'API 密钥',
   showKey: '显示密钥',
   hideKey: '隐藏密钥',
   call: '发起一次调用',
-  callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回复。',
+  callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回答。',
   provider: '添加服务商',
   providerText: 'OpenAI、Anthropic、Ollama 或其他服务，让真实的模型来回答。',
   providerOpen: '添加服务商',
@@ -81,25 +81,25 @@ export const firstCall: typeof english.firstCall = {
   run: '在此运行',
   answer: '回答',
   seeRequest: '查看请求',
-  keyless: '此密钥未保存明文，请另建一个密钥。',
+  keyless: '此密钥未保存，无法显示。请新建一个密钥。',
 };
 
 export const demoNote: typeof english.demoNote = {
-  text: '当前使用内置演示（示例回复）。',
-  add: '添加服务商以获得真实回复',
+  text: '当前使用内置演示（示例回答）。',
+  add: '添加服务商以获得真实回答',
 };
 
 export const attention: typeof english.attention = {
-  title: '需要留意',
+  title: '需要处理',
   texts: {
-    'provider-unusable': (name, reason) => `提供方 ${name}：${reason}。`,
+    'provider-unusable': (name, reason) => `服务商 ${name}：${reason}。`,
     'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,
-    'provider-left-alone': (name, reason) => `提供方 ${name}：${reason}`,
-    'credential-left-alone': (name, credential, reason) => `提供方 ${name} 的凭据“${credential}”：${reason}`,
+    'provider-left-alone': (name, reason) => `服务商 ${name}：${reason}`,
+    'credential-left-alone': (name, credential, reason) => `${name} 的凭据“${credential}”：${reason}`,
     'config-restored': (movedTo) =>
       movedTo === null
-        ? '上次启动时配置文件缺失，已从备份恢复。请检查密钥和设置是否与您离开时一致。'
-        : `上次启动时配置文件已损坏，已从备份恢复。请检查密钥和设置是否与您离开时一致。损坏的文件保留为 ${movedTo}。`,
+        ? '上次启动时配置文件缺失，已从备份恢复。请检查密钥和设置是否仍然正确。'
+        : `上次启动时配置文件已损坏，已从备份恢复。请检查密钥和设置是否仍然正确。损坏的文件保留为 ${movedTo}。`,
     'config-lost': (movedTo) =>
       movedTo === null
         ? '上次启动时配置文件缺失，且没有可用的备份：Sluice 以空配置启动。'
@@ -108,15 +108,15 @@ export const attention: typeof english.attention = {
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-replaced': (reason, movedTo) =>
       movedTo === null
-        ? `记录文件已重新建立：${reason}。原有记录已不存在。`
-        : `记录文件无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
-    'budgets-unwritten': (reason) => `预算的已用数额无法另行保存。${reason}`,
-    'budgets-lost': '预算的累计数额已随记录文件一同丢失：所有预算（包括硬预算）均从那时起重新计算。',
+        ? `请求记录已重新建立：${reason}。原有内容已丢失。`
+        : `请求记录无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
+    'budgets-unwritten': (reason) => `无法保存预算的已用数额。${reason}`,
+    'budgets-lost': '预算的已用数额已随请求记录一同丢失：所有预算（包括硬性预算）均从那时起重新计算。',
     refused: (requests) => `最近一小时内被拒绝：${requests}。`,
     standstill: (duration, at, request) =>
       request === null
-        ? `Sluice 曾停顿 ${duration}（${at}），期间没有处理任何请求，当时也没有在处理某个请求。`
-        : `Sluice 曾停顿 ${duration}（${at}），当时正在处理密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有处理其他请求。`,
+        ? `Sluice 曾停顿 ${duration}（${at}），期间没有响应任何请求；停顿并非由某个请求引起。`
+        : `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
@@ -125,13 +125,13 @@ export const attention: typeof english.attention = {
       `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请为模型设置价格。`,
     'group-unpriced': ({ name, count, budget }) =>
       `分组“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请为模型设置价格。`,
-    'no-provider': '没有启用任何提供方，所有请求都会被拒绝。',
+    'no-provider': '没有启用任何服务商，所有请求都会被拒绝。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
   },
   mends: {
-    'provider-unusable': '查看提供方',
-    'provider-unlisted': '查看提供方',
-    'provider-left-alone': '查看提供方',
+    'provider-unusable': '查看服务商',
+    'provider-unlisted': '查看服务商',
+    'provider-left-alone': '查看服务商',
     'credential-left-alone': '查看凭据',
     'config-restored': '查看设置',
     'config-lost': '查看设置',

@@ -4,7 +4,7 @@ import type { team as english } from '../en/team.ts';
 export const team: typeof english = {
   title: '团队预设',
   part: '团队',
-  hint: '团队可以用文件或链接分发提供方、别名、分组和设置。每项更改都会先展示给你，你只需填入自己的凭据。',
+  hint: '团队可以用文件或链接分发服务商、别名、分组和设置。每项更改都会先展示给你，你只需填入自己的凭据。',
   none: '此处没有生效的团队预设。',
   sources: {
     'built-in': '内置于此程序。',
@@ -32,7 +32,7 @@ export const team: typeof english = {
   nothing: '它设置的内容在此处均已生效。',
   warning: '仅在它确实来自你的团队时才应用：你的请求会发往此处列出的地址。',
   anewTitle: '以下凭据会被删除',
-  anewText: '它们的提供方将指向别处，因此需要重新填入：',
+  anewText: '它们的服务商将指向别处，因此需要重新填入：',
   lockTitle: '以下内容将无法更改',
   lockText: '直到你在设置中退出该预设：',
   apply: '应用',

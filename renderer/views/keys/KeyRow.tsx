@@ -49,7 +49,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
           <span className={classes.name}>{name}</span>
           {view.suffix !== null && (
             <span className={classes.mono} title={names.suffixHint}>
-              {names.suffix(view.suffix)}
+              {`…${view.suffix}`}
             </span>
           )}
           <span className={classes.tag}>{names.group(groupName ?? view.group)}</span>

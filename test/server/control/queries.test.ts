@@ -156,7 +156,7 @@ describe('a route', () => {
       'main as gpt-x: it serves this model',
       'any as gpt-x: it takes any model name',
       'not off: it is switched off',
-      'not bare: none of its credentials has a secret and is enabled',
+      'not bare: no enabled credential has a value',
       'not outside: group "default" may not use it',
     ]);
     expect((await reasonsOf('gpt-y')).slice(2, 4)).toEqual(['not off: it is switched off', expect.any(String)]);

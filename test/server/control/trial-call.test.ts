@@ -135,5 +135,5 @@ test('a test without a call says that models were listed, and no more', async ()
   const report = await knowledge.probe(compiledProvider({ baseUrl: upstream.baseUrl }));
   expect(report).toMatchObject({ ok: true, call: null });
   expect(describeTest(report)).toMatch(/^Provider "main" lists 1 model, but none was called:/);
-  expect(describeTest(report)).toContain('not     call: no model was called: it has none for conversations');
+  expect(describeTest(report)).toContain('not     call: no model was called: it has no chat model');
 });

@@ -87,7 +87,7 @@ function view(more: Partial<RequestView> = {}): RequestView {
 describe('the mend of a request', () => {
   it.each<[string, Partial<RequestView>, string | null]>([
     ['that went well is none', {}, null],
-    ['whose client left is none', { outcome: 'client-gone' }, null],
+    ['whose client disconnected is none', { outcome: 'client-gone' }, null],
     [
       'with a disabled key is at the keys',
       { outcome: 'error', status: 401, errorCode: 'key_disabled', provider: null },
@@ -141,7 +141,7 @@ describe('what is said of a request that failed', () => {
   const { errors } = en.requests;
 
   it('is why Sluice refused it, and the limits of its key are its mend where it has some', () => {
-    expect(whyFailed(refused, errors)).toBe('A budget of its key or group is spent.');
+    expect(whyFailed(refused, errors)).toBe('A budget of the key or its group is used up.');
     expect(mendOf(refused, true)).toEqual({ kind: 'limits', href: '/keys' });
   });
 
