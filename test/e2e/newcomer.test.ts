@@ -123,8 +123,13 @@ describe('the README', () => {
   });
 
   test('has commands that all do what they say', async () => {
-    const upstream = await startUpstream((_request, response) =>
-      json(response, { object: 'list', data: [{ id: 'gpt-5', object: 'model' }] }),
+    const upstream = await startUpstream(({ method }, response) =>
+      json(
+        response,
+        method === 'POST'
+          ? { object: 'chat.completion', content: [], choices: [{ message: { role: 'assistant', content: 'OK' } }] }
+          : { object: 'list', data: [{ id: 'gpt-5', object: 'model' }] },
+      ),
     );
     const commands = [...readme.matchAll(/^npm run -s sluice -- (.*?)(?: +# .*)?$/gm)].map(([, verb]) => verb ?? '');
     expect(commands.length).toBeGreaterThan(10);

@@ -124,7 +124,7 @@ describe('the hop that fails is named:', () => {
   test('a port where nobody listens', async () => {
     const port = await closedPort();
     expect(failure(await probe(`http://127.0.0.1:${port}/v1`))).toMatch(
-      new RegExp(`^connection: .*ECONNREFUSED.*listens on 127.0.0.1:${port}`),
+      new RegExp(`^connection: .*ECONNREFUSED.*listening on 127.0.0.1:${port}`),
     );
   });
 
@@ -157,7 +157,7 @@ describe('the hop that fails is named:', () => {
 
   test('something that is not HTTP', async () => {
     const server = kept(await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
-    expect(failure(await probe(`http://127.0.0.1:${server.port}/v1`))).toMatch(/^base-url: .*not an HTTP API/);
+    expect(failure(await probe(`http://127.0.0.1:${server.port}/v1`))).toMatch(/^base-url: .*no HTTP API on this port/);
   });
 
   test('a missing /v1, which is tried and named', async () => {
@@ -201,12 +201,12 @@ describe('the hop that fails is named:', () => {
   });
 
   test.each([
-    [401, /^credential: it does not accept the credential "c1" \(401\)/],
-    [403, /^credential: it does not allow anything to the credential "c1" \(403\)/],
+    [401, /^credential: it rejected the credential "c1" \(401\)/],
+    [403, /^credential: the credential "c1" has no.*\(403\)/],
     [402, /^quota: .*402.*billing/],
     [429, /^quota: .*429.*wait/],
-    [500, /^models: it answered 500.*fault of its own/],
-    [400, /^base-url: it does not understand/],
+    [500, /^models: it answered 500.*itself has a problem/],
+    [400, /^base-url: it could not handle the request/],
   ])('an answer of %i', async (status, expected) => {
     const { baseUrl } = await upstream((_request, response) => json(response, { error: { message: secret } }, status));
     expect(failure(await probe(baseUrl))).toMatch(expected);
@@ -215,7 +215,7 @@ describe('the hop that fails is named:', () => {
   test('a credential that is missing', async () => {
     const { baseUrl } = await upstream((_request, response) => json(response, {}, 401));
     const report = await probeProvider(compiledProvider({ baseUrl }), { transport });
-    expect(failure(report)).toContain('credential: it asks for a credential (401). Add a credential');
+    expect(failure(report)).toContain('credential: it requires a credential (401). Add a credential');
   });
 
   test('a model that it does not list', async () => {
