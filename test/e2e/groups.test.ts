@@ -25,7 +25,7 @@ describe('a group', () => {
     await replaceTags(page, 'Blocked models', ['*-b']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     await preview.getByText(/^2 removed:/).waitFor();
-    await page.getByText('Available models 2 models · 2 removed').waitFor();
+    await page.getByText('Its keys can use 2 models · 2 removed').waitFor();
     expect((await gateway.client.models.list()).data).toHaveLength(4);
     await page.getByRole('button', { name: 'Save' }).click();
     await preview.getByText(/removed/).waitFor({ state: 'detached' });

@@ -73,12 +73,12 @@ describe('the call that ends the test of a provider', () => {
   });
 
   test.each([
-    [401, 'credential', /does not accept the credential/],
-    [402, 'quota', /has to be paid for/],
+    [401, 'credential', /rejected the credential/],
+    [402, 'quota', /needs payment/],
     [429, 'quota', /rate limit/],
     [404, 'call', /answered with 404.*spelling/],
     [400, 'call', /answered with 400.*another model/],
-    [503, 'call', /answered with 503.*fault of its own/],
+    [503, 'call', /answered with 503.*service itself has a problem/],
   ])('that is answered with %s fails at %s', async (status, failedAt, text) => {
     const report = await probe({ error: { message: `no, ${secret}` } }, { status });
     expect(report).toMatchObject({ ok: false, failedAt, call: null, said: 'no, [redacted]' });

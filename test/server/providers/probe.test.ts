@@ -201,11 +201,11 @@ describe('the hop that fails is named:', () => {
   });
 
   test.each([
-    [401, /^credential: it does not accept the credential "c1" \(401\)/],
-    [403, /^credential: it does not allow anything to the credential "c1" \(403\)/],
+    [401, /^credential: it rejected the credential "c1" \(401\)/],
+    [403, /^credential: the credential "c1" has no permissions there \(403\)/],
     [402, /^quota: .*402.*billing/],
     [429, /^quota: .*429.*wait/],
-    [500, /^models: it answered 500.*fault of its own/],
+    [500, /^models: it answered 500.*service itself has a problem/],
     [400, /^base-url: it does not understand/],
   ])('an answer of %i', async (status, expected) => {
     const { baseUrl } = await upstream((_request, response) => json(response, { error: { message: secret } }, status));
@@ -215,7 +215,7 @@ describe('the hop that fails is named:', () => {
   test('a credential that is missing', async () => {
     const { baseUrl } = await upstream((_request, response) => json(response, {}, 401));
     const report = await probeProvider(compiledProvider({ baseUrl }), { transport });
-    expect(failure(report)).toContain('credential: it asks for a credential (401). Add a credential');
+    expect(failure(report)).toContain('credential: it requires a credential (401). Add a credential');
   });
 
   test('a model that it does not list', async () => {
