@@ -25,7 +25,7 @@ describe('a group', () => {
     await replaceTags(page, 'Blocked models', ['*-b']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     await preview.getByText(/^2 removed:/).waitFor();
-    await page.getByText('Available models 2 models · 2 removed').waitFor();
+    await page.getByText('Its keys can use 2 models · 2 removed').waitFor();
     expect((await gateway.client.models.list()).data).toHaveLength(4);
     await page.getByRole('button', { name: 'Save' }).click();
     await preview.getByText(/removed/).waitFor({ state: 'detached' });
@@ -135,7 +135,7 @@ describe('a group', () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
     const strategy = page.getByLabel('Strategy');
     await strategy.focus();
-    await page.keyboard.type('A conv');
+    await page.keyboard.type('Sticky');
     await page.getByText(/a conversation keeps its target and credential/).waitFor();
     await page.keyboard.press('Tab');
     await expectFocus(page.getByLabel('Retries'));

@@ -93,7 +93,18 @@ async function start(env: Record<string, string>): Promise<Sluice> {
 async function addProvider(sluice: Sluice): Promise<void> {
   const upstream = await startUpstream((request, response) => json(response, { sent: request.headers.authorization }));
   stops.push(upstream.stop);
-  const add = ['provider', 'add', '--url', upstream.baseUrl, '--id', 'main', '--models', '*', '--credential-stdin', '--no-test'];
+  const add = [
+    'provider',
+    'add',
+    '--url',
+    upstream.baseUrl,
+    '--id',
+    'main',
+    '--models',
+    '*',
+    '--credential-stdin',
+    '--no-test',
+  ];
   const added = await sluice.cli(add, { input: `${credential}\n` });
   expect(added.code, added.stderr).toBe(0);
 }

@@ -152,7 +152,7 @@ describe('the playground', () => {
     const { page, complaints } = await openBench('images');
     const images = page.getByRole('region', { name: 'Images' });
     await choose(page, images.getByRole('button', { name: 'Image to edit' }), await drawnPng(page));
-    const canvas = images.getByRole('img', { name: /may be changed/ });
+    const canvas = images.getByRole('img', { name: /parts may change/ });
     await canvas.hover();
     await page.mouse.down();
     await page.mouse.move(...(await centreOf(canvas)), { steps: 3 });
@@ -211,7 +211,7 @@ describe('the playground', () => {
     await transcription.getByRole('button', { name: 'Record', exact: true }).click();
     await transcription
       .getByRole('alert')
-      .getByText(/microphone was not allowed/)
+      .getByText(/Microphone access was denied/)
       .waitFor();
     expect(await transcription.getByRole('timer').count()).toBe(0);
   });

@@ -51,7 +51,7 @@ describe('adding a provider', () => {
     await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
     await dialog.getByLabel('Base URL').fill('not an address');
     await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/Give an address that begins with/).waitFor();
+    await dialog.getByText(/Enter an address that begins with/).waitFor();
     await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
     await dialog.getByLabel('Name').fill('Mine');
     await dialog.getByLabel('Credential (if required)', { exact: true }).fill('sk-wrong');

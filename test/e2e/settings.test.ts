@@ -130,7 +130,7 @@ describe('the settings screen', () => {
     await address.getByText(`Listening at ${gateway.baseUrl}.`).waitFor();
     expect(await address.getByRole('alert').count()).toBe(0);
     await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
-    await address.getByText(/Everyone in your network can then reach Sluice/).waitFor();
+    await address.getByText(/Anyone on your network can then reach Sluice/).waitFor();
     await address.getByLabel('Port', { exact: true }).fill('70000');
     await address.getByText('A number from 0 to 65,535').waitFor();
     expect(await address.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
@@ -181,7 +181,7 @@ describe('the settings screen', () => {
     const download = await downloadBy(page, 'Export');
     expect(download.suggestedFilename()).toBe('sluice-config.json');
     await importFile(page, JSON.parse(await textOf(download)));
-    await page.getByText(/is the same as the configuration/).waitFor();
+    await page.getByText(/is identical to the configuration/).waitFor();
     expect(await page.getByRole('button', { name: 'Replace' }).count()).toBe(0);
   });
 

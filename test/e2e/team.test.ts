@@ -45,7 +45,7 @@ describe('a team preset', () => {
     const paste = page.getByRole('dialog', { name: 'Paste a team preset' });
     await paste.getByRole('textbox').fill('sluice://preset?data=not*base64');
     await paste.getByRole('button', { name: 'Review changes' }).click();
-    await paste.getByText(/holds no team preset that can be read/).waitFor();
+    await paste.getByText(/does not contain a readable team preset/).waitFor();
     await paste.getByRole('textbox').fill(makePresetLink(acmePreset) ?? '');
     await paste.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog', { name: 'Team preset' }).getByRole('button', { name: 'Apply' }).click();
@@ -127,7 +127,7 @@ describe('what a team preset has fixed', () => {
     await page.getByText('Set by Acme').first().waitFor();
     expect(await days.isDisabled()).toBe(true);
     expect(await page.getByLabel('Keep requests (at most)').isDisabled()).toBe(false);
-    const described = page.getByRole('group', { description: /Locked by a team preset.*it@acme\.example/ });
+    const described = page.getByRole('group', { description: /A team preset has locked this.*it@acme\.example/ });
     expect(await described.getByLabel('Keep requests (days)').count()).toBe(1);
 
     await page.goto(`${gateway.origin}/#/groups/default`);

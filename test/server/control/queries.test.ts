@@ -75,7 +75,7 @@ describe('what is configured', () => {
       ['main', null, false],
       ['any', null, true],
       ['off', 'it is switched off', false],
-      ['bare', expect.stringContaining('credentials'), false],
+      ['bare', expect.stringContaining('credential'), false],
       ['outside', null, false],
     ]);
     expect(providers[0]?.credentials).toEqual([

@@ -78,7 +78,7 @@ describe('the call that ends the test of a provider', () => {
     [429, 'quota', /rate limit/],
     [404, 'call', /answered with 404.*spelling/],
     [400, 'call', /answered with 400.*another model/],
-    [503, 'call', /answered with 503.*itself has a problem/],
+    [503, 'call', /answered with 503.*service itself has a problem/],
   ])('that is answered with %s fails at %s', async (status, failedAt, text) => {
     const report = await probe({ error: { message: `no, ${secret}` } }, { status });
     expect(report).toMatchObject({ ok: false, failedAt, call: null, said: 'no, [redacted]' });

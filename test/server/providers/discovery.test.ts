@@ -177,7 +177,7 @@ describe('watch', () => {
     await pass(0);
     expect(discovery.state('main')).toEqual({
       fetchedAt: null,
-      error: 'what answers there is not a list of models',
+      error: 'the response is not a list of models',
       finding: { code: 'not-a-list' },
       count: 0,
     });

@@ -202,10 +202,10 @@ describe('the hop that fails is named:', () => {
 
   test.each([
     [401, /^credential: it rejected the credential "c1" \(401\)/],
-    [403, /^credential: the credential "c1" has no.*\(403\)/],
+    [403, /^credential: the credential "c1" has no permissions there \(403\)/],
     [402, /^quota: .*402.*billing/],
     [429, /^quota: .*429.*wait/],
-    [500, /^models: it answered 500.*itself has a problem/],
+    [500, /^models: it answered 500.*service itself has a problem/],
     [400, /^base-url: it could not handle the request/],
   ])('an answer of %i', async (status, expected) => {
     const { baseUrl } = await upstream((_request, response) => json(response, { error: { message: secret } }, status));

@@ -46,7 +46,11 @@ describe('a compiled provider', () => {
     ['nothing is wrong', { baseUrl }, null],
     ['it is off', { baseUrl, enabled: false }, /switched off/],
     ['it is Sluice itself', { baseUrl: 'http://localhost:4810/v1' }, /leads back to Sluice/],
-    ['its only credential has no secret', { baseUrl, credentials: [{ id: 'c9' }] }, /no enabled credential has a value/],
+    [
+      'its only credential has no secret',
+      { baseUrl, credentials: [{ id: 'c9' }] },
+      /no enabled credential has a value/,
+    ],
   ])('says whether it can be used: %s', (_what, provider, reason) => {
     const { providers } = snapshotOf(
       { providers: [{ id: 'p', ...provider }] },
