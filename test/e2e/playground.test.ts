@@ -40,7 +40,7 @@ describe('the playground', () => {
     });
     expect(await page.content()).not.toContain('sk-sluice-');
     await raw.getByRole('link', { name: requestId }).click();
-    await page.getByRole('dialog', { name: 'Request' }).getByText(requestId).waitFor();
+    await page.getByRole('complementary', { name: 'Request' }).getByText(requestId).waitFor();
     expect(complaints).toEqual([]);
   });
 
