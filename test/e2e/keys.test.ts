@@ -118,7 +118,7 @@ describe('a row of the keys screen', () => {
 
   it('keeps the old secret working for the time that was chosen', async () => {
     const { page, gateway, clientWith } = await open({ screen: '/keys' });
-    await page.getByRole('button', { name: 'Give first another secret…' }).click();
+    await page.getByRole('button', { name: 'Rotate first…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('The old secret stops working').selectOption('In 24 hours');
     await dialog.getByText(/clients can use either/).waitFor();
@@ -137,7 +137,7 @@ describe('a row of the keys screen', () => {
     await page.getByTestId('secret').waitFor();
     await page.keyboard.press('Escape');
     await page.getByTestId('secret').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Give first another secret…' }).click();
+    await page.getByRole('button', { name: 'Rotate first…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.getByText('cannot be shown again').waitFor();
     await page.keyboard.press('Escape');
