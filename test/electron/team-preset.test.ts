@@ -73,7 +73,7 @@ describe('a link of Sluice', () => {
     await desktop.baseUrl();
     await desktop.order('handOver', { event: 'open-url', what: wrong });
     const page = await desktop.page();
-    await page.getByRole('dialog').getByText('The link holds no team preset that can be read.').waitFor();
+    await page.getByRole('dialog').getByText('The link does not contain a readable team preset.').waitFor();
   });
 
   it('is for an installed program only', async () => {
@@ -97,7 +97,7 @@ it('a file that the system hands over is shown, and one that is none is refused'
   await expectPreview(desktop);
   await page.keyboard.press('Escape');
   await desktop.order('handOver', { event: 'open-file', what: join(desktop.folder, 'gone.json') });
-  await page.getByText('gone.json holds no team preset that can be read.').waitFor();
+  await page.getByText('gone.json does not contain a readable team preset.').waitFor();
 });
 
 describe('a preset that is built in', () => {
