@@ -58,7 +58,8 @@ const shots: readonly Shot[] = [
     path: '/requests',
     async ready(page) {
       await page.getByRole('link', { name: 'POST /v1/chat/completions' }).nth(1).click();
-      await page.getByRole('dialog').locator('dl').first().waitFor();
+      // A sheet where it is narrow, else beside the list.
+      await page.locator('[role=dialog] dl, aside dl').first().waitFor();
     },
   },
   {
