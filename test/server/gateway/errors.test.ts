@@ -297,7 +297,10 @@ describe('a provider', () => {
       message: /"off": it is switched off/,
     });
     await expectRefusal(post('/embeddings', '{"model":"off/off-model"}'), { ...refusal, message: /switched off/ });
-    await expectRefusal(post('/embeddings', '{"model":"bare-model"}'), { ...refusal, message: /"bare": no enabled credential/ });
+    await expectRefusal(post('/embeddings', '{"model":"bare-model"}'), {
+      ...refusal,
+      message: /"bare": no enabled credential/,
+    });
   });
 
   test('of a group that has no other is 503 for requests without a model too', () =>
