@@ -1,4 +1,5 @@
 /** One request from its plan to its record: which targets may answer it, its limits, its attempts, and what it cost. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CapturedExchange } from '../contract/capture.ts';
 import { isObject } from '../contract/is-object.ts';
@@ -9,6 +10,7 @@ import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.t
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
+import type { AttemptsPorts } from './attempts-options.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { RequestTrace } from './exchange-trace.ts';
@@ -20,7 +22,7 @@ import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { sourceVideoOf } from './source-video.ts';
-import { type AttemptsPorts, UpstreamAttempts } from './upstream-attempts.ts';
+import { UpstreamAttempts } from './upstream-attempts.ts';
 
 export interface ExchangePorts extends AttemptsPorts {
   limiter: Limiter;

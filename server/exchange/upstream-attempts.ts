@@ -2,12 +2,8 @@
  * Runs the attempts of one request and brings the response of one of them, or an error, to the client. `AttemptPlan`
  * decides which attempts are made; this class makes them.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Settings } from '../contract/settings.ts';
-import type { JobStore } from '../jobs/job-store.ts';
-import type { LoopWatch } from '../loop-watch.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
@@ -15,22 +11,22 @@ import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
-import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import type { OutgoingRequest } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
-import type { ExchangeCapture } from './capture/exchange-capture.ts';
+import type { AttemptsOptions } from './attempts-options.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse, drainMs, unreadMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
-import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
+import type { AttemptTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
-import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
+import { RequestPreparation } from './prepare-request.ts';
 import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
@@ -40,24 +36,7 @@ import { tellFailure } from './tell-failure.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
-export interface AttemptsPorts extends PreparationPorts {
-  transport: Transport;
-  jobs: JobStore;
-  picker: Picker;
-  loopWatch: LoopWatch;
-}
-
 type Sent = (attempt: Attempt) => void;
-
-interface AttemptsOptions {
-  ports: AttemptsPorts;
-  request: IncomingMessage;
-  response: ServerResponse;
-  settings: Settings;
-  trace: RequestTrace;
-  /** Null if the request is not captured. */
-  capture: ExchangeCapture | null;
-}
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;

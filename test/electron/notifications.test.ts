@@ -121,7 +121,7 @@ describe('notifications', () => {
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 80 } });
     notifications.set('budget-reached', false);
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
-    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80 % of $5 is used.' }]);
+    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5 used.' }]);
   });
 
   it('lead to the screen that they are about, when they are clicked', () => {

@@ -9,7 +9,7 @@ export function assembleResponse(events: readonly Json[]): { answer: Json; isCom
   const last = events.findLast(({ type }) => ends.includes(textOf(type)));
   const items = itemsOf(events);
   if (last && isObject(last.response)) {
-    // Some servers repeat only the id here.
+    // An end without items does not hide those that came before it.
     const output = Array.isArray(last.response.output) && last.response.output.length > 0 ? {} : { output: items };
     return { answer: { ...last.response, ...output }, isComplete: true };
   }

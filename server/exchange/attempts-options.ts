@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Settings } from '../contract/settings.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import type { LoopWatch } from '../loop-watch.ts';
+import type { Picker } from '../routing/picker.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { ExchangeCapture } from './capture/exchange-capture.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import type { PreparationPorts } from './prepare-request.ts';
+
+/** What the attempts of a request need of the engine. */
+export interface AttemptsPorts extends PreparationPorts {
+  transport: Transport;
+  jobs: JobStore;
+  picker: Picker;
+  loopWatch: LoopWatch;
+}
+
+/** One request, whose attempts are made. */
+export interface AttemptsOptions {
+  ports: AttemptsPorts;
+  request: IncomingMessage;
+  response: ServerResponse;
+  settings: Settings;
+  trace: RequestTrace;
+  /** Null if the request is not captured. */
+  capture: ExchangeCapture | null;
+}
