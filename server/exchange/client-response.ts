@@ -11,11 +11,11 @@ import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
-import type { ResponseCapture } from './capture/response-capture.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
 import { hasLimitHeaders } from './hold-to-limits.ts';
+import type { ResponseTap } from './response-tap.ts';
 
 interface ClientResponseOptions {
   response: ServerResponse;
@@ -28,14 +28,14 @@ interface ClientResponseOptions {
   unreadMs: number;
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
-  /** Null if the request is not captured. */
-  capture: ResponseCapture | null;
+  /** Null if nothing looks on. */
+  tap: ResponseTap | null;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 
 /** Who answered, and after how many attempts. */
-interface Answerer {
+export interface Answerer {
   provider: string;
   attempts: number;
   /** Additional headers set by Sluice. */
@@ -129,7 +129,7 @@ export class ClientResponse {
       passing['x-sluice-attempts'] = String(answerer.attempts);
     }
     if (answerer?.headers) Object.assign(passing, answerer.headers);
-    this.#options.capture?.begin(status, passing);
+    this.#options.tap?.begin(status, passing);
     response.writeHead(status, passing);
   }
 
@@ -138,7 +138,7 @@ export class ClientResponse {
     if (this.#isGone) return;
     const isFirst = this.#bytesOut === 0;
     this.#bytesOut += bytes.length;
-    this.#options.capture?.take(bytes);
+    this.#options.tap?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
     if (writePiece(this.#options.response, bytes, isFirst) || !from) return;
     from.pause();
@@ -154,8 +154,8 @@ export class ClientResponse {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
-    const { response, capture } = this.#options;
-    if (last) capture?.take(last);
+    const { response, tap } = this.#options;
+    if (last) tap?.take(last);
     endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }
@@ -181,6 +181,13 @@ export class ClientResponse {
     this.#note('stream-broken', error.kind.code ?? error.code);
     if (event === null) this.#options.response.destroy();
     else this.end('stream-broken', null, Buffer.from(event));
+  }
+
+  /** Breaks off the response as the recorded one broke off. */
+  cut(): void {
+    this.#note('stream-broken', null);
+    // What was written before is still sent.
+    this.#options.response.socket?.destroySoon();
   }
 
   /** The client has left; further data is discarded. */

@@ -73,7 +73,7 @@ export class UpstreamAttempts {
       keepAliveMs: settings.keepAliveCommentMs,
       unreadMs,
       showsAttempts: settings.replyHeaders,
-      capture: capture?.response ?? null,
+      tap: capture?.response ?? null,
     });
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;

@@ -165,7 +165,7 @@ export class SessionCall {
       keepAliveMs: 0,
       unreadMs: 0,
       showsAttempts: settings.replyHeaders,
-      capture: null,
+      tap: null,
     });
     client.relay(word.answer, this.#trace.attempts.length);
     this.#trace.response = client.summary;

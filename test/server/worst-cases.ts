@@ -553,6 +553,8 @@ export const lookAtNone = [
   'exchange/realtime/connect-upstream.ts',
   'exchange/realtime/open-upstream.ts',
   'exchange/response-observer.ts',
+  'exchange/response-tap.ts',
+  'exchange/stored-answer.ts',
   'exchange/stream-decoder.ts',
   'exchange/video-list.ts',
   'http/body/body-reader.ts',

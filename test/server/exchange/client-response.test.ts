@@ -31,7 +31,7 @@ function waitingReply(): ClientResponse {
     keepAliveMs: 1_000,
     unreadMs: 1_000,
     showsAttempts: false,
-    capture: null,
+    tap: null,
   });
   reply.keepAlive(true);
   return reply;

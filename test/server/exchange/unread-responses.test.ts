@@ -50,7 +50,7 @@ function replyOf(unreadMs: number): ClientResponse {
     keepAliveMs: 0,
     unreadMs,
     showsAttempts: false,
-    capture: null,
+    tap: null,
   });
 }
 

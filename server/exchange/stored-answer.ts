@@ -1,0 +1,75 @@
+/** An answer that was sent to a client before and is sent to another one: at the pace at which it came, or at once. */
+import type { Answerer, ClientResponse } from './client-response.ts';
+
+export interface StoredPiece {
+  /** When the piece was sent, in milliseconds since the request arrived. */
+  afterMs: number;
+  bytes: Buffer;
+}
+
+export interface StoredAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[]>>;
+  /** In the order in which they were sent. */
+  pieces: readonly StoredPiece[];
+  /** The connection broke after the last piece. */
+  isCut: boolean;
+}
+
+/** A factor on the recorded times: 1 sends the pieces as they came, 0 all of them at once. */
+export type Pace = number;
+
+/**
+ * Sends the answer. Resolves when its last piece is written, or at once when the client has left (`gone`).
+ */
+export async function sendStored(
+  client: ClientResponse,
+  answer: StoredAnswer,
+  { pace, answerer, gone }: { pace: Pace; answerer: Answerer; gone: AbortSignal },
+): Promise<void> {
+  const startMs = performance.now();
+  const isDue = (piece: StoredPiece | undefined) =>
+    waitUntil(startMs + (piece?.afterMs ?? 0) * pace, gone).then(() => !gone.aborted);
+  if (!(await isDue(answer.pieces[0]))) return;
+  client.begin(answer.status, answer.headers, answerer);
+  const isWhole = pace === 0 && !answer.isCut;
+  if (isWhole) return client.end(outcomeOf(answer), null, Buffer.concat(answer.pieces.map(({ bytes }) => bytes)));
+  for (const piece of answer.pieces) {
+    if (!(await isDue(piece))) return;
+    await written(client, piece.bytes, gone);
+  }
+  if (gone.aborted) return;
+  if (answer.isCut) client.cut();
+  else client.end(outcomeOf(answer), null);
+}
+
+function outcomeOf({ status }: StoredAnswer): 'ok' | 'error' {
+  return status < 400 ? 'ok' : 'error';
+}
+
+function waitUntil(dueMs: number, gone: AbortSignal): Promise<void> {
+  const waitMs = dueMs - performance.now();
+  if (waitMs <= 0 || gone.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', settle);
+      resolve();
+    };
+    const timer = setTimeout(settle, waitMs);
+    gone.addEventListener('abort', settle);
+  });
+}
+
+/** Resolves when the client is ready for more. */
+function written(client: ClientResponse, bytes: Buffer, gone: AbortSignal): Promise<void> | undefined {
+  let ready: PromiseWithResolvers<void> | undefined;
+  client.write(bytes, {
+    pause: () => {
+      ready = Promise.withResolvers<void>();
+      gone.addEventListener('abort', () => ready?.resolve(), { once: true });
+    },
+    resume: () => ready?.resolve(),
+  });
+  return ready?.promise;
+}
