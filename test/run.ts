@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
@@ -20,6 +20,9 @@ interface Outcome extends TestOutcome {
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
+
+/** Most of the tests wait for sockets, timers and pages half of the time, so a processor has something to do with more of them. */
+const sharedWorkers = availableParallelism() + 2;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));
@@ -38,7 +41,10 @@ function runAll(): Outcome[] {
     runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
     runTests('architecture and work', alone),
     build(),
-    runTests('tests that share their workers', ['--no-isolate', ...excluding([...alone, ...own, ...apart])]),
+    runTests('tests that share their workers', [
+      ...['--no-isolate', `--maxWorkers=${sharedWorkers}`],
+      ...excluding([...alone, ...own, ...apart]),
+    ]),
     runTests('tests in processes of their own', [...own, ...excluding([...alone, ...apart])]),
   ];
 }

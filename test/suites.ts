@@ -18,7 +18,11 @@ const appearance = String.raw`\d+ px, (light|dark), `;
 export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
 
 /** They measure work, so they run by themselves and never with the counters of a coverage run. */
-export const measured = ['test/server/patterns.test.ts', 'test/server/worst-case.test.ts'];
+export const measured = [
+  'test/server/patterns.test.ts',
+  'test/server/worst-case.test.ts',
+  'test/server/held-loop.test.ts',
+];
 
 /**
  * What a file names that takes something of its process for itself: a module in another's place, its clock, environment or

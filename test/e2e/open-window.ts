@@ -8,6 +8,7 @@ import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
+import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
 import { builtWindow } from '../support/program.ts';
 
 export interface OpenedWindow {
@@ -36,6 +37,8 @@ export interface OpenWindowOptions {
   ports?: Partial<GatewayPorts>;
   /** Where in the window: `/keys`. The overview if absent. */
   screen?: string;
+  /** True: the page loads the other screens once it is idle, as it does for a person. */
+  loadsAhead?: boolean;
 }
 
 /** A gateway on a configuration in a real file, and its window in a browser that knows nothing yet. */
@@ -66,6 +69,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
     viewport: { width: 1280, height: 800 },
     ...options.context,
   });
+  if (!options.loadsAhead) await context.addInitScript({ content: loadsNothingAhead });
   const page = await context.newPage();
   const complaints = collectComplaints(page);
   const adminUrl = signedIn ? gateway.gateway.createAdminUrl() : gateway.origin;

@@ -225,7 +225,7 @@ describe('the window in a browser', () => {
   });
 
   it('has loaded every screen when it is idle, so that they open without the engine too', async () => {
-    const window = await open();
+    const window = await open({ loadsAhead: true });
     const { page, complaints } = window;
     await page.waitForFunction(() => {
       const fetched = new Set(performance.getEntriesByType('resource').map(({ name }) => name));

@@ -48,6 +48,8 @@ export interface DesktopOptions {
 /** The system's own tools, as far as the desktop asks them. */
 const systemTools = join(import.meta.dirname, 'double/bin');
 const builtMain = join(checkout, 'dist/program/main.js');
+/** What Node compiled at the first start it takes from there: most of what a start costs. The command line keeps its own there. */
+const compileCache = join(checkout, 'dist/compile-cache');
 
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
@@ -87,6 +89,7 @@ export function startMain(folder: string, { env = {}, args = [], main = builtMai
         HOME: folder,
         SLUICE_DATA_DIR: join(folder, 'data'),
         SLUICE_SECRETS: 'file',
+        NODE_COMPILE_CACHE: compileCache,
       },
       ...env,
     },

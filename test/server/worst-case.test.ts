@@ -1,4 +1,4 @@
-/** No parser takes longer than its input explains, whatever clients and upstreams think of. */
+/** No parser takes longer than its input explains, whatever clients and upstreams think of; at a stretch: `held-loop.test.ts`. */
 import { describe, expect, test } from 'vitest';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { inputOf, worstCases } from './worst-cases.ts';
@@ -8,8 +8,6 @@ const smallestBytes = 64 * 1024;
 const mostGrowth = 3;
 /** What is done sooner cannot be told from noise. */
 const noiseWork = 3;
-/** 25 ms at a stretch are meant, which is some 20 times the reference; and several runs of a case are one of a request. */
-const mostWorkAtOnce = 150;
 
 /** By how much the work grows beyond what the length explains, or null. */
 async function overgrown(work: (bytes: number) => () => unknown): Promise<string | null> {
@@ -31,17 +29,12 @@ test('what looks at each byte from many others is found', async () => {
   expect(await overgrown(growing)).toMatch(/times as long$/);
 });
 
-describe.each(Object.entries(worstCases))('%s', (_name, { atOnceBytes, inputs, run }) => {
+describe.each(Object.entries(worstCases))('%s', (_name, { inputs, run }) => {
   test.each(Object.entries(inputs))('takes no longer than its length explains: %s', async (_input, repeated) => {
     const work = (bytes: number) => {
       const input = inputOf(repeated, bytes);
       return () => run(input);
     };
     expect(await overgrown(work)).toBeNull();
-  });
-
-  test.each(Object.entries(inputs))('does not hold the loop: %s', async (_input, repeated) => {
-    const input = inputOf(repeated, atOnceBytes);
-    expect(await leastWorkOf(() => run(input), mostWorkAtOnce)).toBeLessThan(mostWorkAtOnce);
   });
 });

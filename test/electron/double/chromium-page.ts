@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { OnBeforeRequestListenerDetails } from 'electron';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import { loadsNothingAhead } from '../../support/loads-nothing-ahead.ts';
 import { asElectron } from './as-electron.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
 import { bridge } from './stream-bridge.ts';
@@ -71,6 +72,7 @@ export class ChromiumPage {
     await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
     await cdp.send('Runtime.addBinding', { name: sendBinding, executionContextName: preloadWorld });
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: pageWorldScript() });
+    await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: loadsNothingAhead });
     await cdp.send('Page.addScriptToEvaluateOnNewDocument', {
       source: preloadWorldScript(preload),
       worldName: preloadWorld,
