@@ -65,7 +65,7 @@ export const groups: typeof english.groups = {
     refuseLosses: '拒绝无法无损转换的请求',
     refuseLossesHint:
       '服务商与客户端使用不同的 API 时，有些字段会被略去或以其他方式实现，响应与请求记录会列出这些字段。开启后，这样的请求会以 400 拒绝。',
-    drain: '客户端离开后读完回答',
+    drain: '客户端断开后读完回答',
     drainHint: '用量准确，但需付费。关闭则立即停止服务商的请求。',
   },
   defaults: '默认模型',
