@@ -85,11 +85,17 @@ export const requests = {
   forgetFilter: (name: string) => `Delete “${name}”`,
   sort: 'Sort',
   newestFirst: 'Newest first',
-  sorts: {
+  highestFirst: {
     duration: 'Longest first',
     cost: 'Most expensive first',
     tokens: 'Most tokens first',
     'first-byte': 'Slowest first byte first',
+  },
+  lowestFirst: {
+    duration: 'Shortest first',
+    cost: 'Least expensive first',
+    tokens: 'Fewest tokens first',
+    'first-byte': 'Fastest first byte first',
   },
   sortedOf: (count: string) => `Sorted among the newest ${count}.`,
   count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, failed: string) =>
