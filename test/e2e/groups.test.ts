@@ -90,13 +90,17 @@ describe('a group', () => {
     await page
       .getByText('Such requests are refused: the group may not use this provider.')
       .waitFor({ state: 'detached' });
-    await page.getByRole('switch', { name: 'Capture headers and bodies' }).press('Space');
+    const capture = page.getByRole('group', { name: 'Capture' });
+    await capture.getByText(/up to 256 kB of each body, for 7 days/).waitFor();
+    await capture.getByRole('switch', { name: 'Capture all requests' }).press('Space');
+    await capture.getByRole('switch', { name: 'Let clients have single requests captured' }).press('Space');
     await page.getByRole('switch', { name: 'Allow models of unknown price under a hard budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
       .toMatchObject({
         ...{ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' },
+        captureOnRequest: false,
         passthrough: 'beta',
       });
   });
@@ -141,7 +145,7 @@ describe('a group', () => {
     await expectFocus(page.getByLabel('Retries'));
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('1');
-    const more = page.getByRole('button', { name: 'More' });
+    const more = page.getByRole('button', { name: 'More routing options' });
     await more.press('Enter');
     await page.getByLabel('First byte').fill('30');
     await page.getByLabel('Hedge after').fill('1.5');

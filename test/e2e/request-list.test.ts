@@ -119,8 +119,13 @@ it('shows the names of provider and model whole in 1280 px', async () => {
   const prepare = (folder: string) =>
     fillWith(folder, finishedRow('req_1', { provider: 'demo', modelAsked: 'demo-chat' }));
   const { page } = await open({ screen, prepare });
-  for (const name of ['Sluice demo', 'demo-chat', '/v1/chat/completions'])
-    expect(await page.locator('tbody').getByText(name, { exact: true }).evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0);
+  for (const name of ['Sluice demo', 'demo-chat', '/chat/completions'])
+    expect(
+      await page
+        .locator('tbody')
+        .getByText(name, { exact: true })
+        .evaluate((cell) => cell.scrollWidth - cell.clientWidth),
+    ).toBe(0);
 });
 
 it('is one tab stop, through which keys lead, and Enter opens a request beside the list', async () => {

@@ -91,14 +91,17 @@ export const requests: typeof english.requests = {
   export: '导出',
   exportCsv: 'CSV（电子表格）',
   exportJsonl: 'JSON Lines 文件',
+  captureHint: (kilobytes, days) =>
+    `请求与响应的请求头、响应头和正文会保存在本机，每个正文最多 ${kilobytes} kB，保留 ${days} 天。其中可能有个人信息。`,
   timedCapture: {
     act: '捕获',
     mark: '正在捕获',
-    hint: (minutes) => `在接下来的 ${minutes} 分钟内保留请求头、响应头和正文`,
+    hint: (minutes, days) => `在接下来的 ${minutes} 分钟内捕获请求头、响应头和正文，${days} 天后删除。`,
     all: '所有请求',
     group: (name) => `分组 ${name}`,
     key: (name) => `密钥 ${name}`,
     running: (what, left) => `正在捕获：${what} · 剩余 ${left}`,
+    one: '若只捕获单个请求，让其客户端发送请求头 x-sluice-capture: on。',
     stop: '停止',
     stopOf: (what) => `停止捕获：${what}`,
   },

@@ -33,7 +33,7 @@ interface RequestRowProps {
   isTabStop: boolean;
 }
 
-/** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
+/** One request, without the method and version that nearly all have: its title has both. Drawn anew only when it changes or moves, or while it runs, each second. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { request, keyName, providerName, top, position, href, isOpen, isTabStop } = props;
   const localization = useLocalization();
@@ -68,7 +68,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
           {...(isOpen && { 'aria-current': true })}
         >
           {request.method !== 'POST' && <span className={classes.soft}>{request.method} </span>}
-          {request.route}
+          {request.route.replace(/^\/v1\//, '/')}
         </Link>
         {request.stream && <StreamMark />}
       </td>
