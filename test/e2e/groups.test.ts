@@ -103,6 +103,9 @@ describe('a group', () => {
         captureOnRequest: false,
         passthrough: 'beta',
       });
+    const available = page.getByRole('region', { name: 'Available models' });
+    await available.getByRole('link', { name: 'llama-c' }).click();
+    await expect.poll(() => page.url()).toMatch(/#\/models\?for=group:default&model=llama-c$/);
   });
 
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {

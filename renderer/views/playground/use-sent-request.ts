@@ -2,7 +2,6 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { sentRequestOf } from '../../state/sent-request.ts';
 import { useQuery } from '../../state/use-query.ts';
-import { apiOfUrl } from '../request/api-of-url.ts';
 import { chatSession } from './chat-session.ts';
 import { type OpenableRequest, openable } from './openable.ts';
 import type { ReadChat } from './read-sent.ts';
@@ -24,8 +23,8 @@ export function useSentRequest(): OpenedRequest {
   const settle = useEffectEvent((id: string, sent: OpenableRequest) => {
     if (sent.kind === 'chat') {
       open(sent.chat);
-      const api = apiOfUrl(sent.path);
-      setShown({ id, state: 'opened', api: api === benchApi ? null : api, leftOut: sent.chat.leftOut });
+      const api = sent.api === benchApi ? null : sent.api;
+      setShown({ id, state: 'opened', api, leftOut: sent.chat.leftOut });
     } else setShown({ id, state: sent.kind });
     const model = sent.kind === 'chat' && sent.chat.model ? `?model=${encodeURIComponent(sent.chat.model)}` : '';
     goTo(`/playground/chat${model}`, { replace: true });
