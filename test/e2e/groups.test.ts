@@ -211,7 +211,7 @@ describe('the groups screen', () => {
     await page.getByRole('listitem').filter({ hasText: 'gpt-a' }).first().waitFor();
     await replaceTags(page, /Allowed models|允许的模型/, ['gpt-*', 'llama-*']);
     await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
-    await page.getByRole('button', { name: /^(More|更多)$/ }).click();
+    await page.getByRole('button', { name: /^(More routing options|更多路由选项)$/ }).click();
     await check('detail');
     await page.getByRole('button', { name: /^(Save|保存)$/ }).click();
     const saved = async () => (await gateway.gateway.query({ type: 'groups' })).at(-1)?.models;
