@@ -34,6 +34,7 @@ export function LimitFields({ hint, limits = none, onChange, children }: LimitFi
           <RateField key={name} name={name} limits={limits} onChange={onChange} />
         ))}
       </SimpleGrid>
+      {numbered.length > 0 && <p className={classes.budgets}>{names.budgets}</p>}
       {numbered.map(({ budget, number }) => (
         <BudgetRow
           key={number}

@@ -23,7 +23,7 @@ export const captureGaps = [
   'compressed',
   /** An attempt's body that is byte for byte the client's: see `request` or `response` of the whole exchange. */
   'as-client',
-  /** Nothing was sent: the attempt ended before, or the client left before its response began. */
+  /** Nothing was sent: the attempt ended before, or the client disconnected before its response began. */
   'not-sent',
   /** Nothing arrived. */
   'no-response',

@@ -167,6 +167,7 @@ export const commandSchema = z.discriminatedUnion('type', [
     expiresAt: keySchema.shape.expiresAt,
     models: keySchema.shape.models.unwrap().min(1).optional(),
     limits: limitsSchema.optional(),
+    capture: z.boolean().default(false),
     /** Keep the secret in the secret store, so that it can be shown again; otherwise it is shown only once. */
     keepSecret: z.boolean().default(true),
     expectedRevision,

@@ -10,7 +10,7 @@ import { hashKeySecret } from './hash-key-secret.ts';
 const hourMs = 3_600_000;
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
-  const { name, group, enabled, expiresAt, models, limits, keepSecret } = command;
+  const { name, group, enabled, expiresAt, models, limits, capture, keepSecret } = command;
   requireGroup(config, group);
   const taken = config.keys.map((key) => key.id);
   const id = chooseId(command.id, [name], taken, 'key-');
@@ -22,6 +22,7 @@ export const createKey: Changer<'key.create'> = (config, command, context) => {
     ...(expiresAt && { expiresAt }),
     ...(models && { models }),
     ...(limits && { limits }),
+    ...(capture && { capture }),
     createdAt: new Date(context.now()).toISOString(),
   };
   return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });

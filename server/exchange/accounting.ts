@@ -65,7 +65,7 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
-/** The client left before it received the id of its background response, which continues but cannot be fetched. */
+/** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
 function goesOnUnheard(
   { route, madeJob }: RequestTrace,
   { record }: AttemptTrace,

@@ -90,15 +90,22 @@ describe('a group', () => {
     await page
       .getByText('Such requests are refused: the group may not use this provider.')
       .waitFor({ state: 'detached' });
-    await page.getByRole('switch', { name: 'Capture headers and bodies' }).press('Space');
+    const capture = page.getByRole('group', { name: 'Capture' });
+    await capture.getByText(/up to 256 kB of each body, for 7 days/).waitFor();
+    await capture.getByRole('switch', { name: 'Capture all requests' }).press('Space');
+    await capture.getByRole('switch', { name: 'Let clients have single requests captured' }).press('Space');
     await page.getByRole('switch', { name: 'Allow models of unknown price under a hard budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
       .toMatchObject({
         ...{ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' },
+        captureOnRequest: false,
         passthrough: 'beta',
       });
+    const available = page.getByRole('region', { name: 'Available models' });
+    await available.getByRole('link', { name: 'llama-c' }).click();
+    await expect.poll(() => page.url()).toMatch(/#\/models\?for=group:default&model=llama-c$/);
   });
 
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
@@ -141,7 +148,7 @@ describe('a group', () => {
     await expectFocus(page.getByLabel('Retries'));
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('1');
-    const more = page.getByRole('button', { name: 'More' });
+    const more = page.getByRole('button', { name: 'More routing options' });
     await more.press('Enter');
     await page.getByLabel('First byte').fill('30');
     await page.getByLabel('Hedge after').fill('1.5');
@@ -204,7 +211,7 @@ describe('the groups screen', () => {
     await page.getByRole('listitem').filter({ hasText: 'gpt-a' }).first().waitFor();
     await replaceTags(page, /Allowed models|允许的模型/, ['gpt-*', 'llama-*']);
     await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
-    await page.getByRole('button', { name: /^(More|更多)$/ }).click();
+    await page.getByRole('button', { name: /^(More routing options|更多路由选项)$/ }).click();
     await check('detail');
     await page.getByRole('button', { name: /^(Save|保存)$/ }).click();
     const saved = async () => (await gateway.gateway.query({ type: 'groups' })).at(-1)?.models;

@@ -352,6 +352,7 @@ it('invents no body: it says why there is none, and captures the next ones by on
   await panel.getByRole('button', { name: 'Send again' }).click();
   for (const name of ['Open in playground', 'Copy as curl', 'Copy as Python', 'Copy as Node'])
     expect(await page.getByRole('menuitem', { name }).isDisabled(), name).toBe(true);
+  await page.getByText('That request’s body was not captured').waitFor();
   await page.getByRole('menuitem', { name: 'As is or to another model…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send again' });
   await dialog.getByText('There is nothing to send again.').waitFor();

@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
-import { expectFocus, tabTo } from './person.ts';
+import { expectFocus, tabTo, trackOf } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -40,10 +41,35 @@ describe('a new key', () => {
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
     await gateway.gateway.execute({ type: 'key.create', name: 'gone', keepSecret: false });
     await page.getByRole('switch', { name: 'Enable key gone' }).waitFor({ state: 'attached' });
-    expect(await page.getByRole('button', { name: 'Show the secret of gone' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Show the secret of kept' }).click();
+    await page.getByRole('button', { name: 'More for gone' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate…' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Show secret' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await chooseAct(page, 'kept', 'Show secret');
     expect(await page.getByTestId('secret').textContent()).toBe(secret);
     await page.getByText('can be shown again').waitFor();
+  });
+
+  it('captures nothing unless that is switched on, which says for how long bodies are kept', async () => {
+    const { page, gateway } = await open({ screen: '/keys' });
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    const capture = dialog.getByRole('switch', { name: 'Capture its requests' });
+    expect(await capture.isChecked()).toBe(false);
+    await dialog.getByText(/up to 256 kB of each body, for 7 days/).waitFor();
+    await dialog.getByLabel('Name').fill('plain');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await dialog.getByLabel('Name').fill('watched');
+    await trackOf(capture).click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByTestId('secret').waitFor();
+    const keys = await gateway.gateway.query({ type: 'keys' });
+    expect(keys.slice(-2)).toMatchObject([
+      { name: 'plain', capture: false },
+      { name: 'watched', capture: true },
+    ]);
   });
 
   it('needs the keyboard alone', async () => {
@@ -88,13 +114,12 @@ describe('a key', () => {
 
   it('gets another secret only after asking, and the old one ends', async () => {
     const { page, gateway, clientWith } = await open({ screen: '/keys' });
-    const rotate = page.getByRole('button', { name: 'Rotate first…' });
-    await rotate.click();
+    await chooseAct(page, 'first', 'Rotate…');
     await expectFocus(page.getByRole('button', { name: 'Cancel' }));
     await page.keyboard.press('Enter');
-    await expectFocus(rotate);
+    await expectFocus(page.getByRole('button', { name: 'More for first' }));
     await gateway.client.models.list();
-    await rotate.click();
+    await chooseAct(page, 'first', 'Rotate…');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const secret = (await page.getByTestId('secret').textContent()) ?? '';
     await expect(gateway.client.models.list()).rejects.toMatchObject({ status: 401 });
@@ -118,7 +143,7 @@ describe('a row of the keys screen', () => {
 
   it('keeps the old secret working for the time that was chosen', async () => {
     const { page, gateway, clientWith } = await open({ screen: '/keys' });
-    await page.getByRole('button', { name: 'Rotate first…' }).click();
+    await chooseAct(page, 'first', 'Rotate…');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('The old secret stops working').selectOption('In 24 hours');
     await dialog.getByText(/clients can use either/).waitFor();
@@ -133,11 +158,11 @@ describe('a row of the keys screen', () => {
   it('closes a secret by Escape only where it can be shown again', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
     await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
-    await page.getByRole('button', { name: 'Show the secret of kept' }).click();
+    await chooseAct(page, 'kept', 'Show secret');
     await page.getByTestId('secret').waitFor();
     await page.keyboard.press('Escape');
     await page.getByTestId('secret').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Rotate first…' }).click();
+    await chooseAct(page, 'first', 'Rotate…');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.getByText('cannot be shown again').waitFor();
     await page.keyboard.press('Escape');
@@ -146,7 +171,7 @@ describe('a row of the keys screen', () => {
 
   it('offers to switch off a key before it is revoked, and captures its requests', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
-    await page.getByRole('button', { name: 'Revoke first…' }).click();
+    await chooseAct(page, 'first', 'Revoke…');
     await page.getByRole('button', { name: 'Switch off instead' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const first = async () => (await gateway.gateway.query({ type: 'keys' }))[0];
@@ -185,5 +210,10 @@ describe('the keys screen', () => {
     expect(complaints).toEqual([]);
   });
 });
+
+async function chooseAct(page: Page, key: string, act: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${key}` }).click();
+  await page.getByRole('menuitem', { name: act }).click();
+}
 
 const twoGroups = { groups: [{ id: 'default' }, { id: 'writers', name: 'Writers' }] };

@@ -505,6 +505,38 @@ describe('the playground', () => {
     expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('A first question');
   });
 
+  it('opens a captured request to Anthropic Messages and says what is left out, but none that is no conversation', async () => {
+    const groups = [{ id: 'default', capture: true }];
+    const { page, gateway } = await openBench('chat', { config: { groups } });
+    const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'client' });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    const send = async (path: string, body: object) => {
+      const response = await gateway.fetch(path, { method: 'POST', body: JSON.stringify(body), headers });
+      await response.text();
+      return (
+        await gateway.record(response.headers.get('x-sluice-request-id') ?? response.headers.get('x-request-id') ?? '')
+      ).id;
+    };
+    const said = { role: 'user', content: 'What is this?' };
+    const top = { model: 'demo-chat', max_tokens: 50, system: 'Be brief.', top_k: 5 };
+    const asked = await send('/messages', { ...top, messages: [said] });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await page.goto(`${gateway.origin}/#/playground?from=${asked}`);
+    await page.getByText(`Opened from request ${asked}, which used Anthropic Messages.`).waitFor();
+    await page.getByText('Left out: top_k.').waitFor();
+    const message = chat.getByLabel('Message', { exact: true });
+    expect(await message.inputValue()).toBe('What is this?');
+    expect(await page.getByLabel('System message').inputValue()).toBe('Be brief.');
+    const embedded = await send('/embeddings', { model: 'demo-embedding', input: 'A text to embed' });
+    await page.goto(`${gateway.origin}/#/playground?from=${embedded}`);
+    await page.getByText('That request is not a conversation').waitFor();
+    expect(await message.inputValue()).toBe('What is this?');
+    await page.goto(`${gateway.origin}/#/requests/${embedded}`);
+    await page.getByRole('complementary').getByRole('button', { name: 'Send again' }).click();
+    expect(await page.getByRole('menuitem', { name: 'Open in playground' }).isDisabled()).toBe(true);
+    await page.getByText('That request is not a conversation').waitFor();
+  });
+
   it('keeps Send in reach in a narrow window', async () => {
     const { page } = await openBench('chat', { context: { viewport: { width: 420, height: 700 } } });
     const send = page.getByRole('region', { name: 'Chat' }).getByRole('button', { name: 'Send' });

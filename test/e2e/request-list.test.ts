@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
 import { capturedExchange, finishedRow, rescuedRow, silent } from '../server/ledger/records.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
+import { expectFocus } from './person.ts';
 import { openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -16,13 +18,20 @@ const messages = [{ role: 'user' as const, content: 'Hello' }];
 /** The newest: a rescued stream, an expensive request of aider, and a captured one. */
 function fillWithMarked(folder: string): void {
   fillWithRequests(folder);
+  const startedAt = Date.now() - 500;
+  fillWith(
+    folder,
+    finishedRow('req_dear', { startedAt, client: 'aider/0.86', costUsd: 7, totalMs: 20 }),
+    finishedRow('req_kept', { startedAt, captured: 'group', costUsd: null }),
+    rescuedRow('req_rescued', { startedAt, stream: true, firstByteMs: 100, totalMs: 2_100 }),
+  );
+}
+
+function fillWith(folder: string, ...records: RequestRecord[]): void {
   const database = openDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
-  const startedAt = Date.now() - 500;
-  ledger.finished(finishedRow('req_dear', { startedAt, client: 'aider/0.86', costUsd: 7, totalMs: 20 }));
-  ledger.finished(finishedRow('req_kept', { startedAt, captured: 'group', costUsd: null }));
+  for (const record of records) ledger.finished(record);
   ledger.capture('req_kept', capturedExchange('{"content":"write a sorting algorithm"}'));
-  ledger.finished(rescuedRow('req_rescued', { startedAt, stream: true, firstByteMs: 100, totalMs: 2_100 }));
   ledger.close();
   database.close();
 }
@@ -52,15 +61,71 @@ it('finds requests by text, counts them, and keeps search and filters in the add
   expect(complaints).toEqual([]);
 });
 
-it('marks a rescued stream in its row, and sorts by cost', async () => {
+it('marks a rescued stream in its row', async () => {
   const { page } = await open({ screen, prepare: fillWithMarked });
   const rescued = page.getByRole('row').filter({ has: page.locator('[data-request="req_rescued"]') });
   await rescued.getByRole('img', { name: '3 attempts: failed, failed, answered' }).waitFor();
   await rescued.getByRole('img', { name: 'streamed' }).waitFor();
   expect(await rescued.textContent()).toContain('100 ms2.1 s8');
+});
+
+it('is sorted by the heads of its columns, which say so, keep the focus, and write it into the address', async () => {
+  const { page, complaints } = await open({ screen, prepare: fillWithMarked });
+  const first = () => page.locator('tbody a').first().getAttribute('data-request');
+  const head = (name: string) => page.getByRole('columnheader', { name });
+  await expect.poll(first).toBe('req_rescued');
+  expect(await head('Time').getAttribute('aria-sort')).toBe('descending');
+  expect(await head('Model').getByRole('button').count()).toBe(0);
+  expect(await page.getByLabel('Sort').count()).toBe(0);
+  const cost = head('Cost').getByRole('button');
+  await cost.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(first).toBe('req_dear');
+  expect(page.url()).toMatch(/\?sort=-cost$/);
+  await expectFocus(cost);
+  expect(await head('Cost').getAttribute('aria-sort')).toBe('descending');
+  expect(await head('Time').getAttribute('aria-sort')).toBe(null);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => head('Cost').getAttribute('aria-sort')).toBe('ascending');
+  expect(page.url()).toMatch(/\?sort=cost$/);
+  await page.locator('tbody a').first().waitFor();
+  expect(await first()).not.toBe('req_dear');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await head('Time').getByRole('button').click();
+  await expect.poll(() => page.url()).toMatch(/#\/requests$/);
+  await expect.poll(first).toBe('req_rescued');
+  expect(complaints).toEqual([]);
+});
+
+it('says status, model, time, duration and cost in 420 px, and is sorted by a choice there', async () => {
+  const context = { viewport: { width: 420, height: 800 } };
+  const { page } = await open({ screen, prepare: fillWithMarked, context });
+  expect(await page.getByRole('columnheader').getByRole('button').count()).toBe(0);
   await page.getByLabel('Sort').selectOption('Most expensive first');
-  await expect.poll(() => page.locator('tbody a').first().getAttribute('data-request')).toBe('req_dear');
-  expect(page.url()).toContain('sort=-cost');
+  const row = page.getByRole('row').filter({ has: page.locator('[data-request="req_dear"]') });
+  await row.waitFor();
+  expect(page.url()).toMatch(/\?sort=-cost$/);
+  for (const text of ['200 ok', 'fast', '20 ms', '$7.00']) {
+    const box = await row.getByText(text, { exact: true }).last().boundingBox();
+    expect((box?.x ?? 420) + (box?.width ?? 0)).toBeLessThan(420);
+  }
+  await row.getByText(/\d\d:\d\d:\d\d/).waitFor();
+  await page.getByLabel('Sort').selectOption('Least expensive first');
+  await expect.poll(() => page.url()).toMatch(/\?sort=cost$/);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});
+
+it('shows the names of provider and model whole in 1280 px', async () => {
+  const prepare = (folder: string) =>
+    fillWith(folder, finishedRow('req_1', { provider: 'demo', modelAsked: 'demo-chat' }));
+  const { page } = await open({ screen, prepare });
+  for (const name of ['Sluice demo', 'demo-chat', '/chat/completions'])
+    expect(
+      await page
+        .locator('tbody')
+        .getByText(name, { exact: true })
+        .evaluate((cell) => cell.scrollWidth - cell.clientWidth),
+    ).toBe(0);
 });
 
 it('is one tab stop, through which keys lead, and Enter opens a request beside the list', async () => {

@@ -68,11 +68,14 @@ describe('the window in a browser', () => {
   it('revokes a key only after asking', async () => {
     const { page, gateway } = await open({ screen: '/keys' });
     const keys = section(page, 'Keys');
-    const revoke = keys.getByRole('button', { name: 'Revoke first…' });
+    const more = keys.getByRole('button', { name: 'More for first' });
+    const revoke = page.getByRole('menuitem', { name: 'Revoke…' });
+    await more.click();
     await revoke.click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expectFocus(revoke);
+    await expectFocus(more);
     expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+    await more.click();
     await revoke.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await keys.getByText('No keys').waitFor();

@@ -1,5 +1,3 @@
-import { counted } from '../../../server/contract/counted.ts';
-
 export const groups = {
   lead: 'A group decides which models its keys may use, which providers answer first, and what may be spent. Most people need only one.',
   title: 'Groups',
@@ -10,7 +8,7 @@ export const groups = {
   emptyTitle: 'No groups',
   emptyNext: 'A key belongs to a group, which decides which models it may use. Create a group first, then keys.',
   keyCount: (keys: number, count: string) => `${count} ${keys === 1 ? 'key' : 'keys'}`,
-  captures: 'captures headers and bodies',
+  captures: 'captured',
   allows: 'allows',
   denies: 'but not',
   everything: 'every model',
@@ -58,7 +56,7 @@ export const groups = {
     rescue: 'Resume broken streams',
     rescueHint:
       'Another target continues the answer, and the client sees one complete stream. Video downloads resume where they were cut off.',
-    more: 'More',
+    more: 'More routing options',
     budget: 'Time for all attempts',
     budgetHint: 'After it, at most the first fallback is tried. It starts again when a broken stream is resumed.',
     hedge: 'Hedge after',
@@ -99,9 +97,10 @@ export const groups = {
   unpriced: 'Allow models of unknown price under a hard budget',
   unpricedHint:
     'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price with “sluice settings set prices”.',
-  capture: 'Capture headers and bodies',
-  captureHint: (kilobytes: string, days: string) =>
-    `What the keys of this group send and receive is stored on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. It may contain personal data.`,
+  captureTitle: 'Capture',
+  capture: 'Capture all requests',
+  captureOnRequest: 'Let clients have single requests captured',
+  captureOnRequestHint: 'By sending the header x-sluice-capture: on.',
   preview: 'Available models',
   previewEmpty: 'No model',
   previewEmptyNext: 'Allow more models or providers, or add a provider.',

@@ -11,6 +11,7 @@ export const limits = {
   concurrent: 'Concurrent requests',
   noLimit: 'no limit',
   budget: 'Budget',
+  budgets: 'Budgets',
   addBudget: 'Add a budget',
   removeBudget: (number: number) => `Remove budget ${number}`,
   amount: (number: number) => `Amount of budget ${number}`,
@@ -20,8 +21,8 @@ export const limits = {
   per: (number: number) => `Period of budget ${number}`,
   periods: { day: 'a day', week: 'a week', month: 'a month', total: 'in total' },
   hardness: (number: number) => `When budget ${number} is spent`,
-  hard: 'refuse',
-  soft: 'only warn',
+  hard: 'then refuse',
+  soft: 'then only warn',
   meters: {
     requests: 'requests per minute',
     tokens: 'tokens per minute',

@@ -53,8 +53,16 @@ export const playground = {
   },
   codes: { curl: 'curl', python: 'Python', node: 'Node' },
   copyAs: 'Copy as',
-  fromRequest: (id: string) => `Opened from request ${id}.`,
-  fromNothing: 'That request’s body was not captured, so there is nothing to open.',
+  /** The API it was sent to; null: the playground's own. */
+  fromRequest: (id: string, api: string | null) =>
+    api === null
+      ? `Opened from request ${id}.`
+      : `Opened from request ${id}, which used ${api}. The playground sends it to Chat Completions.`,
+  leftOut: (what: string) => `Left out: ${what}.`,
+  fromNothing: {
+    missing: 'That request’s body was not captured, so there is nothing to open.',
+    other: 'That request is not a conversation, so it cannot be opened in the playground.',
+  },
 
   raw: 'Request and response',
   rawRequest: 'Request body',

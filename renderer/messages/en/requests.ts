@@ -85,11 +85,17 @@ export const requests = {
   forgetFilter: (name: string) => `Delete “${name}”`,
   sort: 'Sort',
   newestFirst: 'Newest first',
-  sorts: {
+  highestFirst: {
     duration: 'Longest first',
     cost: 'Most expensive first',
     tokens: 'Most tokens first',
     'first-byte': 'Slowest first byte first',
+  },
+  lowestFirst: {
+    duration: 'Shortest first',
+    cost: 'Least expensive first',
+    tokens: 'Fewest tokens first',
+    'first-byte': 'Fastest first byte first',
   },
   sortedOf: (count: string) => `Sorted among the newest ${count}.`,
   count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, failed: string) =>
@@ -97,16 +103,21 @@ export const requests = {
   export: 'Export',
   exportCsv: 'CSV (spreadsheet)',
   exportJsonl: 'JSON Lines',
+  /** Of the switch of a key or group. */
+  captureHint: (kilobytes: string, days: string) =>
+    `Stores headers and bodies of requests and responses on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. They may contain personal data.`,
   /** Capture of the requests of the next minutes. */
   timedCapture: {
     act: 'Capture',
     /** On every screen while it runs. */
     mark: 'Capturing',
-    hint: (minutes: string) => `Keep headers and bodies for the next ${counted(minutes, 'minute')}`,
+    hint: (minutes: string, days: string) =>
+      `Capture headers and bodies for the next ${counted(minutes, 'minute')}. They are deleted after ${counted(days, 'day')}.`,
     all: 'All requests',
     group: (name: string) => `Group ${name}`,
     key: (name: string) => `Key ${name}`,
     running: (what: string, left: string) => `Capturing: ${what} · ${left} left`,
+    one: 'To capture a single request, let its client send the header x-sluice-capture: on.',
     stop: 'Stop',
     stopOf: (what: string) => `Stop capturing: ${what}`,
   },

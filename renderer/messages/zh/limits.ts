@@ -10,6 +10,7 @@ export const limits: typeof english.limits = {
   concurrent: '同时进行',
   noLimit: '不限',
   budget: '预算',
+  budgets: '预算',
   addBudget: '添加预算',
   removeBudget: (number) => `移除预算 ${number}`,
   amount: (number) => `预算 ${number} 的数额`,
@@ -19,8 +20,8 @@ export const limits: typeof english.limits = {
   per: (number) => `预算 ${number} 的周期`,
   periods: { day: '每天', week: '每周', month: '每月', total: '总计' },
   hardness: (number) => `预算 ${number} 用完时`,
-  hard: '拒绝',
-  soft: '只提醒',
+  hard: '用完后拒绝',
+  soft: '用完后只提醒',
   meters: {
     requests: '每分钟请求数',
     tokens: '每分钟 token 数',

@@ -53,8 +53,13 @@ export const playground: typeof english.playground = {
   },
   codes: { curl: 'curl 命令', python: 'Python 代码', node: 'Node 代码' },
   copyAs: '复制为',
-  fromRequest: (id) => `已从请求 ${id} 打开。`,
-  fromNothing: '该请求的正文未捕获，无法打开。',
+  fromRequest: (id, api) =>
+    api === null ? `已从请求 ${id} 打开。` : `已从请求 ${id} 打开，它使用 ${api}。演练场会改用 Chat Completions 发送。`,
+  leftOut: (what) => `未包含：${what}。`,
+  fromNothing: {
+    missing: '该请求的正文未捕获，无法打开。',
+    other: '该请求不是对话，无法在演练场中打开。',
+  },
 
   raw: '请求与响应',
   rawRequest: '请求正文',

@@ -1,20 +1,21 @@
 import { Switch } from '@mantine/core';
-import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
+import { FieldPart } from '../../components/FieldPart.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
 import type { DraftProps } from './group-draft.ts';
 
-/** Whether bodies are kept, and what that means. */
+/** Whether what the group's keys send and receive is kept: all of it, or what a client asks to have kept. */
 export function CaptureField({ draft, change }: DraftProps) {
-  const { messages, formats } = useLocalization();
-  const names = messages.groups;
-  const limits = useControlState((state) => state.views?.status.settings.capture ?? null);
-  const size = formats.number(Math.round((limits?.maxBytes ?? 0) / 1024));
+  const { groups: names } = useMessages();
   return (
-    <Switch
-      label={names.capture}
-      description={names.captureHint(size, formats.number(limits?.retentionDays ?? 0))}
-      checked={draft.capture}
-      onChange={(event) => change({ capture: event.currentTarget.checked })}
-    />
+    <FieldPart legend={names.captureTitle}>
+      <CaptureSwitch label={names.capture} isOn={draft.capture} onChange={(capture) => change({ capture })} />
+      <Switch
+        label={names.captureOnRequest}
+        description={names.captureOnRequestHint}
+        checked={draft.captureOnRequest}
+        onChange={(event) => change({ captureOnRequest: event.currentTarget.checked })}
+      />
+    </FieldPart>
   );
 }

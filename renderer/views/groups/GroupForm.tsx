@@ -102,7 +102,7 @@ export function GroupForm({ group }: { group: GroupView }) {
           />
         </Stack>
       </Section>
-      <ModelPreview models={models} difference={difference} problem={preview.problem} />
+      <ModelPreview groupId={group.id} models={models} difference={difference} problem={preview.problem} />
     </form>
   );
 }

@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import type { ModelView } from '../../../server/contract/access-views.ts';
 import type { ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
@@ -9,14 +10,15 @@ import classes from './Groups.module.css';
 import type { ModelDifference } from './model-difference.ts';
 
 interface ModelPreviewProps {
+  groupId: string;
   /** What the group would mean; null: not known yet. */
   models: readonly ModelView[] | null;
   difference: ModelDifference;
   problem: ControlError | null;
 }
 
-/** What the keys of the group can use, with what saving would add and take away. */
-export function ModelPreview({ models, difference, problem }: ModelPreviewProps) {
+/** What the keys of the group can use, each with its route preview; and what saving would add and take away. */
+export function ModelPreview({ groupId, models, difference, problem }: ModelPreviewProps) {
   const { messages, formats } = useLocalization();
   const names = messages.groups;
   return (
@@ -35,7 +37,15 @@ export function ModelPreview({ models, difference, problem }: ModelPreviewProps)
           <ul className={classes.models}>
             {models?.map((model) => (
               <li key={model.id} className={classes.model}>
-                <span className={classes.mono}>{model.id}</span>
+                <span className={classes.mono}>
+                  <Link
+                    className={classes.modelLink}
+                    href={`/models?for=group:${encodeURIComponent(groupId)}&model=${encodeURIComponent(model.id)}`}
+                    title={messages.models.route}
+                  >
+                    {model.id}
+                  </Link>
+                </span>
                 {difference.gained.has(model.id) && <span className={classes.gained}>{names.gained}</span>}
                 <span className={classes.servers}>{model.providers.join(', ')}</span>
               </li>

@@ -97,7 +97,6 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
           onChange={(hedgeAfterMs) => onChange({ hedgeAfterMs: hedgeAfterMs ?? 0 })}
         />
       </SimpleGrid>
-      <TimeoutFields policy={policy} onChange={onChange} />
       <Switch
         label={names.refuseLosses}
         description={names.refuseLossesHint}
@@ -110,6 +109,7 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
         checked={policy.onClientGone === 'drain'}
         onChange={(event) => onChange({ onClientGone: event.currentTarget.checked ? 'drain' : 'stop' })}
       />
+      <TimeoutFields policy={policy} onChange={onChange} />
     </Stack>
   );
 }

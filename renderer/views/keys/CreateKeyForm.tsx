@@ -18,7 +18,14 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const { createKey: names, secret: secretNames, cancel } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
   const group = groups.find(({ id }) => id === 'default')?.id ?? groups[0]?.id ?? 'default';
-  const [draft, setDraft] = useState<KeyDraft>({ name: '', group, expiry: 'never', models: [], limits: undefined });
+  const [draft, setDraft] = useState<KeyDraft>({
+    name: '',
+    group,
+    expiry: 'never',
+    models: [],
+    limits: undefined,
+    capture: false,
+  });
   const [keepSecret, setKeepSecret] = useState(true);
   const command = useCommand();
 
@@ -34,6 +41,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(expiresAt !== null && { expiresAt }),
       ...(draft.models.length > 0 && { models: draft.models }),
       ...(limits && { limits }),
+      ...(draft.capture && { capture: true }),
       keepSecret,
     });
     if (!result) return;

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Switch } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
@@ -12,16 +12,16 @@ interface EditKeyFormProps {
   onClose(): void;
 }
 
-/** Name, group, expiry and models of a key; its secret stays. */
+/** What can be set of a key; its secret stays. */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
-  const { keys: names, cancel, save } = useMessages();
-  const [capture, setCapture] = useState(view.capture);
+  const { cancel, save } = useMessages();
   const [draft, setDraft] = useState<KeyDraft>({
     name: view.name ?? '',
     group: view.group,
     expiry: view.expiresAt === null ? 'never' : 'kept',
     models: view.models ?? [],
     limits: view.limits ?? undefined,
+    capture: view.capture,
   });
   const command = useCommand();
   const submit = async (event: FormEvent) => {
@@ -31,7 +31,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       group: draft.group,
       models: draft.models.length > 0 ? draft.models : null,
       limits: limitsOf(draft.limits) ?? null,
-      capture,
+      capture: draft.capture,
       ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
@@ -40,12 +40,6 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
         <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
-        <Switch
-          label={names.capture}
-          description={names.captureHint}
-          checked={capture}
-          onChange={(event) => setCapture(event.currentTarget.checked)}
-        />
         {command.problem && <CommandProblem problem={command.problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

@@ -2,10 +2,10 @@ import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Limits } from '../../../server/contract/config.ts';
+import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-
 import classes from './Keys.module.css';
 
 /** What was typed of a key. */
@@ -17,6 +17,7 @@ export interface KeyDraft {
   /** Patterns of model names; none: all that the group allows. */
   models: string[];
   limits: Limits | undefined;
+  capture: boolean;
 }
 
 const dayMs = 86_400_000;
@@ -71,6 +72,11 @@ export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps)
         value={draft.models}
         onChange={(models) => onChange({ ...draft, models })}
         acceptValueOnBlur
+      />
+      <CaptureSwitch
+        label={messages.keys.capture}
+        isOn={draft.capture}
+        onChange={(capture) => onChange({ ...draft, capture })}
       />
       <KeyLimits draft={draft} onChange={onChange} />
     </>

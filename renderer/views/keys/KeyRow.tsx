@@ -1,20 +1,17 @@
-import { IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { memo } from 'react';
 import { Link } from 'wouter';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { UsageView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { CopyButton } from '../../components/CopyButton.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
 import { LimitMeters } from '../../components/LimitMeters.tsx';
 import classes from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { KeyActions } from './KeyActions.tsx';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
 interface KeyRowProps {
@@ -114,37 +111,6 @@ function KeyUsage({ usage }: { usage: UsageView }) {
   return (
     <div className={classes.detail}>
       {names.inDays}: {text}
-    </div>
-  );
-}
-
-interface KeyActionsProps {
-  view: KeyView;
-  /** Null: there is none, and the row says why. */
-  readSecret(): Promise<string | null>;
-  onReveal(): void;
-  onEdit(): void;
-  onRotate(): void;
-  onRevoke(): void;
-}
-
-function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
-  const { keys: names } = useMessages();
-  const isDisabled = !useCanChange();
-  const name = view.name ?? view.id;
-  const size = 18;
-  return (
-    <div className={classes.actions}>
-      {view.canReveal && <CopyButton value={readSecret} what={names.secretOf(name)} />}
-      {view.canReveal && <IconAct label={names.reveal(name)} icon={<IconEye size={size} />} onClick={onReveal} />}
-      <IconAct label={names.edit(name)} icon={<IconPencil size={size} />} isDisabled={isDisabled} onClick={onEdit} />
-      <IconAct
-        label={names.rotate(name)}
-        icon={<IconRefresh size={size} />}
-        isDisabled={isDisabled}
-        onClick={onRotate}
-      />
-      <IconAct label={names.revoke(name)} icon={<IconTrash size={size} />} isDisabled={isDisabled} onClick={onRevoke} />
     </div>
   );
 }

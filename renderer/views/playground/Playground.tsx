@@ -59,7 +59,8 @@ export function Playground() {
       )}
       {sent && (
         <p className={classes.soft} role="status">
-          {sent.state === 'opened' ? names.fromRequest(sent.id) : names.fromNothing}
+          {sent.state === 'opened' ? names.fromRequest(sent.id, sent.api) : names.fromNothing[sent.state]}
+          {sent.state === 'opened' && sent.leftOut.length > 0 && ` ${names.leftOut(sent.leftOut.join(', '))}`}
         </p>
       )}
       {bench && <bench.Component key={bench.name} keyChoice={keyChoice} />}

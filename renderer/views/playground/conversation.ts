@@ -18,6 +18,8 @@ export interface Turn {
   image: string | null;
   /** What the assistant wants called. */
   toolCalls: readonly ToolCall[];
+  /** Of a tool's turn: the call that it answers; null: all calls of the turn before. */
+  callId: string | null;
   /** Who answers; null for what the person said. */
   model: string | null;
   /** Sluice's id of the request that this answers; null until its headers are here. */
@@ -37,7 +39,15 @@ export function beginAnswer(turns: readonly Turn[], model: string): Turn {
   return { ...nothing, id: turns.length, role: 'assistant', model };
 }
 
-const nothing = { text: '', image: null, toolCalls: [], model: null, requestId: null, failure: null } as const;
+const nothing = {
+  text: '',
+  image: null,
+  toolCalls: [],
+  callId: null,
+  model: null,
+  requestId: null,
+  failure: null,
+} as const;
 
 /** The answer with one more chunk of the stream in it. */
 export function withChunk(answer: Turn, chunk: unknown): Turn {
@@ -64,6 +74,9 @@ export function toMessages(system: string, turns: readonly Turn[]): object[] {
 }
 
 function toMessage(turn: Turn, before: Turn | undefined): object[] {
+  if (turn.role === 'tool' && turn.callId !== null) {
+    return [{ role: 'tool', tool_call_id: turn.callId, content: turn.text }];
+  }
   if (turn.role === 'tool') {
     return (before?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
   }

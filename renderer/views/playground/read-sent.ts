@@ -1,7 +1,14 @@
-/** A chat request that was sent, as the chat bench holds it. Pure. */
+/**
+ * A conversation that a client sent to Chat Completions, Responses, Anthropic Messages or Gemini, as the chat bench holds it. What the
+ * bench cannot hold is left out and named, in the words of the API. Pure.
+ */
+import { isObject } from '../../../server/contract/is-object.ts';
+import type { ShownMessage, ShownPart } from '../request/conversation/conversation.ts';
+import { readRequest } from '../request/conversation/read-conversation.ts';
 import type { Turn } from './conversation.ts';
-import { at, listAt, numberAt, textAt } from './json-path.ts';
-import { noParameters, type SamplingDraft } from './sampling.ts';
+import { textAt } from './json-path.ts';
+import { fieldsLeftOut, readSampling, readTools } from './read-sent-fields.ts';
+import type { SamplingDraft } from './sampling.ts';
 
 export interface ReadChat {
   model: string | null;
@@ -10,75 +17,97 @@ export interface ReadChat {
   /** The last message of the user, to be sent again or changed; empty if another one was last. */
   text: string;
   system: string;
+  /** As Chat Completions takes them; empty if there are none. */
   tools: string;
   sampling: SamplingDraft;
+  /** Fields and kinds of content that are not in any of the others, such as `metadata` and `thinking`. */
+  leftOut: string[];
 }
 
-/** Null: it is no chat request. */
-export function readSentChat(body: unknown): ReadChat | null {
-  const messages = listAt(body, 'messages');
-  if (messages.length === 0) return null;
-  const system = messages.filter((message) => isSystem(textAt(message, 'role')));
-  const turns = messages
-    .filter((message) => !isSystem(textAt(message, 'role')))
-    .map((message, id) => toTurn(message, id, textAt(body, 'model')));
+/**
+ * Null: it is no conversation.
+ * @param modelAsked the model where the body names none, as in Gemini's API
+ */
+export function readSentChat(body: unknown, modelAsked: string | null): ReadChat | null {
+  if (!isObject(body) || !['messages', 'contents', 'input'].some((name) => body[name] !== undefined)) return null;
+  const messages = readRequest(body);
+  const model = textAt(body, 'model') ?? modelAsked;
+  const leftOut = new Set<string>();
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.role === 'system') noteOthers(message.parts, leftOut);
+    else addTurns(turns, message, { leftOut, model, joinsAnswers: body.input !== undefined });
+  }
+  if (turns.length === 0) return null;
   const last = turns.at(-1);
   const isAsked = last?.role === 'user' && last.image === null;
-  const tools = listAt(body, 'tools');
+  const tools = readTools(body.tools, leftOut);
+  for (const field of fieldsLeftOut(body)) leftOut.add(field);
   return {
-    model: textAt(body, 'model'),
+    model,
     turns: isAsked ? turns.slice(0, -1) : turns,
     text: isAsked ? last.text : '',
-    system: system.map((message) => textOf(at(message, 'content'))).join('\n\n'),
+    system: messages.flatMap(({ role, parts }) => (role === 'system' ? textOf(parts) : [])).join('\n\n'),
     tools: tools.length === 0 ? '' : JSON.stringify(tools, null, 2),
-    sampling: samplingOf(body),
+    sampling: readSampling(body),
+    leftOut: [...leftOut],
   };
 }
 
-function isSystem(role: string | null): boolean {
-  return role === 'system' || role === 'developer';
+interface Reading {
+  leftOut: Set<string>;
+  model: string | null;
+  /** Items of the Responses API that follow one another are one answer: each call is an item of its own. */
+  joinsAnswers: boolean;
 }
 
-function toTurn(message: unknown, id: number, model: string | null): Turn {
-  const role = textAt(message, 'role');
-  const content = at(message, 'content');
-  const image = listAt(content).find((part) => textAt(part, 'type') === 'image_url');
-  return {
-    id,
-    role: role === 'assistant' || role === 'tool' ? role : 'user',
-    text: textOf(content),
-    image: dataUrl(textAt(image, 'image_url', 'url')),
-    toolCalls: listAt(message, 'tool_calls').map((call) => ({
-      id: textAt(call, 'id') ?? '',
-      name: textAt(call, 'function', 'name') ?? '',
-      arguments: textAt(call, 'function', 'arguments') ?? '',
-    })),
-    model: role === 'assistant' ? model : null,
-    requestId: null,
-    failure: null,
-  };
+/** Results stand before what else a message says, since they belong to the calls of the turn before. */
+function addTurns(turns: Turn[], { role, parts }: ShownMessage, { leftOut, model, joinsAnswers }: Reading): void {
+  for (const part of parts) {
+    if (part.kind !== 'result') continue;
+    noteOthers(part.parts, leftOut);
+    if (part.isError) leftOut.add('is_error');
+    turns.push({ ...empty, id: turns.length, role: 'tool', text: textOf(part.parts), callId: part.callId });
+  }
+  const said = parts.filter(({ kind }) => kind !== 'result');
+  if (said.length === 0) return;
+  const isAnswer = role === 'assistant';
+  const image = isAnswer ? undefined : said.find(isShownImage);
+  noteOthers(
+    said.filter((part) => part !== image && !(isAnswer && part.kind === 'call')),
+    leftOut,
+  );
+  const text = textOf(said);
+  const calls = said.flatMap((part) =>
+    part.kind === 'call' && isAnswer ? [{ id: part.id, name: part.name, arguments: part.input }] : [],
+  );
+  const before = turns.at(-1);
+  if (isAnswer && joinsAnswers && before?.role === 'assistant') {
+    const joined = [before.text, text].filter((each) => each !== '').join('\n');
+    turns[turns.length - 1] = { ...before, text: joined, toolCalls: [...before.toolCalls, ...calls] };
+  } else if (text !== '' || image || calls.length > 0) {
+    const url = image?.kind === 'media' ? image.url : null;
+    const who = { id: turns.length, role: isAnswer ? ('assistant' as const) : ('user' as const) };
+    turns.push({ ...empty, ...who, text, image: url, toolCalls: calls, model: isAnswer ? model : null });
+  }
 }
+
+const empty = { text: '', image: null, toolCalls: [], callId: null, model: null, requestId: null, failure: null };
 
 /** The window fetches nothing from elsewhere. */
-function dataUrl(url: string | null): string | null {
-  return url?.startsWith('data:') ? url : null;
+function isShownImage(part: ShownPart): boolean {
+  return part.kind === 'media' && part.medium === 'image' && (part.url?.startsWith('data:') ?? false);
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return listAt(content)
-    .flatMap((part) => textAt(part, 'text') ?? [])
-    .join('\n');
+/** What is no text. */
+function noteOthers(parts: readonly ShownPart[], leftOut: Set<string>): void {
+  for (const part of parts) {
+    if (part.kind === 'media') leftOut.add(part.medium);
+    else if (part.kind === 'other') leftOut.add(part.name);
+    else if (part.kind !== 'text') leftOut.add(part.kind);
+  }
 }
 
-function samplingOf(body: unknown): SamplingDraft {
-  const schema = at(body, 'response_format', 'json_schema', 'schema');
-  return {
-    ...noParameters,
-    temperature: numberAt(body, 'temperature') ?? '',
-    topP: numberAt(body, 'top_p') ?? '',
-    maxTokens: numberAt(body, 'max_completion_tokens') ?? numberAt(body, 'max_tokens') ?? '',
-    effort: textAt(body, 'reasoning_effort') ?? '',
-    schema: schema === undefined ? '' : JSON.stringify(schema, null, 2),
-  };
+function textOf(parts: readonly ShownPart[]): string {
+  return parts.flatMap((part) => (part.kind === 'text' ? part.text : [])).join('\n');
 }

@@ -1,37 +1,39 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { QueryResults } from '../../../server/contract/queries.ts';
 import { sentRequestOf } from '../../state/sent-request.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { chatSession } from './chat-session.ts';
-import { parseJson } from './json-path.ts';
-import { type ReadChat, readSentChat } from './read-sent.ts';
+import { type OpenableRequest, openable } from './openable.ts';
+import type { ReadChat } from './read-sent.ts';
 
-/** `opened`: it stands in the bench. `missing`: its body was not captured, or is no chat request. */
-export type SentRequest = { id: string; state: 'opened' | 'missing' } | null;
+/** What became of the request that was to be opened; null: there was none. */
+export type OpenedRequest =
+  | { id: string; state: 'opened' /** Null: the bench's own. */; api: string | null; leftOut: readonly string[] }
+  | { id: string; state: Exclude<OpenableRequest['kind'], 'chat'> }
+  | null;
+
+const benchApi = 'OpenAI Chat Completions';
 
 /** Opens a captured request that the address names: `/playground?from=req_…`. What stood in the bench before is replaced. */
-export function useSentRequest(): SentRequest {
+export function useSentRequest(): OpenedRequest {
   const from = new URLSearchParams(useSearch()).get('from');
   const [, goTo] = useLocation();
-  const [shown, setShown] = useState<SentRequest>(null);
+  const [shown, setShown] = useState<OpenedRequest>(null);
   const { answer, problem } = useQuery<'request'>(from === null ? null : { type: 'request', id: from });
-  const settle = useEffectEvent((id: string, sent: ReadChat | null) => {
-    if (sent) open(sent);
-    setShown({ id, state: sent ? 'opened' : 'missing' });
-    const model = sent?.model ? `?model=${encodeURIComponent(sent.model)}` : '';
+  const settle = useEffectEvent((id: string, sent: OpenableRequest) => {
+    if (sent.kind === 'chat') {
+      open(sent.chat);
+      const api = sent.api === benchApi ? null : sent.api;
+      setShown({ id, state: 'opened', api, leftOut: sent.chat.leftOut });
+    } else setShown({ id, state: sent.kind });
+    const model = sent.kind === 'chat' && sent.chat.model ? `?model=${encodeURIComponent(sent.chat.model)}` : '';
     goTo(`/playground/chat${model}`, { replace: true });
   });
   useEffect(() => {
-    if (from !== null && answer?.request.id === from) settle(from, chatIn(answer));
-    else if (from !== null && problem) settle(from, null);
+    if (from !== null && answer?.request.id === from) settle(from, openable(sentRequestOf(answer)));
+    else if (from !== null && problem) settle(from, { kind: 'missing' });
   }, [from, answer, problem]);
   return shown;
-}
-
-function chatIn(answer: QueryResults['request']): ReadChat | null {
-  const sent = sentRequestOf(answer);
-  return sent.kind === 'kept' ? readSentChat(parseJson(sent.body)) : null;
 }
 
 function open({ turns, text, system, tools, sampling }: ReadChat): void {

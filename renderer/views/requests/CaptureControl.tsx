@@ -19,6 +19,7 @@ export function CaptureControl() {
   const timed = useControlState((state) => state.views?.status.capture ?? none);
   const groups = useControlState((state) => state.views?.groups) ?? [];
   const keys = useControlState((state) => state.views?.keys) ?? [];
+  const days = useControlState((state) => state.views?.status.settings.capture.retentionDays ?? 0);
   const start = (scope: { group?: string; key?: string }) => void run({ type: 'capture.start', minutes, ...scope });
   return (
     <>
@@ -38,7 +39,9 @@ export function CaptureControl() {
           </Button>
         </Menu.Target>
         <Menu.Dropdown className={classes.scopes}>
-          <Menu.Label>{names.hint(formats.number(minutes))}</Menu.Label>
+          <Menu.Label className={classes.scopeHint}>
+            {names.hint(formats.number(minutes), formats.number(days))}
+          </Menu.Label>
           <Menu.Item onClick={() => start({})}>{names.all}</Menu.Item>
           {groups.map(({ id, name }) => (
             <Menu.Item key={id} onClick={() => start({ group: id })}>
@@ -50,6 +53,8 @@ export function CaptureControl() {
               {names.key(name ?? id)}
             </Menu.Item>
           ))}
+          <Menu.Divider />
+          <Menu.Label className={classes.scopeHint}>{names.one}</Menu.Label>
         </Menu.Dropdown>
       </Menu>
     </>

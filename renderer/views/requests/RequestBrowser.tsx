@@ -25,6 +25,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
+  const isNarrow = !isWide || isBeside;
   const search = searchOf(filter);
   // With the tab of the open request, which the next one is shown in.
   const wholeSearch = useSearch();
@@ -40,7 +41,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
     <>
       <div className={classes.summaryLine}>
         <ListSummary filter={filter} sortedOf={shown.sortedOf} />
-        <SortChoice filter={filter} onChange={(changed) => navigate(`/requests${searchOf(changed)}`)} />
+        {isNarrow && <SortChoice filter={filter} />}
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
         <RequestList
@@ -48,7 +49,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           filter={filter}
           openId={openId}
           anchorId={lastOpenId.current}
-          isNarrow={!isWide || isBeside}
+          isNarrow={isNarrow}
           onHold={setHeld}
         />
         {openId !== null && (

@@ -48,7 +48,7 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
     <RequestTable
       key={String(isNarrow)}
       shown={{ ...shown, requests }}
-      search={searchOf(filter)}
+      filter={filter}
       openId={openId}
       anchorId={anchorId}
       isNarrow={isNarrow}

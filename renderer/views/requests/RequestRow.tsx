@@ -33,7 +33,7 @@ interface RequestRowProps {
   isTabStop: boolean;
 }
 
-/** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
+/** One request, without the method and version that nearly all have: its title has both. Drawn anew only when it changes or moves, or while it runs, each second. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { request, keyName, providerName, top, position, href, isOpen, isTabStop } = props;
   const localization = useLocalization();
@@ -42,6 +42,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
   const rate = outputRateOf(request);
+  const asked = `${request.method} ${request.route}`;
   const { tokensPerSecond } = localization.messages.requests;
   return (
     <tr
@@ -60,12 +61,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
         <Link
           className={classes.link}
           href={href}
-          title={`${request.method} ${request.route}`}
+          title={asked}
+          aria-label={asked}
           data-request={request.id}
           tabIndex={isTabStop ? 0 : -1}
           {...(isOpen && { 'aria-current': true })}
         >
-          <span className={classes.soft}>{request.method}</span> {request.route}
+          {request.method !== 'POST' && <span className={classes.soft}>{request.method} </span>}
+          {request.route.replace(/^\/v1\//, '/')}
         </Link>
         {request.stream && <StreamMark />}
       </td>

@@ -6,10 +6,11 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
+import { ColumnHeads } from './ColumnHeads.tsx';
 import { ListFoot } from './ListFoot.tsx';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
-import { hrefOf } from './request-filter.ts';
+import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
 import type { ShownRequests } from './use-requests.ts';
 import { useRowFocus } from './use-row-focus.ts';
 
@@ -17,24 +18,9 @@ const rowHeights = { wide: 33, narrow: 55 };
 /** So many rows before the end, the next page is asked for. */
 export const rowsAhead = 30;
 
-const columnNames = [
-  'status',
-  'time',
-  'request',
-  'model',
-  'provider',
-  'key',
-  'firstByte',
-  'duration',
-  'rate',
-  'tokens',
-  'cost',
-] as const;
-
 interface RequestTableProps {
   shown: ShownRequests & { requests: readonly LiveRequest[] };
-  /** Of the address. */
-  search: string;
+  filter: ShownFilter;
   openId: string | null;
   anchorId: string | null;
   isNarrow: boolean;
@@ -42,13 +28,14 @@ interface RequestTableProps {
 }
 
 /** Only the rows in sight are in the page, and only one of them is a tab stop: the arrows, J and K lead to the others. */
-export function RequestTable({ shown, search, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
+export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
-  const { columns, title } = useMessages().requests;
+  const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
   const keyNames = useKeyNames();
   const providerName = useProviderName();
   const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
+  const search = searchOf(filter);
   const openIndex = openId === null ? -1 : requests.findIndex(({ id }) => id === openId);
   const virtualizer = useVirtualizer({
     count: requests.length,
@@ -74,13 +61,7 @@ export function RequestTable({ shown, search, openId, anchorId, isNarrow, onHold
       >
         <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1} onKeyDown={focus.onKeyDown}>
           <thead className={classes.head}>
-            <tr className={classes.row}>
-              {columnNames.map((name) => (
-                <th key={name} className={classes[name]}>
-                  {columns[name]}
-                </th>
-              ))}
-            </tr>
+            <ColumnHeads filter={filter} isNarrow={isNarrow} />
           </thead>
           <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
             {items.map(({ index, key, start }) => {

@@ -1,28 +1,29 @@
 import { NativeSelect } from '@mantine/core';
+import { useLocation } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Requests.module.css';
-import { type ShownFilter, sorts } from './request-filter.ts';
+import { type ShownFilter, searchOf, sortOf, sorts, sortTextOf } from './request-filter.ts';
 
-interface SortChoiceProps {
-  filter: ShownFilter;
-  onChange(filter: ShownFilter): void;
-}
-
-/** By time, or by what a request took or cost, the highest first. */
-export function SortChoice({ filter, onChange }: SortChoiceProps) {
+/** What the heads of the columns do, where there is no room for columns. */
+export function SortChoice({ filter }: { filter: ShownFilter }) {
   const { requests: names } = useMessages();
+  const [, navigate] = useLocation();
   const { sort, ...others } = filter;
   const choose = (value: string) => {
-    const by = sorts.find((each) => each === value);
-    onChange(by ? { ...others, sort: { by, isAscending: false } } : others);
+    const chosen = sortOf(value);
+    navigate(`/requests${searchOf(chosen ? { ...others, sort: chosen } : others)}`);
   };
   return (
     <NativeSelect
       className={classes.sort}
       size="xs"
       aria-label={names.sort}
-      data={[{ value: '', label: names.newestFirst }, ...sorts.map((by) => ({ value: by, label: names.sorts[by] }))]}
-      value={sort?.by ?? ''}
+      data={[
+        { value: '', label: names.newestFirst },
+        ...sorts.map((by) => ({ value: `-${by}`, label: names.highestFirst[by] })),
+        ...sorts.map((by) => ({ value: by, label: names.lowestFirst[by] })),
+      ]}
+      value={sort ? sortTextOf(sort) : ''}
       onChange={({ currentTarget }) => choose(currentTarget.value)}
     />
   );

@@ -81,7 +81,7 @@ export function searchOf(filter: ShownFilter): string {
   add('range', range);
   add('since', filter.sinceMs);
   add('until', filter.untilMs);
-  add('sort', sort && `${sort.isAscending ? '' : '-'}${sort.by}`);
+  add('sort', sort && sortTextOf(sort));
   const text = address.toString();
   return text && `?${text}`;
 }
@@ -91,9 +91,14 @@ export function hrefOf(id: string, search: string): string {
   return `/requests/${encodeURIComponent(id)}${search}`;
 }
 
-function sortOf(text: string): Sort | null {
+/** As it stands in an address; null: newest first. */
+export function sortOf(text: string): Sort | null {
   const by = sorts.find((each) => each === text.replace(/^-/, ''));
   return by ? { by, isAscending: !text.startsWith('-') } : null;
+}
+
+export function sortTextOf({ by, isAscending }: Sort): string {
+  return `${isAscending ? '' : '-'}${by}`;
 }
 
 const rangeMs: Record<TimeRange, number> = {

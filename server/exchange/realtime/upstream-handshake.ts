@@ -43,7 +43,7 @@ export class UpstreamHandshake {
 
   /** Call only before `run` settles. */
   abort(): void {
-    this.#aborted.reject(new TransportError('aborted', 'connect', 'the client left'));
+    this.#aborted.reject(new TransportError('aborted', 'connect', 'the client disconnected'));
     this.#connection?.destroy();
   }
 }

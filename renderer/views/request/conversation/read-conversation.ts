@@ -21,7 +21,8 @@ export function readConversation(request: unknown, answer: unknown): ShownConver
   return { messages: paired(messages), tools: readTools(objectOf(request).tools) };
 }
 
-function readRequest(request: unknown): ShownMessage[] {
+/** What was asked, in order; each result in a message of its own place. Empty if there are no messages. */
+export function readRequest(request: unknown): ShownMessage[] {
   if (!isObject(request)) return [];
   if (Array.isArray(request.messages)) return readMessages(request);
   if (Array.isArray(request.contents)) return readContents(request);

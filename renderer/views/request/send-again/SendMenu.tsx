@@ -14,6 +14,7 @@ import type { RequestInFull } from '../../../../server/contract/request-views.ts
 import { useMessages } from '../../../messages/use-messages.ts';
 import { type SentRequest, sentRequestOf } from '../../../state/sent-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
+import { openable } from '../../playground/openable.ts';
 import { curlOf } from './curl.ts';
 import { nodeOf } from './node.ts';
 import { pythonOf } from './python.ts';
@@ -28,10 +29,13 @@ interface SendMenuProps {
 
 /** What can be done with a request: send it again, changed or not, go on in the playground, or take it along as a program. */
 export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
-  const { inspector: names } = useMessages();
+  const { inspector: names, playground } = useMessages();
   const [, navigate] = useLocation();
   const [said, setSaid] = useState('');
   const sent = useMemo(() => sentRequestOf(shown), [shown]);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  // A body may be long: it is read when somebody wants to know.
+  const inPlayground = useMemo(() => (isMenuOpen ? openable(sent) : null), [isMenuOpen, sent]);
   const snippet = useSnippet(sent);
   const copy = async (text: string | null) => {
     const isCopied =
@@ -44,7 +48,13 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
   };
   return (
     <>
-      <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }} onOpen={() => setSaid('')}>
+      <Menu
+        position="bottom-end"
+        width={240}
+        transitionProps={{ duration: 0 }}
+        onOpen={() => setSaid('')}
+        onChange={setMenuOpen}
+      >
         <Menu.Target>
           <Button
             size="compact-sm"
@@ -64,11 +74,14 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
           </Menu.Item>
           <Menu.Item
             leftSection={<IconPlayerPlay size={14} aria-hidden />}
-            disabled={sent.kind === 'missing'}
+            disabled={inPlayground?.kind !== 'chat'}
             onClick={() => navigate(`/playground?from=${encodeURIComponent(shown.request.id)}`)}
           >
             {names.inPlayground}
           </Menu.Item>
+          {inPlayground && inPlayground.kind !== 'chat' && (
+            <Menu.Label>{playground.fromNothing[inPlayground.kind]}</Menu.Label>
+          )}
           <Menu.Divider />
           {programs.map(({ name, Icon, write, needsSdk }) => (
             <Menu.Item

@@ -1,0 +1,71 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { useRef } from 'react';
+import type { KeyView } from '../../../server/contract/access-views.ts';
+import { CopyButton } from '../../components/CopyButton.tsx';
+import { IconAct } from '../../components/IconAct.tsx';
+import classes from '../../components/List.module.css';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCanChange } from '../../state/use-can-change.ts';
+
+const actSize = 18;
+const itemSize = 14;
+
+interface KeyActionsProps {
+  view: KeyView;
+  /** Null: there is none, and the row says why. */
+  readSecret(): Promise<string | null>;
+  onReveal(): void;
+  onEdit(): void;
+  onRotate(): void;
+  onRevoke(): void;
+}
+
+/** What is done often is in reach; what ends a secret takes one step more. */
+export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
+  const { keys: names } = useMessages();
+  const isDisabled = !useCanChange();
+  const name = view.name ?? view.id;
+  const more = useRef<HTMLButtonElement>(null);
+  // A dialog gives the focus back to what had it: the item is gone by then.
+  const fromMenu = (act: () => void) => () => {
+    more.current?.focus();
+    act();
+  };
+  return (
+    <div className={classes.actions}>
+      {view.canReveal && <CopyButton value={readSecret} what={names.secretOf(name)} />}
+      <IconAct label={names.edit(name)} icon={<IconPencil size={actSize} />} isDisabled={isDisabled} onClick={onEdit} />
+      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <ActionIcon ref={more} variant="subtle" color="gray" aria-label={names.more(name)} title={names.more(name)}>
+            <IconDots size={actSize} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {view.canReveal && (
+            <Menu.Item leftSection={<IconEye size={itemSize} aria-hidden />} onClick={fromMenu(onReveal)}>
+              {names.reveal}
+            </Menu.Item>
+          )}
+          <Menu.Item
+            leftSection={<IconRefresh size={itemSize} aria-hidden />}
+            disabled={isDisabled}
+            onClick={fromMenu(onRotate)}
+          >
+            {names.rotate}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            c="var(--meaning-bad)"
+            leftSection={<IconTrash size={itemSize} aria-hidden />}
+            disabled={isDisabled}
+            onClick={fromMenu(onRevoke)}
+          >
+            {names.revoke}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}

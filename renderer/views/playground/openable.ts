@@ -1,0 +1,15 @@
+import type { SentRequest } from '../../state/sent-request.ts';
+import { apiOfUrl } from '../request/api-of-url.ts';
+import { parseJson } from './json-path.ts';
+import { type ReadChat, readSentChat } from './read-sent.ts';
+
+/** What the chat bench can open of a request. `missing`: its body was not kept whole. `other`: it is no conversation. */
+export type OpenableRequest = { kind: 'chat'; chat: ReadChat; api: string } | { kind: 'missing' } | { kind: 'other' };
+
+export function openable(sent: SentRequest): OpenableRequest {
+  if (sent.kind === 'missing') return sent;
+  const api = apiOfUrl(sent.path);
+  // Other APIs have an `input` too, such as that of embeddings.
+  const chat = api === null ? null : readSentChat(parseJson(sent.body), sent.request.modelAsked);
+  return api !== null && chat !== null ? { kind: 'chat', chat, api } : { kind: 'other' };
+}

@@ -1,0 +1,93 @@
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
+import { useMessages } from '../../messages/use-messages.ts';
+import classes from './RequestTable.module.css';
+import { type ShownFilter, type SortBy, searchOf } from './request-filter.ts';
+
+const columnNames = [
+  'status',
+  'time',
+  'request',
+  'model',
+  'provider',
+  'key',
+  'firstByte',
+  'duration',
+  'rate',
+  'tokens',
+  'cost',
+] as const;
+type ColumnName = (typeof columnNames)[number];
+
+/** Time is the order without a sort: newest first. */
+const sortOf: Partial<Record<ColumnName, SortBy | 'time'>> = {
+  time: 'time',
+  firstByte: 'first-byte',
+  duration: 'duration',
+  tokens: 'tokens',
+  cost: 'cost',
+};
+
+/** The head that was pressed: a list of another order is another list, whose head gets the focus back. */
+let pressed: ColumnName | null = null;
+
+interface ColumnHeadsProps {
+  filter: ShownFilter;
+  /** Where rows have two lines, nothing stands below a head: they are there for screen readers only. */
+  isNarrow: boolean;
+}
+
+/** The names of the columns; those of what can be sorted by are buttons, and the order is part of the address. */
+export function ColumnHeads({ filter, isNarrow }: ColumnHeadsProps) {
+  const { columns } = useMessages().requests;
+  const isSortedBy = (by: SortBy | 'time' | undefined) => by !== undefined && by === (filter.sort?.by ?? 'time');
+  const direction = filter.sort?.isAscending ? 'ascending' : 'descending';
+  return (
+    <tr className={classes.row}>
+      {columnNames.map((name) => {
+        const by = sortOf[name];
+        return (
+          <th key={name} className={classes[name]} aria-sort={isSortedBy(by) ? direction : undefined}>
+            {by === undefined || isNarrow ? columns[name] : <SortHead name={name} by={by} filter={filter} />}
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+interface SortHeadProps {
+  name: ColumnName;
+  by: SortBy | 'time';
+  filter: ShownFilter;
+}
+
+/** The highest first; pressed again, the lowest. */
+function SortHead({ name, by, filter }: SortHeadProps) {
+  const { columns } = useMessages().requests;
+  const [, navigate] = useLocation();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (pressed !== name) return;
+    pressed = null;
+    // Whoever went elsewhere meanwhile stays there.
+    if (document.activeElement === document.body) button.current?.focus();
+  }, [name]);
+  const { sort, ...others } = filter;
+  const isSorted = by === (sort?.by ?? 'time');
+  const choose = () => {
+    const isAscending = isSorted && !sort?.isAscending;
+    const next = searchOf(by === 'time' ? others : { ...others, sort: { by, isAscending } });
+    if (next === searchOf(filter)) return;
+    pressed = name;
+    navigate(`/requests${next}`);
+  };
+  const Arrow = sort?.isAscending ? IconArrowUp : IconArrowDown;
+  return (
+    <button ref={button} type="button" className={classes.sortHead} onClick={choose}>
+      {columns[name]}
+      {isSorted && <Arrow className={classes.sortArrow} size={12} aria-hidden />}
+    </button>
+  );
+}
