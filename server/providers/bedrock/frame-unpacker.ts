@@ -1,4 +1,5 @@
 /** Turns AWS's event-stream frames into server-sent events. Source: AWS, "Event stream encoding". */
+import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { StreamUnpacker } from '../dialect.ts';
@@ -7,6 +8,9 @@ import { type FrameFormat, objectIn } from './frames.ts';
 const lengthBytes = 4;
 /** Prelude of 12 bytes and checksum of 4. */
 const leastFrameBytes = 16;
+/** Where the headers begin. */
+const preludeBytes = 12;
+const checksumBytes = 4;
 /** AWS's own limit for a payload, with room for headers. */
 const mostFrameBytes = 24 * 1024 * 1024;
 
@@ -19,6 +23,9 @@ export class FrameUnpacker implements StreamUnpacker {
   readonly #format: FrameFormat;
   #held: Buffer[] = [];
   #heldBytes = 0;
+  /** The headers of the latest frame, which nearly all frames of a stream share, and what they say. */
+  #headerBytes: Buffer = nothing;
+  #headers: Headers = () => '';
 
   constructor(format: FrameFormat) {
     this.#format = format;
@@ -28,7 +35,7 @@ export class FrameUnpacker implements StreamUnpacker {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     let events = '';
-    for (let frame = this.#next(); frame; frame = this.#next()) events += eventOf(frame, this.#format);
+    for (let frame = this.#next(); frame; frame = this.#next()) events += this.#eventOf(frame);
     return Buffer.from(events);
   }
 
@@ -49,6 +56,31 @@ export class FrameUnpacker implements StreamUnpacker {
     return all.subarray(0, length);
   }
 
+  /** Empty for a frame that says nothing to a client. */
+  #eventOf(frame: Buffer): string {
+    const payload = this.#readFrame(frame);
+    const text = this.#headers;
+    if (text(':message-type') === 'event') {
+      const event = this.#format.event(text(':event-type'), payload);
+      if (event === null) throw malformed('an event that is no JSON');
+      return event;
+    }
+    const name = text(':exception-type') || text(':error-code');
+    const said = objectIn(payload);
+    return this.#format.exception(name, String(said.message ?? said.Message ?? (text(':error-message') || name)));
+  }
+
+  /** Returns the payload. */
+  #readFrame(frame: Buffer): Buffer {
+    const headersEnd = preludeBytes + frame.readUInt32BE(lengthBytes);
+    const headers = frame.subarray(preludeBytes, headersEnd);
+    if (headers.equals(this.#headerBytes) && isIntact(frame)) return frame.subarray(headersEnd, -checksumBytes);
+    const decoded = decode(frame);
+    this.#headerBytes = Buffer.from(headers);
+    this.#headers = (name) => String(decoded.headers[name]?.value ?? '');
+    return Buffer.from(decoded.body.buffer, decoded.body.byteOffset, decoded.body.byteLength);
+  }
+
   #joined(): Buffer {
     const [first = nothing, ...others] = this.#held;
     if (others.length === 0) return first;
@@ -58,25 +90,22 @@ export class FrameUnpacker implements StreamUnpacker {
   }
 }
 
+/** A header's value; empty if there is none of this name. */
+type Headers = (name: string) => string;
+
 const nothing = Buffer.alloc(0);
 
 function malformed(what: string, cause?: unknown): TransportError {
   return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
 }
 
-/** Empty for a frame that says nothing to a client. */
-function eventOf(frame: Buffer, format: FrameFormat): string {
-  const { headers, body } = decode(frame);
-  const text = (name: string) => String(headers[name]?.value ?? '');
-  const payload = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (text(':message-type') === 'event') {
-    const event = format.event(text(':event-type'), payload);
-    if (event === null) throw malformed('an event that is no JSON');
-    return event;
-  }
-  const name = text(':exception-type') || text(':error-code');
-  const said = objectIn(payload);
-  return format.exception(name, String(said.message ?? said.Message ?? (text(':error-message') || name)));
+function isIntact(frame: Buffer): boolean {
+  const checksumAt = frame.length - checksumBytes;
+  const preludeChecksumAt = preludeBytes - checksumBytes;
+  return (
+    crc32(frame.subarray(0, preludeChecksumAt)) === frame.readUInt32BE(preludeChecksumAt) &&
+    crc32(frame.subarray(0, checksumAt)) === frame.readUInt32BE(checksumAt)
+  );
 }
 
 function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {
