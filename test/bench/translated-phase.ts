@@ -11,9 +11,9 @@ import { median } from './samples.ts';
 
 const turns = 5;
 const connections = 4;
-const fullAnswers = 8;
+const fullAnswers = 4;
 const pacedConnections = 40;
-const warmUpAnswers = 40;
+const warmUpAnswers = 8;
 
 type Measured = Omit<Conversation, 'pace'>;
 
@@ -39,16 +39,21 @@ export function translatedKey(pace: Conversation['pace'], { client, upstream, sa
 
 export async function translatedPhase(bench: Bench): Promise<void> {
   const gateway = await bench.running('sluice');
-  const all = [...translatedConversations, ...translatedConversations.map(identityOf)];
-  if (bench.round === 0) for (const one of all) await full(bench, gateway, one, warmUpAnswers);
-  for (let turn = 0; turn < Math.ceil(turns * bench.scale); turn++) {
-    for (const one of translatedConversations) {
+  const chosen = translatedConversations.filter((_, index) => index % Math.ceil(1 / bench.scale) === 0);
+  if (bench.round === 0) {
+    for (const one of chosen) {
+      await full(bench, gateway, identityOf(one), warmUpAnswers);
+      await full(bench, gateway, one, warmUpAnswers);
+    }
+  }
+  for (let turn = 0; turn < turns; turn++) {
+    for (const one of chosen) {
       const key = translatedKey('full', one);
       bench.samples.add(key, 'identity', await full(bench, gateway, identityOf(one), fullAnswers));
       bench.samples.add(key, 'translated', await full(bench, gateway, one, fullAnswers));
     }
   }
-  for (const one of translatedConversations.filter(({ said }) => said === 'text')) {
+  for (const one of chosen.filter(({ said }) => said === 'text')) {
     const [identity, translated] = [await paced(bench, gateway, identityOf(one)), await paced(bench, gateway, one)];
     const key = translatedKey('paced', one);
     bench.samples.add(key, 'identity', identity.cpuUs);

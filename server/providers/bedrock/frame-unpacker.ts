@@ -73,10 +73,12 @@ export class FrameUnpacker implements StreamUnpacker {
   /** Returns the payload. */
   #readFrame(frame: Buffer): Buffer {
     const headersEnd = preludeBytes + frame.readUInt32BE(lengthBytes);
-    const headers = frame.subarray(preludeBytes, headersEnd);
-    if (headers.equals(this.#headerBytes) && isIntact(frame)) return frame.subarray(headersEnd, -checksumBytes);
+    const checksumAt = frame.length - checksumBytes;
+    const isKnown =
+      headersEnd <= checksumAt && frame.compare(this.#headerBytes, 0, undefined, preludeBytes, headersEnd) === 0;
+    if (isKnown && isIntact(frame, checksumAt)) return frame.subarray(headersEnd, checksumAt);
     const decoded = decode(frame);
-    this.#headerBytes = Buffer.from(headers);
+    this.#headerBytes = Buffer.from(frame.subarray(preludeBytes, headersEnd));
     this.#headers = (name) => String(decoded.headers[name]?.value ?? '');
     return Buffer.from(decoded.body.buffer, decoded.body.byteOffset, decoded.body.byteLength);
   }
@@ -99,13 +101,9 @@ function malformed(what: string, cause?: unknown): TransportError {
   return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
 }
 
-function isIntact(frame: Buffer): boolean {
-  const checksumAt = frame.length - checksumBytes;
-  const preludeChecksumAt = preludeBytes - checksumBytes;
-  return (
-    crc32(frame.subarray(0, preludeChecksumAt)) === frame.readUInt32BE(preludeChecksumAt) &&
-    crc32(frame.subarray(0, checksumAt)) === frame.readUInt32BE(checksumAt)
-  );
+/** The checksum covers the prelude, too. */
+function isIntact(frame: Buffer, checksumAt: number): boolean {
+  return crc32(frame.subarray(0, checksumAt)) === frame.readUInt32BE(checksumAt);
 }
 
 function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {
