@@ -34,8 +34,16 @@ export class FrameUnpacker implements StreamUnpacker {
   push(bytes: Buffer): Buffer {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
+    if (!this.#hasFrame()) return nothing;
+    const all = this.#joined();
     let events = '';
-    for (let frame = this.#next(); frame; frame = this.#next()) events += this.#eventOf(frame);
+    let at = 0;
+    for (let end = frameEnd(all, at); end !== -1; end = frameEnd(all, at)) {
+      events += this.#eventOf(all.subarray(at, end));
+      at = end;
+    }
+    this.#heldBytes = all.length - at;
+    this.#held = this.#heldBytes === 0 ? [] : [all.subarray(at)];
     return Buffer.from(events);
   }
 
@@ -43,17 +51,11 @@ export class FrameUnpacker implements StreamUnpacker {
     return this.#heldBytes === 0;
   }
 
-  #next(): Buffer | null {
-    if (this.#heldBytes < lengthBytes) return null;
+  /** Pieces are joined only once a frame is complete, so that a long one in many pieces is copied once. */
+  #hasFrame(): boolean {
+    if (this.#heldBytes < lengthBytes) return false;
     const [first = nothing] = this.#held;
-    // Joined only once a frame is complete, so that a long one in many pieces is copied once.
-    const length = (first.length < lengthBytes ? this.#joined() : first).readUInt32BE(0);
-    if (length < leastFrameBytes || length > mostFrameBytes) throw malformed('a frame of an impossible length');
-    if (this.#heldBytes < length) return null;
-    const all = this.#joined();
-    this.#held = all.length === length ? [] : [all.subarray(length)];
-    this.#heldBytes -= length;
-    return all.subarray(0, length);
+    return this.#heldBytes >= frameLength(first.length < lengthBytes ? this.#joined() : first, 0);
   }
 
   /** Empty for a frame that says nothing to a client. */
@@ -96,6 +98,19 @@ export class FrameUnpacker implements StreamUnpacker {
 type Headers = (name: string) => string;
 
 const nothing = Buffer.alloc(0);
+
+function frameLength(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt32BE(at);
+  if (length < leastFrameBytes || length > mostFrameBytes) throw malformed('a frame of an impossible length');
+  return length;
+}
+
+/** The end of the frame that begins at `at`; -1 if it is not complete. */
+function frameEnd(bytes: Buffer, at: number): number {
+  if (bytes.length - at < lengthBytes) return -1;
+  const end = at + frameLength(bytes, at);
+  return end > bytes.length ? -1 : end;
+}
 
 function malformed(what: string, cause?: unknown): TransportError {
   return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
