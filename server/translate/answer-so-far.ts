@@ -1,6 +1,7 @@
 /** What a client has of a translated stream, so that another attempt can continue it. */
 import { TextMatch } from '../wire/text-match.ts';
 import { opensAnywhere } from './carried-reasoning.ts';
+import { GrowingText } from './growing-text.ts';
 import type { AnswerEvent } from './neutral-answer.ts';
 
 /** In characters. About 128,000 tokens, the output limit of today's largest models. */
@@ -13,37 +14,32 @@ const maxLength = 512 * 1024;
 const harmless: ReadonlySet<AnswerEvent['type']> = new Set(['start', 'text', 'thinking', 'usage', 'foreign']);
 
 export class AnswerSoFar {
-  #text = '';
-  /** What follows `#text`, still escaped as in JSON. */
-  #escaped = '';
+  #text = new GrowingText();
   #isPlain = true;
 
   take(event: AnswerEvent): void {
     if (event.type === 'text') {
-      this.#decode();
-      this.#text += event.text;
+      this.#text.add(event.text);
+      this.#limit();
     } else if (!harmless.has(event.type) && !(event.type === 'seal' && opensAnywhere(event.seal)))
       this.#isPlain = false;
   }
 
   /** Adds a text that is the inside of a JSON string. */
   append(escaped: string): void {
-    this.#escaped += escaped;
-    if (this.#escaped.length > maxLength) this.#decode();
+    this.#text.addEscaped(escaped);
+    this.#limit();
   }
 
   /** The text, if that and unsigned thoughts are all that the client has; null if the answer cannot be continued. */
   get text(): string | null {
-    this.#decode();
-    return this.#isPlain ? this.#text : null;
+    return this.#isPlain ? this.#text.text : null;
   }
 
-  #decode(): void {
-    if (this.#escaped !== '') this.#text += String(JSON.parse(`"${this.#escaped}"`));
-    this.#escaped = '';
-    if (this.#text.length <= maxLength) return;
+  #limit(): void {
+    if (this.#text.length <= maxLength || this.#text.text.length <= maxLength) return;
     this.#isPlain = false;
-    this.#text = '';
+    this.#text = new GrowingText();
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from './answer-context.ts';
 import type { CallIds } from './call-ids.ts';
 import { CustomInputReader, customInput, isCutInput } from './custom-input.ts';
+import { GrowingText } from './growing-text.ts';
 import type { AnswerError, AnswerEvent, CallEvent, Stop } from './neutral-answer.ts';
 
 interface OpenCall {
@@ -23,7 +24,7 @@ interface OpenCall {
   name: string;
   /** Set for a custom tool that was offered as a function. */
   input: CustomInputReader | null;
-  arguments: string;
+  arguments: GrowingText;
 }
 
 export class EventsForClient {
@@ -51,6 +52,16 @@ export class EventsForClient {
     this.#out = [];
     this.#take(event);
     return this.#out;
+  }
+
+  /** The arguments of the open call are passed on as something else. */
+  get isRewriting(): boolean {
+    return this.#open !== null && this.#open.input !== null;
+  }
+
+  /** Adds more arguments of the open call, given as the inside of a JSON string. */
+  takeMoreArguments(escaped: string): void {
+    this.#open?.arguments.addEscaped(escaped);
   }
 
   #take(event: AnswerEvent): void {
@@ -98,7 +109,7 @@ export class EventsForClient {
     const id = isAnswer ? '' : this.#ids.assign(event.id);
     const asked = event.kind === 'custom' ? 'custom' : kind;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: asked, seal };
-    this.#open = { call: isAnswer ? null : call, name, input, arguments: '' };
+    this.#open = { call: isAnswer ? null : call, name, input, arguments: new GrowingText() };
     if (isAnswer) return;
     this.#calls++;
     this.#hasCalls = true;
@@ -114,7 +125,7 @@ export class EventsForClient {
       const passing = open.input ? open.input.push(text) : text;
       if (passing !== '') this.#pass({ type: 'arguments', index: open.call.index, text: passing });
     }
-    open.arguments += text;
+    open.arguments.add(text);
   }
 
   /** Passes on delayed events, up to a call whose end has not arrived. */
@@ -133,13 +144,14 @@ export class EventsForClient {
     if (open === null || open.call === null) return;
     const { call } = open;
     if (open.input) this.#closeInput(call, open);
-    else if (call.kind === 'function' && open.arguments.trim() === '') {
+    else if (call.kind === 'function' && open.arguments.text.trim() === '') {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
-    } else if (call.kind === 'function' && this.#isBroken(open.arguments)) this.#fail(brokenArguments(open.name));
+    } else if (call.kind === 'function' && this.#isBroken(open.arguments.text)) this.#fail(brokenArguments(open.name));
     this.#pass({ type: 'call-end', index: call.index });
   }
 
-  #closeInput({ index }: CallEvent, { input, name, arguments: given }: OpenCall): void {
+  #closeInput({ index }: CallEvent, { input, name, arguments: all }: OpenCall): void {
+    const given = all.text;
     if (isCutInput(given)) this.#fail(brokenArguments(name));
     else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(given) });
   }

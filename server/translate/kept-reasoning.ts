@@ -4,8 +4,9 @@
  */
 
 import { hash } from 'node:crypto';
+import { GrowingText } from './growing-text.ts';
 import type { CallPart, Conversation, Part, Seal, Turn } from './neutral.ts';
-import type { AnswerEvent } from './neutral-answer.ts';
+import type { AnswerEvent, DeltaEvent } from './neutral-answer.ts';
 
 /** One seal of an answer, with its position among the calls. */
 export interface KeptSeal {
@@ -30,32 +31,38 @@ export interface KeptReasoning {
 /** Collects the seals from the events of the client's answer. */
 export class ReasoningCollector {
   /** Calls by index. */
-  readonly #called = new Map<number, { id: string; name: string; arguments: string }>();
+  readonly #called = new Map<number, { id: string; name: string; arguments: GrowingText }>();
   readonly #seals: KeptSeal[] = [];
-  #thought = '';
+  #thought = new GrowingText();
   #calls = 0;
   #isAfterText = false;
 
   take(event: AnswerEvent): void {
-    if (event.type === 'thinking') this.#thought += event.text;
-    else if (event.type === 'seal') this.#keep(event.seal, this.#thought);
+    if (event.type === 'thinking') this.#thought.add(event.text);
+    else if (event.type === 'seal') this.#keep(event.seal, this.#thought.text);
     else if (event.type === 'text') this.#isAfterText = true;
     else if (event.type === 'call') {
-      this.#called.set(event.index, { id: event.id, name: event.name, arguments: '' });
+      this.#called.set(event.index, { id: event.id, name: event.name, arguments: new GrowingText() });
       if (event.seal) this.#keep(event.seal, null);
       this.#calls++;
     } else if (event.type === 'arguments') {
-      const call = this.#called.get(event.index);
-      if (call) call.arguments += event.text;
+      this.#called.get(event.index)?.arguments.add(event.text);
     }
-    if (event.type !== 'thinking') this.#thought = '';
+    if (event.type !== 'thinking' && !this.#thought.isEmpty) this.#thought = new GrowingText();
+  }
+
+  /** Adds more of what the latest event has added to, given as the inside of a JSON string. */
+  takeMore(latest: DeltaEvent, escaped: string): void {
+    if (latest.type === 'thinking') this.#thought.addEscaped(escaped);
+    else if (latest.type === 'arguments') this.#called.get(latest.index)?.arguments.addEscaped(escaped);
   }
 
   /** Null if there are no calls with reasoning to restore. */
   get kept(): KeptReasoning | null {
-    const calls = [...this.#called.values()];
-    const [first] = calls;
-    return first && this.#seals.length > 0 ? { callId: first.id, digest: digestOf(calls), seals: this.#seals } : null;
+    const [first] = this.#called.values();
+    if (!first || this.#seals.length === 0) return null;
+    const calls = [...this.#called.values()].map((call) => ({ name: call.name, arguments: call.arguments.text }));
+    return { callId: first.id, digest: digestOf(calls), seals: this.#seals };
   }
 
   #keep(seal: Seal, text: string | null): void {

@@ -57,12 +57,17 @@ export interface CallEvent {
   seal?: Seal | undefined;
 }
 
+/** A piece of text that the next events of a stream usually continue. */
+export type DeltaEvent =
+  | { type: 'text' | 'thinking'; text: string }
+  | { type: 'arguments'; index: number; text: string };
+
 export type AnswerEvent =
+  | DeltaEvent
   | { type: 'start'; id: string }
-  | { type: 'text' | 'refusal' | 'thinking'; text: string }
+  | { type: 'refusal'; text: string }
   | { type: 'seal'; seal: Seal }
   | CallEvent
-  | { type: 'arguments'; index: number; text: string }
   | { type: 'call-end'; index: number }
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }

@@ -5,7 +5,7 @@ import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import type { Loss } from './losses.ts';
-import type { AnswerError, AnswerEvent } from './neutral-answer.ts';
+import type { AnswerError, AnswerEvent, DeltaEvent } from './neutral-answer.ts';
 import type { EventParser, EventRenderer } from './wire-translation.ts';
 
 export class TranslatedEvents {
@@ -17,8 +17,8 @@ export class TranslatedEvents {
   readonly #soFar = new AnswerSoFar();
   /** Set if the client has the beginning of the answer from another attempt. */
   #rest: RestOfAnswer | null = null;
-  /** The text of the latest event, if it was that and nothing else. */
-  #onlyText: string | null = null;
+  /** What the latest event has added to, if it has only added. */
+  #delta: DeltaEvent | null = null;
   #told = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
@@ -55,21 +55,30 @@ export class TranslatedEvents {
 
   /** Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many short. */
   write(event: StreamEvent): string {
-    this.#onlyText = null;
+    this.#delta = null;
     this.#told = 0;
     return this.#tellAll(this.#parser.push(event));
   }
 
-  /** The text that the latest event has added; null if it was more than that. */
-  get onlyText(): string | null {
-    return this.#told === 1 ? this.#onlyText : null;
+  /** What the latest event has added to a text, thought or call, as the upstream wrote it; null if it was more than that. */
+  get onlyDelta(): DeltaEvent | null {
+    return this.#told === 1 && !this.#view.isRewriting ? this.#delta : null;
   }
 
-  /** More of that text, given as the inside of a JSON string. Null if it has to be told by `write`. */
-  writeEscaped(escaped: string): string | null {
-    const told = this.#renderer.sayEscaped(escaped);
-    if (told !== null) this.#soFar.append(escaped);
+  /** More of `onlyDelta`, given as the inside of a JSON string. Null if it has to be told by `write`. */
+  writeMore(escaped: string): string | null {
+    const delta = this.#delta;
+    const told = delta && this.#renderer.sayMore(delta, escaped);
+    if (delta === null || told === null) return null;
+    if (delta.type === 'text') this.#soFar.append(escaped);
+    else this.#reasoning.takeMore(delta, escaped);
+    if (delta.type === 'arguments') this.#view.takeMoreArguments(escaped);
     return told;
+  }
+
+  /** Takes only the usage from an event whose text was told by `writeMore`. */
+  takeUsage(event: StreamEvent): void {
+    this.#tellAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
   }
 
   /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
@@ -132,10 +141,16 @@ export class TranslatedEvents {
 
   #render(event: AnswerEvent): string {
     this.#soFar.take(event);
-    this.#told++;
-    this.#onlyText = event.type === 'text' ? event.text : null;
+    if (event.type !== 'usage') {
+      this.#told++;
+      this.#delta = isDelta(event) ? event : null;
+    }
     this.#isOver ||= event.type === 'end' || event.type === 'error';
     if (event.type === 'error') this.#failure = event.error;
     return this.#renderer.push(event);
   }
+}
+
+function isDelta(event: AnswerEvent): event is DeltaEvent {
+  return event.type === 'text' || event.type === 'thinking' || event.type === 'arguments';
 }

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { Losses } from './losses.ts';
 import type { Conversation } from './neutral.ts';
-import type { Answer, AnswerError, AnswerEvent } from './neutral-answer.ts';
+import type { Answer, AnswerError, AnswerEvent, DeltaEvent } from './neutral-answer.ts';
 import type { RenderedRequest, Target } from './rendering.ts';
 
 /** Parses one stream of an upstream. */
@@ -19,10 +19,11 @@ export interface EventRenderer {
   /** The event by which the API's clients recognise the error, for this position in the stream. */
   fail(error: AnswerError): string;
   /**
-   * Renders more of a text, given as the inside of a JSON string, which is nearly all that streams consist of. Null if the latest
-   * event was no text.
+   * Renders more of a text, thought or call's arguments, given as the inside of a JSON string, which is nearly all that streams
+   * consist of. Null if it has to be rendered by `push`.
+   * @param latest the latest event rendered
    */
-  sayEscaped(escaped: string): string | null;
+  sayMore(latest: DeltaEvent, escaped: string): string | null;
   /** Keeps a silent stream alive. */
   readonly ping: string;
   /** The whole answer, once it is complete, where the API's stream ends with it. */

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import { freePort } from '../support/ports.ts';
+import { modelsOf, type UpstreamWire, upstreamWires } from './conversations.ts';
 import { fillLedger } from './fill-ledger.ts';
 import { type Address, clientKey, model } from './payloads.ts';
 import { nginxCommand, portkeyArguments, portkeyHeaders, type ThirdPartyName } from './third-party.ts';
@@ -77,6 +78,7 @@ function sluiceConfig(upstreamPort: number, isFull: boolean): ConfigInput {
   return {
     version: 1,
     providers: [
+      ...conversationProviders(upstreamPort),
       {
         id: 'main',
         baseUrl: `http://127.0.0.1:${upstreamPort}/v1`,
@@ -89,6 +91,24 @@ function sluiceConfig(upstreamPort: number, isFull: boolean): ConfigInput {
     // What the bench writes must not push out what it filled in: the sweep would fall into one round and not the others.
     settings: { ledger: { retentionRows: 10_000_000 } },
   };
+}
+
+/** Providers of each API, for the phase `translated`. */
+function conversationProviders(upstreamPort: number): NonNullable<ConfigInput['providers']> {
+  const origin = `http://127.0.0.1:${upstreamPort}`;
+  const described = {
+    'openai-chat': { baseUrl: `${origin}/v1`, serves: ['chat' as const] },
+    'openai-responses': { baseUrl: `${origin}/v1`, serves: ['responses' as const] },
+    'anthropic-messages': { baseUrl: origin, dialect: 'anthropic' as const },
+    'gemini-generate': { baseUrl: `${origin}/v1beta`, dialect: 'gemini' as const },
+    'bedrock-converse': { baseUrl: origin, dialect: 'bedrock' as const },
+  } satisfies Record<UpstreamWire, object>;
+  return upstreamWires.map((wire) => ({
+    id: wire,
+    ...described[wire],
+    credentials: [{ id: 'c1', secret: 'env:BENCH_PROVIDER_KEY' }],
+    models: modelsOf(wire),
+  }));
 }
 
 function hashOf(secret: string): string {

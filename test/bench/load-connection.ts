@@ -3,6 +3,9 @@ import { MessageReader } from './message-reader.ts';
 
 const receiveBytes = 64 * 1024;
 
+/** The bytes of each answer, or what tells whether its body is right. */
+export type Expected = Buffer | ((body: Buffer) => boolean);
+
 /** One kept-alive connection that sends the same request again and again and checks each answer. */
 export class LoadConnection {
   done = 0;
@@ -13,14 +16,16 @@ export class LoadConnection {
   firstByteUs = 0;
   #socket: Socket | undefined;
   readonly #request: Buffer;
-  readonly #expected: Buffer;
+  readonly #expected: Expected;
+  /** Kept for a check that needs the whole body. */
+  #pieces: Buffer[] = [];
   readonly #reader: MessageReader;
   #whenAnswered: (() => void) | undefined;
   #askedMs = 0;
   #offset = 0;
   #isGood = true;
 
-  private constructor(request: Buffer, expected: Buffer) {
+  private constructor(request: Buffer, expected: Expected) {
     this.#request = request;
     this.#expected = expected;
     this.#reader = new MessageReader({
@@ -32,7 +37,7 @@ export class LoadConnection {
     });
   }
 
-  static open(port: number, request: Buffer, expected: Buffer): Promise<LoadConnection> {
+  static open(port: number, request: Buffer, expected: Expected): Promise<LoadConnection> {
     const connection = new LoadConnection(request, expected);
     return new Promise((resolve, reject) => {
       const onread = {
@@ -72,15 +77,23 @@ export class LoadConnection {
   #check(bytes: Buffer): void {
     if (this.#offset === 0) this.firstByteUs = (performance.now() - this.#askedMs) * 1_000;
     const end = this.#offset + bytes.length;
-    if (end > this.#expected.length || bytes.compare(this.#expected, this.#offset, end) !== 0) this.#isGood = false;
+    const expected = this.#expected;
+    if (typeof expected === 'function') this.#pieces.push(Buffer.from(bytes));
+    else if (end > expected.length || bytes.compare(expected, this.#offset, end) !== 0) this.#isGood = false;
     this.#offset = end;
   }
 
   #end(): void {
     this.bytes += this.#offset;
-    if (this.#isGood && this.#offset === this.#expected.length) this.done++;
+    if (this.#isGood && this.#isWhole()) this.done++;
     else this.errors++;
+    this.#pieces = [];
     this.#answered();
+  }
+
+  #isWhole(): boolean {
+    const expected = this.#expected;
+    return typeof expected === 'function' ? expected(Buffer.concat(this.#pieces)) : this.#offset === expected.length;
   }
 
   #broke(): void {

@@ -3,14 +3,17 @@
  * counted, and ends with it. Every answer is compared byte by byte with what it must be.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoadConnection } from './load-connection.ts';
+import { buildConversation, type Conversation, conversationEvents, isWholeConversation } from './conversations.ts';
+import { type Expected, LoadConnection } from './load-connection.ts';
 import { type Address, buildRequest, eventGapMs, eventsOf, expectedBody, type RequestName } from './payloads.ts';
+
+type Asked = RequestName | Conversation;
 
 /** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
 interface LoopJob {
   kind: 'loop';
   to: Address;
-  request: RequestName;
+  request: Asked;
   connections: number;
   durationMs: number;
   count?: number;
@@ -20,7 +23,7 @@ interface LoopJob {
 interface AlternateJob {
   kind: 'alternate';
   to: [Address, Address];
-  request: RequestName;
+  request: Asked;
   count: number;
 }
 
@@ -28,7 +31,7 @@ interface AlternateJob {
 interface StreamsJob {
   kind: 'streams';
   to: Address;
-  request: RequestName;
+  request: Asked;
   connections: number;
 }
 
@@ -36,7 +39,7 @@ interface StreamsJob {
 interface BurstJob {
   kind: 'burst';
   to: Address;
-  request: RequestName;
+  request: Asked;
   connections: number;
 }
 
@@ -68,8 +71,10 @@ async function run(job: Job): Promise<JobResult> {
 }
 
 function connect(job: Job, to: Address, connections: number): Promise<LoadConnection[]> {
-  const request = buildRequest(job.request, to);
-  const expected = expectedBody(job.request);
+  const { request: asked } = job;
+  const isConversation = typeof asked !== 'string';
+  const request = isConversation ? buildConversation(asked, to) : buildRequest(asked, to);
+  const expected: Expected = isConversation ? (body) => isWholeConversation(asked, body) : expectedBody(asked);
   return Promise.all(Array.from({ length: connections }, () => LoadConnection.open(to.port, request, expected)));
 }
 
@@ -97,7 +102,7 @@ async function loop(job: LoopJob): Promise<JobResult> {
 
 async function streams(job: StreamsJob): Promise<JobResult> {
   const connections = await connect(job, job.to, job.connections);
-  const lengthMs = eventsOf(job.request) * eventGapMs;
+  const lengthMs = eventCount(job.request) * eventGapMs;
   const startedMs = performance.now();
   const firstUs: number[] = [];
   await Promise.all(
@@ -138,6 +143,10 @@ async function timeUs(connection: LoadConnection): Promise<number> {
   return (performance.now() - startedMs) * 1_000;
 }
 
+function eventCount(asked: Asked): number {
+  return typeof asked === 'string' ? eventsOf(asked) : conversationEvents[asked.pace];
+}
+
 function summarize(job: Job, connections: readonly LoadConnection[], startedMs: number): JobResult {
   const wallMs = performance.now() - startedMs;
   const sum = (of: (connection: LoadConnection) => number) => connections.reduce((total, one) => total + of(one), 0);
@@ -148,7 +157,7 @@ function summarize(job: Job, connections: readonly LoadConnection[], startedMs: 
     errors: sum((connection) => connection.errors),
     wallMs,
     bytes: sum((connection) => connection.bytes),
-    events: done * eventsOf(job.request),
+    events: done * eventCount(job.request),
     firstUs: [],
     secondUs: [],
   };

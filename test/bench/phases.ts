@@ -7,6 +7,7 @@ import type { Address } from './payloads.ts';
 import { forgetPeak, peakMb } from './proc.ts';
 import { quantile } from './samples.ts';
 import { full, paced } from './stream-phases.ts';
+import { translatedPhase } from './translated-phase.ts';
 import { windowPhase } from './window-phase.ts';
 
 /** Whose added time is measured: what the others add is not the question. */
@@ -24,6 +25,7 @@ export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> =
   plain,
   paced,
   full,
+  translated: translatedPhase,
   upload,
   growth,
   window: windowPhase,

@@ -64,6 +64,14 @@ export function cpuUs(root: number): number {
   return ticks * tickUs;
 }
 
+/** As `cpuUs`, to the nanosecond, of the process's own threads that still run: for what is shorter than some ticks. */
+export function exactCpuUs(pid: number): number {
+  if (!canMeasure) return Number.NaN;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const ns = threads.map((thread) => Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]));
+  return ns.reduce((sum, each) => sum + each, 0) / 1_000;
+}
+
 export function rssMb(root: number): number {
   return statusMb(root, 'VmRSS');
 }

@@ -1,5 +1,7 @@
 /** The figures as Markdown tables: medians over the rounds, how the measured one stands to its peer, and the target. */
+import type { Conversation, Said } from './conversations.ts';
 import { type Column, median, type Samples } from './samples.ts';
+import { translatedConversations, translatedKey } from './translated-phase.ts';
 
 interface Target {
   is: 'most' | 'least';
@@ -28,6 +30,7 @@ const least = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'lea
 
 const compared = { subject: 'sluice', peer: 'pipe' } as const;
 const alone = { subject: 'sluice', peer: null } as const;
+const translation = { subject: 'translated', peer: 'identity' } as const;
 /** Only those that were measured get a column. */
 const gateways = ['pipe', 'express', 'nginx', 'portkey', 'sluice'] as const;
 
@@ -91,6 +94,14 @@ const groups: readonly Group[] = [
       { key: 'full.cpuUs', label: 'by Sluice and taken out, CPU µs/event' },
     ],
   },
+  ...(['text', 'thinking', 'arguments'] as const).map((said) => translatedGroup('full', said)),
+  translatedGroup('paced', 'text'),
+  {
+    title: 'Translated streams, an event each 20 ms',
+    columns: ['identity', 'translated'],
+    ...translation,
+    figures: [{ key: 'translated.firstUs', label: 'time to first event p50, µs', target: most(1_000, 'difference') }],
+  },
   {
     title: 'Multipart upload of 25 MB, one after the other',
     columns: gateways,
@@ -138,6 +149,22 @@ const groups: readonly Group[] = [
     ],
   },
 ];
+
+function translatedGroup(pace: Conversation['pace'], said: Said): Group {
+  const speed = pace === 'full' ? 'at full speed' : 'an event each 20 ms';
+  return {
+    title: `Translated streams of ${said}, ${speed}, CPU µs/event`,
+    columns: ['identity', 'translated'],
+    ...translation,
+    figures: translatedConversations
+      .filter((each) => each.said === said)
+      .map((each) => ({
+        key: translatedKey(pace, each),
+        label: `${each.client} at ${each.upstream}`,
+        target: most(2, 'ratio'),
+      })),
+  };
+}
 
 export function report(samples: Samples): string {
   return groups

@@ -4,7 +4,7 @@
  * and the slowest percent depend on what else the machine does.
  *
  *   --rounds N      how often everything is measured (default 3); the tables show medians
- *   --phases A,B    only these of: start, latency, plain, paced, full, upload, growth, window,
+ *   --phases A,B    only these of: start, latency, plain, paced, full, translated, upload, growth, window,
  *                   desktop (those two need Chromium)
  *   --without A,B   leaves out of the comparison: express, nginx, portkey
  *   --quick         one short round, to see that it works

@@ -1,6 +1,7 @@
 import type { GatewayName } from './launches.ts';
 
-export type Column = GatewayName | 'direct';
+/** `identity` and `translated`: the ways through one Sluice that the phase `translated` compares. */
+export type Column = GatewayName | 'direct' | 'identity' | 'translated';
 
 /** One value a round, by figure and column. */
 type Values = Record<string, Partial<Record<Column, number[]>>>;

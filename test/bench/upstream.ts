@@ -3,22 +3,21 @@
  * ends with it.
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { answerOf, type UpstreamStream } from './conversations.ts';
 import { MessageReader } from './message-reader.ts';
 import { eventGapMs, plainAnswers, streamShape, uploadAnswer, uploadBytes, uploadFramingBytes } from './payloads.ts';
 
 /** Of a body, what is kept to look at of its beginning and of its end: a gateway may have put the fields in another order. */
 const keptBytes = 4096;
 
-const streamHead = Buffer.from(
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n',
-);
 const lastChunk = Buffer.from('0\r\n\r\n');
 const short = plainReply(200, plainAnswers.short);
 const longAnswer = plainReply(200, plainAnswers['long-answer']);
 const uploaded = plainReply(200, uploadAnswer);
 const refused = plainReply(400, Buffer.from('{"error":{"message":"not what the bench sends"}}'));
-const full = fullStream(false);
-const fullAsked = fullStream(true);
+const full = allAtOnce(chatStream('full', false));
+const fullAsked = allAtOnce(chatStream('full', true));
+const conversations = new Map<UpstreamStream, Buffer>();
 
 const server = net.createServer({ noDelay: true }, serve);
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
@@ -26,11 +25,13 @@ process.on('disconnect', () => process.exit());
 
 function serve(socket: Socket): void {
   let isUpload = false;
+  let startLine = '';
   let size = 0;
   let begin = '';
   let end = '';
   const reader = new MessageReader({
     onHead(head) {
+      startLine = head.slice(0, head.indexOf('\r'));
       isUpload = head.startsWith('POST /v1/audio/');
       size = 0;
       begin = '';
@@ -44,7 +45,7 @@ function serve(socket: Socket): void {
     },
     onEnd() {
       if (isUpload) socket.write(size > uploadBytes && size < uploadBytes + uploadFramingBytes ? uploaded : refused);
-      else answer(socket, begin + end);
+      else answer(socket, `${startLine}${begin}${end}`);
     },
   });
   socket.on('data', (piece: Buffer) => reader.push(piece));
@@ -52,9 +53,15 @@ function serve(socket: Socket): void {
   socket.on('error', () => socket.destroy());
 }
 
-function answer(socket: Socket, body: string): void {
-  const usageAsked = /"include_usage": ?true/.test(body);
-  switch (/"user":"([\w-]+)"/.exec(body)?.[1]) {
+function answer(socket: Socket, request: string): void {
+  const conversation = answerOf(request);
+  if (conversation) {
+    if (conversation.pace === 'paced') pace(socket, conversation.stream);
+    else socket.write(atOnce(conversation.stream));
+    return;
+  }
+  const usageAsked = /"include_usage": ?true/.test(request);
+  switch (/"user":"([\w-]+)"/.exec(request)?.[1]) {
     case 'short':
       socket.write(short);
       break;
@@ -65,27 +72,32 @@ function answer(socket: Socket, body: string): void {
       socket.write(usageAsked ? fullAsked : full);
       break;
     case 'paced':
-      pace(socket, usageAsked);
+      pace(socket, chatStream('paced', usageAsked));
       break;
     default:
       socket.write(refused);
   }
 }
 
+function chatStream(name: 'paced' | 'full', usageAsked: boolean): UpstreamStream {
+  const { event, count, end } = streamShape(name, usageAsked);
+  const events = Array.from({ length: count }, () => event);
+  return { contentType: 'text/event-stream; charset=utf-8', begin: Buffer.alloc(0), events, end };
+}
+
 /** The first event at once, then one each gap, with the end after the last. */
-function pace(socket: Socket, usageAsked: boolean): void {
-  const shape = streamShape('paced', usageAsked);
-  const event = asChunk(shape.event);
-  socket.write(Buffer.concat([streamHead, event]));
-  let left = shape.count - 1;
+function pace(socket: Socket, { contentType, begin, events, end }: UpstreamStream): void {
+  const [first = begin, ...others] = events;
+  socket.write(Buffer.concat([streamHead(contentType), asChunk(Buffer.concat([begin, first]))]));
+  let at = 0;
   const timer = setInterval(() => {
-    left--;
-    if (left > 0) {
-      socket.write(event);
+    const event = others[at++] ?? end;
+    if (at < others.length) {
+      socket.write(asChunk(event));
       return;
     }
     stop();
-    socket.write(Buffer.concat([event, asChunk(shape.end), lastChunk]));
+    socket.write(Buffer.concat([asChunk(event), asChunk(end), lastChunk]));
   }, eventGapMs);
   const stop = () => {
     clearInterval(timer);
@@ -94,11 +106,22 @@ function pace(socket: Socket, usageAsked: boolean): void {
   socket.on('close', stop);
 }
 
+function atOnce(stream: UpstreamStream): Buffer {
+  const known = conversations.get(stream) ?? allAtOnce(stream);
+  conversations.set(stream, known);
+  return known;
+}
+
 /** At full speed: the whole stream, a chunk for each event, handed to the system in one piece. */
-function fullStream(usageAsked: boolean): Buffer {
-  const { event, count, end } = streamShape('full', usageAsked);
-  const chunk = asChunk(event);
-  return Buffer.concat([streamHead, ...Array.from({ length: count }, () => chunk), asChunk(end), lastChunk]);
+function allAtOnce({ contentType, begin, events, end }: UpstreamStream): Buffer {
+  const chunks = [begin, ...events, end].filter(({ length }) => length > 0).map(asChunk);
+  return Buffer.concat([streamHead(contentType), ...chunks, lastChunk]);
+}
+
+function streamHead(contentType: string): Buffer {
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n`,
+  );
 }
 
 function asChunk(bytes: Buffer): Buffer {

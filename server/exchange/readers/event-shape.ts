@@ -5,9 +5,12 @@
  */
 import { endOfDigits, endOfString } from '../../wire/json/json-ends.ts';
 
-/** Members that affect nothing but the content: strings, whose inside is the first group, and the sequence number. */
+/**
+ * Members that affect nothing but the content: strings, whose inside is the first group, the sequence number, and Gemini's counts
+ * of tokens. Bedrock pads its events with `p`.
+ */
 const openPlaces =
-  /"(?:content|text|delta|reasoning|reasoning_content|arguments|obfuscation)"\s*:\s*"((?:[^"\\]|\\.)*)"|"sequence_number"\s*:\s*(\d+)(?=\s*[,}])/g;
+  /"(?:content|text|delta|thinking|reasoning|reasoning_content|arguments|partial_json|input|obfuscation|p)"\s*:\s*"((?:[^"\\]|\\.)*)"|"sequence_number"\s*:\s*(\d+)(?=\s*[,}])|"(?:candidatesTokenCount|thoughtsTokenCount|totalTokenCount|tokenCount)"\s*:\s*([1-9]\d*)(?=\s*[,}])/g;
 
 /** Longer events rarely repeat. */
 const maxShapeBytes = 4096;
@@ -15,8 +18,8 @@ const maxShapeBytes = 4096;
 interface Place {
   start: number;
   end: number;
-  /** `padding`: a string without meaning, of which nothing is kept. */
-  kind: 'text' | 'string' | 'number' | 'padding';
+  /** `padding`: a string without meaning, of which nothing is kept. `number`: the sequence number. `count`: of tokens. */
+  kind: 'text' | 'string' | 'number' | 'count' | 'padding';
 }
 
 /** Constant bytes and the place after them; null at the end of the event. */
@@ -47,8 +50,8 @@ export class EventShape {
   sequenceNumber: number | null = null;
   /** At least one text is not empty. */
   saysSomething = false;
-  /** All that its events say differently is one text, which is kept. */
-  readonly differsInText: boolean;
+  /** Its events count tokens. */
+  readonly hasCounts: boolean;
   readonly #hasStrings: boolean;
   readonly #parts: readonly Part[];
   readonly #cutBytes: number;
@@ -57,20 +60,33 @@ export class EventShape {
     this.#parts = parts;
     this.#cutBytes = cutBytes;
     this.#hasStrings = parts.some(({ place }) => place === 'text' || place === 'string');
-    const strings = parts.filter(({ place }) => place === 'text' || place === 'string');
-    this.differsInText = strings.length === 1 && strings[0]?.place === 'text';
+    this.hasCounts = parts.some(({ place }) => place === 'count');
   }
 
   /**
    * The shape of a valid event that is not an error. Null if it has no open place, or the place of its text is ambiguous.
    */
   static of(event: SeenEvent): EventShape | null {
+    return EventShape.#of(event, (places) => places);
+  }
+
+  /** Like `of`, but its events say nothing differently but their text. Null if the event adds none. */
+  static ofText(event: SeenEvent & { text: string }): EventShape | null {
+    return EventShape.#of(event, (places) => {
+      const others = places.filter(({ kind }) => kind !== 'string');
+      return others.some(({ kind }) => kind === 'text') ? others : [];
+    });
+  }
+
+  static #of(event: SeenEvent, choose: (places: Place[]) => Place[]): EventShape | null {
     const { bytes } = event;
     if (bytes.length > maxShapeBytes) return null;
     const places = [...bytes.toString('latin1').matchAll(openPlaces)].map(placeOf);
     const cut = cutOf(event);
-    if (places.length === 0 || !cut || !findText(places, event)) return null;
-    const parts = partsOf(bytes, places, cut);
+    if (!cut || !findText(places, event)) return null;
+    const open = choose(places);
+    if (open.length === 0) return null;
+    const parts = partsOf(bytes, open, cut);
     return parts.some(({ cutAt }) => cutAt !== -1) ? new EventShape(parts, cut.end - cut.start) : null;
   }
 
@@ -80,13 +96,13 @@ export class EventShape {
     this.saysSomething = !this.#hasStrings;
     for (const { fixed, place, cutAt } of this.#parts) {
       const start = at + fixed.length;
-      if (start > bytes.length || fixed.compare(bytes, at, start) !== 0) return false;
+      if (start > bytes.length || !isAt(bytes, at, fixed)) return false;
       if (cutAt !== -1) this.#noteCut(at + cutAt);
       at = endOfPlace(bytes, start, place);
       if (at === -1) return false;
-      if (at > start && place !== 'padding') this.saysSomething = true;
+      if (at > start && place !== 'padding' && place !== 'count') this.saysSomething = true;
       if (place === 'text') this.#noteText(start, at);
-      if (place === 'number') this.sequenceNumber = Number(bytes.toString('latin1', start, at));
+      if (place === 'number') this.sequenceNumber = numberAt(bytes, start, at);
     }
     this.end = at;
     return true;
@@ -103,19 +119,38 @@ export class EventShape {
   }
 }
 
+/** A loop over a few bytes costs less than a call of the native comparison. */
+const maxLoopBytes = 24;
+
+function isAt(bytes: Buffer, from: number, fixed: Buffer): boolean {
+  if (fixed.length > maxLoopBytes) return fixed.compare(bytes, from, from + fixed.length) === 0;
+  for (let at = 0; at < fixed.length; at++) if (bytes[from + at] !== fixed[at]) return false;
+  return true;
+}
+
+/** Of digits alone. */
+function numberAt(bytes: Buffer, start: number, end: number): number {
+  let number = 0;
+  for (let at = start; at < end; at++) number = number * 10 + (bytes[at] ?? 0) - zero;
+  return number;
+}
+
+const zero = 0x30;
+
 /** -1 if the place contains something else. */
 function endOfPlace(bytes: Buffer, start: number, place: Part['place']): number {
   if (place === null) return start;
-  return place === 'number' ? endOfDigits(bytes, start) : endOfString(bytes, start);
+  return place === 'number' || place === 'count' ? endOfDigits(bytes, start) : endOfString(bytes, start);
 }
 
-function placeOf({ 0: all, 1: inside, 2: digits = '', index }: RegExpExecArray): Place {
+function placeOf({ 0: all, 1: inside, 2: number, 3: count, index }: RegExpExecArray): Place {
   const end = index + all.length;
   if (inside !== undefined) {
-    const kind = all.startsWith('"obfuscation"') ? 'padding' : 'string';
+    const kind = all.startsWith('"obfuscation"') || all.startsWith('"p"') ? 'padding' : 'string';
     return { start: end - 1 - inside.length, end: end - 1, kind };
   }
-  return { start: end - digits.length, end, kind: 'number' };
+  const digits = number ?? count ?? '';
+  return { start: end - digits.length, end, kind: number === undefined ? 'count' : 'number' };
 }
 
 /** The removed piece, empty if nothing was removed; null if it was more than one piece. */

@@ -124,6 +124,7 @@ export class AnswerTranslation {
     const { events, gate } = this.#open();
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
+    this.#takeUsage();
     this.#translated += events.end().toString();
     this.#keepWhole(events);
     if (events.isDifferent) return nothing;
@@ -216,11 +217,20 @@ export class AnswerTranslation {
     const { events, known } = this.#open();
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
     if (event) {
+      this.#takeUsage();
       this.#translated += known.takeTranslated() + events.write(event);
       known.learn(bytes);
     }
     if (events.isOver) this.#keepWhole(events);
     return null;
+  }
+
+  /** Of the events that were translated without being parsed. */
+  #takeUsage(): void {
+    const { events, known } = this.#open();
+    const counting = known.takeCounting();
+    const event = counting && this.#framing.readEvent(counting);
+    if (event) events.takeUsage(event);
   }
 
   #taken(): Buffer {

@@ -1,6 +1,6 @@
 /**
- * Translates the events that make up nearly all of a stream without parsing them: those that add a piece of text and differ in
- * nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
+ * Translates the events that make up nearly all of a stream without parsing them: those that add a piece to a text, a thought
+ * or a call's arguments and differ in nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
  */
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { EventShape } from '../readers/event-shape.ts';
@@ -15,6 +15,10 @@ export class KnownTexts {
   #lessons = 0;
   #matches = 0;
   #translated = '';
+  /** The latest event that matched, if it counts tokens: the last count is as good as all. */
+  #counting: Buffer | null = null;
+  #countingFrom = 0;
+  #countingEnd = 0;
 
   constructor(events: TranslatedEvents) {
     this.#events = events;
@@ -25,21 +29,32 @@ export class KnownTexts {
     const shape = this.#shape;
     if (!shape?.match(chunk, from)) return null;
     const { textStart, textEnd } = shape;
-    const told = textEnd > textStart ? this.#events.writeEscaped(chunk.toString('utf8', textStart, textEnd)) : '';
+    const told = textEnd > textStart ? this.#events.writeMore(chunk.toString('utf8', textStart, textEnd)) : '';
     if (told === null) return null;
     this.#matches++;
     this.#translated += told;
+    if (shape.hasCounts) {
+      this.#counting = chunk;
+      this.#countingFrom = from;
+      this.#countingEnd = shape.end;
+    }
     return shape;
+  }
+
+  /** The event whose usage is the latest; null if that is known. */
+  takeCounting(): Buffer | null {
+    const counting = this.#counting?.subarray(this.#countingFrom, this.#countingEnd) ?? null;
+    this.#counting = null;
+    return counting;
   }
 
   /** Called after each event that was parsed. Any but a text may change what the next text means. */
   learn(bytes: Buffer): void {
     this.#shape = null;
-    const text = this.#events.onlyText;
-    if (text === null || this.#lessons > freeLessons + this.#matches / matchesPerLesson) return;
+    const text = this.#events.onlyDelta?.text;
+    if (text === undefined || this.#lessons > freeLessons + this.#matches / matchesPerLesson) return;
     this.#lessons++;
-    const shape = EventShape.of({ bytes, passing: bytes, text });
-    if (shape?.differsInText) this.#shape = shape;
+    this.#shape = EventShape.ofText({ bytes, passing: bytes, text });
   }
 
   /** What the events that matched have become since the last call. */

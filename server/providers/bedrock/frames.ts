@@ -24,6 +24,7 @@ export function objectIn(json: Buffer): Record<string, unknown> {
 
 /** JSON on one line. Breaks between members would end a line of data; within a string, JSON has them escaped. */
 export function onOneLine(json: Buffer): string {
-  const hasBreaks = json.includes('\n') || json.includes('\r');
-  return hasBreaks ? JSON.stringify(objectIn(json)) : json.toString('utf8');
+  const text = json.toString('utf8');
+  const hasBreaks = text.includes('\n') || text.includes('\r');
+  return hasBreaks ? JSON.stringify(objectIn(json)) : text;
 }

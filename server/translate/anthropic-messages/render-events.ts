@@ -6,9 +6,10 @@
 import { writeAnthropicError } from '../../wire/anthropic/write-error.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { wrapSeal } from '../carried-reasoning.ts';
+import { escapeText } from '../growing-text.ts';
 import { urlOfSource } from '../media.ts';
 import type { Seal } from '../neutral.ts';
-import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import type { AnswerError, AnswerEvent, CallEvent, DeltaEvent, Stop, TokenUsage } from '../neutral-answer.ts';
 import { noUsage, promptTokens } from '../token-usage.ts';
 import type { EventRenderer } from '../wire-translation.ts';
 import { messageId } from './render-answer.ts';
@@ -16,6 +17,13 @@ import { renderStop, renderUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 type OpenBlock = 'text' | 'thinking' | 'call';
+
+/** The members of each kind of delta, and the block that it belongs to. */
+const deltas: Record<DeltaEvent['type'], { member: string; block: OpenBlock }> = {
+  text: { member: '"text_delta","text"', block: 'text' },
+  thinking: { member: '"thinking_delta","thinking"', block: 'thinking' },
+  arguments: { member: '"input_json_delta","partial_json"', block: 'call' },
+};
 
 const emptyText: Json = { type: 'text', text: '' };
 const emptyThought: Json = { type: 'thinking', thinking: '', signature: '' };
@@ -64,17 +72,17 @@ export class MessagesEventRenderer implements EventRenderer {
   #takeContent(event: AnswerEvent): void {
     if (event.type === 'text' || event.type === 'refusal') {
       this.#enter('text', emptyText);
-      this.#delta('"text_delta","text"', event.text);
+      this.#delta(deltas.text.member, event.text);
     } else if (event.type === 'thinking') {
       this.#enter('thinking', emptyThought);
-      this.#delta('"thinking_delta","thinking"', event.text);
+      this.#delta(deltas.thinking.member, event.text);
     } else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
-    else if (event.type === 'arguments') this.#delta('"input_json_delta","partial_json"', event.text);
+    else if (event.type === 'arguments') this.#delta(deltas.arguments.member, event.text);
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'media') {
       this.#enter('text', emptyText);
-      this.#delta('"text_delta","text"', `![](${urlOfSource(event.part.source) ?? ''})`);
+      this.#delta(deltas.text.member, `![](${urlOfSource(event.part.source) ?? ''})`);
     }
   }
 
@@ -121,16 +129,17 @@ export class MessagesEventRenderer implements EventRenderer {
   }
 
   #delta(member: string, value: string): void {
-    this.#out += this.#deltaOf(member, JSON.stringify(value));
+    this.#out += this.#deltaOf(member, escapeText(value));
   }
 
-  sayEscaped(escaped: string): string | null {
-    return this.#open === 'text' ? this.#deltaOf('"text_delta","text"', `"${escaped}"`) : null;
+  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+    const { member, block } = deltas[type];
+    return this.#open === block ? this.#deltaOf(member, escaped) : null;
   }
 
   /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
-  #deltaOf(member: string, json: string): string {
-    const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:${json}}}`;
+  #deltaOf(member: string, escaped: string): string {
+    const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:"${escaped}"}}`;
     return `event: content_block_delta\ndata: ${data}\n\n`;
   }
 

@@ -1,9 +1,10 @@
 /** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
 import { writeGeminiError } from '../../wire/gemini/write-error.ts';
 import type { AnswerContext } from '../answer-context.ts';
+import { GrowingText } from '../growing-text.ts';
 import { writeJson } from '../json-text.ts';
 import type { Seal } from '../neutral.ts';
-import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import type { AnswerError, AnswerEvent, CallEvent, DeltaEvent, Stop, TokenUsage } from '../neutral-answer.ts';
 import type { EventRenderer } from '../wire-translation.ts';
 import { callPart, mediaPart, signatureOf } from './render-answer.ts';
 import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
@@ -14,13 +15,13 @@ export class GenerateEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
   #id = '';
   #call: CallEvent | null = null;
-  #arguments = '';
-  #thought = '';
+  #arguments = new GrowingText();
+  #thought = new GrowingText();
   /** Seals for the next part that is not a thought. */
   #seals: Seal[] = [];
   #usage: TokenUsage | null = null;
-  /** What a text's event has before and after it. */
-  #aroundText: string[] | null = null;
+  /** What the event of a text or a thought has before and after it. */
+  readonly #around: { text?: string[]; thinking?: string[] } = {};
   #stop: Stop = { reason: 'end' };
 
   constructor(context: AnswerContext) {
@@ -38,21 +39,21 @@ export class GenerateEventRenderer implements EventRenderer {
       case 'media':
         return this.#say(mediaPart(event.part));
       case 'thinking':
-        this.#thought += event.text;
-        return this.#chunk({ content: { role: 'model', parts: [{ text: event.text, thought: true }] } });
+        this.#thought.add(event.text);
+        return this.#think(event.text);
       case 'seal':
-        this.#seals.push({ ...event.seal, text: this.#thought });
-        this.#thought = '';
+        this.#seals.push({ ...event.seal, text: this.#thought.text });
+        this.#thought = new GrowingText();
         return '';
       case 'call':
         this.#call = event;
-        this.#arguments = '';
+        this.#arguments = new GrowingText();
         return '';
       case 'arguments':
-        this.#arguments += event.text;
+        this.#arguments.add(event.text);
         return '';
       case 'call-end':
-        return this.#call === null ? '' : this.#say(callPart(this.#call, this.#arguments));
+        return this.#call === null ? '' : this.#say(callPart(this.#call, this.#arguments.text));
       case 'stop':
         this.#stop = event.stop;
         return '';
@@ -76,11 +77,20 @@ export class GenerateEventRenderer implements EventRenderer {
   readonly ping = ': ping\n\n';
 
   /** Since nearly all events are such, only the text is new in them. */
-  sayEscaped(escaped: string): string | null {
-    if (this.#seals.length > 0) return null;
-    this.#aroundText ??= this.#say({ text: mark }).split(mark);
-    const [before = '', after = ''] = this.#aroundText;
+  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+    if (type === 'arguments') {
+      this.#arguments.addEscaped(escaped);
+      return '';
+    }
+    if (type === 'text' && this.#seals.length > 0) return null;
+    if (type === 'thinking') this.#thought.addEscaped(escaped);
+    this.#around[type] ??= (type === 'text' ? this.#say({ text: mark }) : this.#think(mark)).split(mark);
+    const [before = '', after = ''] = this.#around[type];
     return before + escaped + after;
+  }
+
+  #think(text: string): string {
+    return this.#chunk({ content: { role: 'model', parts: [{ text, thought: true }] } });
   }
 
   #say(part: Json): string {

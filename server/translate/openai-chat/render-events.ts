@@ -1,7 +1,8 @@
 /** Renders the stream of a chat completion. */
 import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
 import type { AnswerContext } from '../answer-context.ts';
-import type { AnswerError, AnswerEvent, TokenUsage } from '../neutral-answer.ts';
+import { escapeText, GrowingText } from '../growing-text.ts';
+import type { AnswerError, AnswerEvent, DeltaEvent, TokenUsage } from '../neutral-answer.ts';
 import { openaiErrorBody } from '../neutral-error.ts';
 import type { EventRenderer } from '../wire-translation.ts';
 import { calledMembers, completionId, reasoningDetail, sealMembers, visibleText } from './render-answer.ts';
@@ -14,7 +15,7 @@ export class ChatEventRenderer implements EventRenderer {
   /** The beginning of each chunk's JSON, which is always the same. */
   #head = '';
   /** Text of the current thought, for its detail. */
-  #thought = '';
+  #thought = new GrowingText();
   #hasThought = false;
   #usage: TokenUsage | null = null;
   #kinds: ('function' | 'custom')[] = [];
@@ -28,7 +29,7 @@ export class ChatEventRenderer implements EventRenderer {
       case 'start':
         return this.#begin(event.id);
       case 'text':
-        return this.#text(event.text);
+        return this.#text(escapeText(event.text));
       case 'refusal':
         return this.#delta({ refusal: event.text });
       case 'media':
@@ -36,8 +37,8 @@ export class ChatEventRenderer implements EventRenderer {
       case 'thinking':
         return this.#think(event.text);
       case 'seal': {
-        const text = this.#thought;
-        this.#thought = '';
+        const { text } = this.#thought;
+        this.#thought = new GrowingText();
         return this.#delta({ reasoning_details: [{ ...reasoningDetail(event.seal, text), index: 0 }] });
       }
       case 'call': {
@@ -46,7 +47,7 @@ export class ChatEventRenderer implements EventRenderer {
         return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...called, ...sealMembers(event) }] });
       }
       case 'arguments':
-        return this.#argue(event.index, event.text);
+        return this.#argue(event.index, escapeText(event.text));
       case 'stop':
         return this.#chunk(
           `[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${renderFinishReason(event.stop.reason)}"}]`,
@@ -82,28 +83,40 @@ export class ChatEventRenderer implements EventRenderer {
   }
 
   #think(text: string): string {
-    const gap = this.#hasThought && this.#thought === '' ? '\n\n' : '';
+    const gap = this.#hasThought && this.#thought.isEmpty ? '\n\n' : '';
     this.#hasThought = true;
-    this.#thought += text;
-    return this.#delta({ reasoning_content: gap + text });
+    this.#thought.add(text);
+    return this.#thinking(escapeText(gap + text));
   }
 
-  #argue(index: number, text: string): string {
-    const inside = this.#kinds[index] === 'custom' ? { custom: { input: text } } : { function: { arguments: text } };
-    return this.#delta({ tool_calls: [{ index, ...inside }] });
+  /** Nearly all chunks of a stream are of the following kinds, so only their variable part is serialised. */
+  sayMore(latest: DeltaEvent, escaped: string): string {
+    if (latest.type === 'text') return this.#text(escaped);
+    if (latest.type === 'arguments') return this.#argue(latest.index, escaped);
+    this.#thought.addEscaped(escaped);
+    return this.#thinking(escaped);
   }
 
-  /** Nearly all chunks of a stream are of this kind, so only their variable part is serialised. */
-  #text(text: string): string {
-    return this.sayEscaped(JSON.stringify(text).slice(1, -1));
+  #text(escaped: string): string {
+    return this.#deltaOf(`{"content":"${escaped}"}`);
   }
 
-  sayEscaped(escaped: string): string {
-    return this.#chunk(`[{"index":0,"delta":{"content":"${escaped}"},"logprobs":null,"finish_reason":null}]`);
+  #thinking(escaped: string): string {
+    return this.#deltaOf(`{"reasoning_content":"${escaped}"}`);
+  }
+
+  #argue(index: number, escaped: string): string {
+    const inside =
+      this.#kinds[index] === 'custom' ? `"custom":{"input":"${escaped}"}` : `"function":{"arguments":"${escaped}"}`;
+    return this.#deltaOf(`{"tool_calls":[{"index":${index},${inside}}]}`);
   }
 
   #delta(delta: Json): string {
-    return this.#chunk(`[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":null}]`);
+    return this.#deltaOf(JSON.stringify(delta));
+  }
+
+  #deltaOf(json: string): string {
+    return this.#chunk(`[{"index":0,"delta":${json},"logprobs":null,"finish_reason":null}]`);
   }
 
   #chunk(choices: string): string {

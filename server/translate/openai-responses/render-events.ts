@@ -1,8 +1,9 @@
 /** Renders the stream of a response, item by item; its last event contains the whole response. */
 import type { AnswerContext } from '../answer-context.ts';
+import { escapeText, GrowingText } from '../growing-text.ts';
 import { urlOfSource } from '../media.ts';
 import type { Seal } from '../neutral.ts';
-import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import type { AnswerError, AnswerEvent, CallEvent, DeltaEvent, Stop, TokenUsage } from '../neutral-answer.ts';
 import { openaiErrorBody } from '../neutral-error.ts';
 import type { EventRenderer } from '../wire-translation.ts';
 import {
@@ -21,8 +22,11 @@ type Json = Record<string, unknown>;
 
 /** The item that has begun and not ended. */
 type Open =
-  | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: string }
-  | { kind: 'call'; id: string; text: string; call: CallEvent };
+  | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: GrowingText }
+  | { kind: 'call'; id: string; text: GrowingText; call: CallEvent };
+
+/** What a delta of the open item has before its number, between that and its text, and after. */
+type Around = readonly [string, string, string];
 
 export class ResponsesEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
@@ -33,10 +37,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
   #out = '';
-  /** What follows the open item's text, still escaped as in JSON. */
-  #escaped = '';
-  /** The place of the open text, as each of its deltas names it. */
-  #textPlace: string | null = null;
+  /** Null if the open item has had no delta. */
+  #around: Around | null = null;
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -83,13 +85,11 @@ export class ResponsesEventRenderer implements EventRenderer {
     if (this.#open?.kind !== kind) {
       this.#close();
       const id = itemId('msg', this.#id, this.#output.length);
-      this.#openItem({ kind, id, text: '' }, messageItem(id, [], 'in_progress'));
+      this.#openItem({ kind, id, text: new GrowingText() }, messageItem(id, [], 'in_progress'));
       const part = kind === 'text' ? textPart('') : refusalPart('');
       this.#write('response.content_part.added', { ...this.#place(), content_index: 0, part });
     }
     this.#add(text);
-    if (kind === 'text') this.#delta('response.output_text.delta', ',"content_index":0', text, ',"logprobs":[]');
-    else this.#delta('response.refusal.delta', ',"content_index":0', text);
   }
 
   #think(text: string): void {
@@ -102,13 +102,12 @@ export class ResponsesEventRenderer implements EventRenderer {
       });
     }
     this.#add(text);
-    this.#delta('response.reasoning_summary_text.delta', ',"summary_index":0', text);
   }
 
   #openThought(): void {
     this.#close();
     const id = itemId('rs', this.#id, this.#output.length);
-    this.#openItem({ kind: 'thinking', id, text: '' }, reasoningItem(id, '', undefined));
+    this.#openItem({ kind: 'thinking', id, text: new GrowingText() }, reasoningItem(id, '', undefined));
   }
 
   #seal(seal: Seal): void {
@@ -119,42 +118,40 @@ export class ResponsesEventRenderer implements EventRenderer {
   #beginCall(call: CallEvent): void {
     this.#close();
     const id = itemId(call.kind === 'custom' ? 'ctc' : 'fc', this.#id, this.#output.length);
-    this.#openItem({ kind: 'call', id, text: '', call }, callItem(id, call, '', 'in_progress'));
+    this.#openItem({ kind: 'call', id, text: new GrowingText(), call }, callItem(id, call, '', 'in_progress'));
   }
 
   #argue(delta: string): void {
-    if (this.#open?.kind !== 'call') return;
-    this.#add(delta);
-    this.#delta(`${argumentsType(this.#open.call)}.delta`, '', delta);
+    if (this.#open?.kind === 'call') this.#add(delta);
   }
 
   #openItem(open: Open, item: Json): void {
     this.#open = open;
-    this.#textPlace = null;
+    this.#around = null;
     this.#write('response.output_item.added', { output_index: this.#output.length, item });
   }
 
   #add(text: string): void {
-    this.#decode();
-    if (this.#open) this.#open.text += text;
+    if (this.#open === null) return;
+    this.#open.text.add(text);
+    this.#out += this.#delta(this.#open, escapeText(text));
   }
 
-  sayEscaped(escaped: string): string | null {
-    if (this.#open?.kind !== 'text') return null;
-    this.#escaped += escaped;
-    this.#textPlace ??= `${this.#placeText()},"content_index":0,"delta":"`;
-    return `${textDelta}${this.#sequenceNumber++},${this.#textPlace}${escaped}","logprobs":[]}\n\n`;
+  sayMore({ type }: DeltaEvent, escaped: string): string | null {
+    const open = this.#open;
+    if (open === null || open.kind !== (type === 'arguments' ? 'call' : type)) return null;
+    open.text.addEscaped(escaped);
+    return this.#delta(open, escaped);
   }
 
-  /** Adds what was said escaped to the open item. */
-  #decode(): void {
-    if (this.#escaped === '') return;
-    if (this.#open) this.#open.text += String(JSON.parse(`"${this.#escaped}"`));
-    this.#escaped = '';
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
+  #delta(open: Open, escaped: string): string {
+    this.#around ??= around(open, this.#output.length);
+    const [before, between, after] = this.#around;
+    return `${before}${this.#sequenceNumber++}${between}${escaped}${after}`;
   }
 
   #close(seal?: Seal): void {
-    this.#decode();
     const open = this.#open;
     if (open === null) return;
     const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
@@ -163,13 +160,13 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#open = null;
   }
 
-  #endCall({ id, text, call }: Extract<Open, { kind: 'call' }>): Json {
+  #endCall({ id, text: { text }, call }: Extract<Open, { kind: 'call' }>): Json {
     const members = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
     this.#write(`${argumentsType(call)}.done`, { ...this.#place(), ...members });
     return callItem(id, call, text);
   }
 
-  #endText({ kind, id, text }: Open, seal: Seal | undefined): Json {
+  #endText({ kind, id, text: { text } }: Open, seal: Seal | undefined): Json {
     const place = this.#place();
     if (kind === 'thinking') {
       if (text !== '') {
@@ -208,28 +205,28 @@ export class ResponsesEventRenderer implements EventRenderer {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
   }
 
-  #delta(type: string, within: string, text: string, rest = ''): void {
-    this.#deltaOf(type, within, JSON.stringify(text), rest);
-  }
-
-  #placeText(): string {
-    return `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
-  }
-
-  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
-  #deltaOf(type: string, within: string, json: string, rest: string): void {
-    const place = this.#placeText();
-    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${json}${rest}}`;
-    this.#out += `event: ${type}\ndata: ${data}\n\n`;
-  }
-
   #write(type: string, members: Json): void {
     const data = JSON.stringify({ type, sequence_number: this.#sequenceNumber++, ...members });
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 }
 
-const textDelta = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
+/** The event of each item's deltas, and its members on both sides of the text. */
+const deltas = {
+  text: { type: 'response.output_text.delta', within: ',"content_index":0', rest: ',"logprobs":[]' },
+  refusal: { type: 'response.refusal.delta', within: ',"content_index":0', rest: '' },
+  thinking: { type: 'response.reasoning_summary_text.delta', within: ',"summary_index":0', rest: '' },
+};
+
+function around(open: Open, outputIndex: number): Around {
+  const { type, within, rest } =
+    open.kind === 'call' ? { type: `${argumentsType(open.call)}.delta`, within: '', rest: '' } : deltas[open.kind];
+  return [
+    `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+    `,"item_id":${JSON.stringify(open.id)},"output_index":${outputIndex}${within},"delta":"`,
+    `"${rest}}\n\n`,
+  ];
+}
 
 function summaryPart(text: string): Json {
   return { type: 'summary_text', text };

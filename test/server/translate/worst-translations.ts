@@ -230,13 +230,18 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'texts that are told without being parsed': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/translation/known-texts.ts', 'translate/anthropic-messages/render-events.ts'],
+    files: ['exchange/translation/known-texts.ts'],
     inputs: {
       'one text after the other': ['', 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n', ''],
       'texts and thoughts': [
         '',
         'data: {"choices":[{"delta":{"content":"x"}}]}\n\ndata: {"choices":[{"delta":{"reasoning":"x"}}]}\n\n',
         '',
+      ],
+      'arguments of a call': [
+        chunk('{"tool_calls":[{"index":0,"id":"a","function":{"name":"x"}}]}'),
+        chunk('{"tool_calls":[{"index":0,"function":{"arguments":"1"}}]}'),
+        chunk('{"content":"x"}'),
       ],
       'a long text': ['data: {"choices":[{"delta":{"content":"', '\\u00e9', '"}}]}\n\n'],
     },
@@ -256,7 +261,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'an answer that repeats another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['translate/answer-so-far.ts'],
+    files: ['translate/answer-so-far.ts', 'translate/growing-text.ts'],
     inputs: { 'the same text': ['x', 'x', 'x'], 'another text': ['x', 'x', 'y'] },
     run: (bytes) => {
       const text = bytes.toString('latin1');
@@ -265,6 +270,7 @@ export const worstTranslations: Record<string, WorstCase> = {
       for (const character of text) {
         const event = { type: 'text', text: character } as const;
         soFar.take(event);
+        soFar.append(character);
         rest.take(event);
       }
       return soFar.text;
@@ -321,7 +327,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'a message that is translated': {
     atOnceBytes: 256 * kilobyte,
-    files: [],
+    files: ['translate/gemini-generate/render-events.ts'],
     inputs: {
       blocks: ['{"content":[', '{"type":"text","text":"x"},', '{"type":"text","text":"x"}]}'],
       thoughts: ['{"content":[', '{"type":"thinking","thinking":"x","signature":"y"},', '{"type":"text","text":"x"}]}'],

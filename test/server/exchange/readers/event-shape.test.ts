@@ -133,7 +133,7 @@ test('padding is not taken for the text, even where it is the same', () => {
   const shape = mustShape(chunk('a', { obfuscation: 'a' }), 'a');
   const bytes = Buffer.from(chunk('bc', { obfuscation: 'xyz' }));
   expect(shape.match(bytes, 0)).toBe(true);
-  expect([bytes.toString('utf8', shape.textStart, shape.textEnd), shape.differsInText]).toEqual(['bc', true]);
+  expect(bytes.toString('utf8', shape.textStart, shape.textEnd)).toBe('bc');
 });
 
 describe('the end of', () => {
