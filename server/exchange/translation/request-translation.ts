@@ -7,6 +7,7 @@ import { newKeptId } from '../../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import { MediaTranslator, type TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
 import type { Loss } from '../../translate/losses.ts';
@@ -89,7 +90,12 @@ export class RequestTranslation {
     this.#requestFor =
       translator instanceof MediaTranslator
         ? translator.open(wanted.form ?? captured)
-        : translator.open(referring, named, (conversation) => reasoning.restored(conversation));
+        : translator.open(
+            referring,
+            named,
+            (conversation) => reasoning.restored(conversation),
+            droppedBetas(call.headers['anthropic-beta']),
+          );
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
