@@ -48,6 +48,8 @@ export interface Envelope {
   omitted: readonly string[];
   /** Top-level fields that the body has besides. */
   added: Readonly<Record<string, unknown>>;
+  /** Puts the body into that of another operation. Absent: it is sent as it is. */
+  wrapped?(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** What the cloud does not have of the maker's API, so that it is left out. */
   unavailable: Unavailable;
 }
@@ -72,6 +74,8 @@ export interface StreamUnpacker {
 export interface HostedModel {
   /** The name of the wire on which the model is asked. */
   readonly wire: string;
+  /** Whether `envelope` takes the route on which the maker's API counts tokens. */
+  readonly countsTokens: boolean;
   envelope(request: EnvelopedRequest): Envelope;
   /** The body of an error response in the words of the wire's API; the same buffer if it has them already. */
   errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer;

@@ -3,6 +3,7 @@
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/registry.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import { type CountingWire, CountTranslator, isCountingWire } from '../../translate/count-translator.ts';
 import {
   type EmbeddingsTranslator,
   type EmbeddingsWireName,
@@ -28,7 +29,7 @@ const allDialects = Object.values(dialects);
 export interface Passage {
   /** The route of the upstream's API. */
   route: Route;
-  translator: Translator | EmbeddingsTranslator | MediaTranslator;
+  translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
 }
 
 interface Asked {
@@ -45,12 +46,36 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
   const client = route.wire.name;
   if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
   if (isMediaWireName(client)) return mediaPassage(target, { ...asked, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countPassage(target, asked, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
   const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
   const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
   return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
+}
+
+/** Null if the target counts the client's own requests, or none. */
+function countPassage(
+  target: Target,
+  { route: { wire, writeTokenCount }, model }: Asked,
+  registry: Registry,
+): Passage | null {
+  const counting = isWireName(wire.name) ? countingWireOf(target, wire.name, model) : null;
+  if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
+  if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
+  const route = registry.countingRoute(counting);
+  return route && { route, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
+}
+
+/**
+ * The wire on which the target can be asked to count tokens for a client of another API or for a model in a cloud; null if it cannot.
+ * @param named the client's name for the model
+ */
+export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
+  const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
+  const wire = upstreamWireOf(target, client, null);
+  return isCountingWire(wire) && hosted?.countsTokens !== false ? wire : null;
 }
 
 /** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */

@@ -8,12 +8,12 @@ import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
-import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
-import { MediaTranslator, type TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
+
+import { MediaTranslator } from '../../translate/gemini-media/media-translator.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
-import type { TranslatedRequest } from '../../translate/translated-request.ts';
+
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
 import { withReferredItems } from '../kept-history.ts';
@@ -66,7 +66,7 @@ interface Wanted {
   form: FormValue | null;
 }
 
-type Translated = TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
+type Translated = AnswerOptions['request'];
 
 export class RequestTranslation {
   readonly #call: OutgoingCall;
@@ -99,7 +99,11 @@ export class RequestTranslation {
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
-      headers: upstreamHeaders(call.headers, call.body.fields.stream && route.stream !== null),
+      // A cloud that counts for a client of Claude's or Gemini's own API.
+      headers:
+        route.writeTokenCount && route.wire.name === call.match.route.wire.name
+          ? call.headers
+          : upstreamHeaders(call.headers, call.body.fields.stream && route.stream !== null),
       path: route.path,
       query: '',
     };

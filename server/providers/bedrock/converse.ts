@@ -9,6 +9,7 @@ import { unpackingOf } from './unpacking.ts';
 export function converseOnBedrock(model: string): HostedModel {
   return {
     wire: 'bedrock-converse',
+    countsTokens: false,
     envelope: (request) => envelope(model, request),
     errorBody,
     unpacking: unpackingOf(converseFrames),
