@@ -39,5 +39,5 @@ function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envel
   const left = unavailable.fields.filter((name) => name in request);
   const kept = Object.entries(request).filter(([name]) => !omitted.includes(name) && !left.includes(name));
   const inside = { ...Object.fromEntries(kept), ...added };
-  return { body: Buffer.from(writeJson(wrapped?.(inside) ?? inside)), left };
+  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), left };
 }

@@ -5,6 +5,7 @@ import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import { gemini } from './gemini/api.ts';
+import { vertexRoutes } from './gemini/vertex-routes.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
@@ -17,7 +18,7 @@ import type { UsageFormat } from './wire.ts';
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
 /** Routes of APIs that only providers speak. */
-const upstreamRoutes: readonly Route[] = bedrockRoutes;
+const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
 
 export interface Located extends Place {
   api: Api;

@@ -8,6 +8,7 @@ import {
   type EmbeddingsTranslator,
   type EmbeddingsWireName,
   embeddingsTranslatorFor,
+  isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
 import {
@@ -31,6 +32,8 @@ export interface Passage {
   route: Route;
   translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
 }
+
+type AskedTarget = Pick<Target, 'provider' | 'model'>;
 
 interface Asked {
   route: Route;
@@ -88,14 +91,19 @@ function embeddingsPassage(
   asked: Asked & { client: EmbeddingsWireName },
   registry: Registry,
 ): Passage | null {
-  const { embeddingsWire } = provider.dialect;
+  const embeddingsWire = embeddingsWireOf({ provider, model }, asked.model);
   const { client, route: clientRoute } = asked;
   // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
   const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
-  if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
+  if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
   const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
   return route && translator && { route, translator };
+}
+
+/** Null if the target makes no embeddings. */
+function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, named: string | null): string | null {
+  return dialect.hosted ? dialect.hosted(model ?? named ?? '').embeddingsWire : dialect.embeddingsWire;
 }
 
 function mediaPassage(
@@ -110,7 +118,8 @@ function mediaPassage(
 
 /** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
 function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
-  const isGemini = dialect.serves('gemini-generate') && !dialect.serves(client);
+  const isHosted = dialect.hosted?.(model ?? named ?? '').wire === 'gemini-generate';
+  const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
   return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
 }
 
@@ -123,7 +132,7 @@ export function isServedBy(target: Target, route: Route, named: string | null): 
   const { name } = route.wire;
   // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
-  if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
+  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, named) !== null;
   if (isMediaWireName(name)) return mediaWireOf(target, name, named) !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }

@@ -1,6 +1,5 @@
 /** Claude through InvokeModel: Anthropic's API, with the model in the path and streams in AWS's frames. */
 import { isObject } from '../../contract/is-object.ts';
-import { writeJson } from '../../translate/json-text.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
 import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
@@ -38,6 +37,7 @@ const betas: ReadonlySet<string> = new Set([
 export function claudeOnBedrock(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
+    embeddingsWire: null,
     countsTokens: countedModel(model) !== null,
     envelope: (request) => (request.path === countingPath ? countEnvelope(model, request) : envelope(model, request)),
     errorBody,
@@ -60,8 +60,8 @@ function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
   return {
     ...plain,
     path: `/model/${encodeURIComponent(countedModel(model) ?? model)}/count-tokens`,
-    wrapped: (body) => {
-      const complete = writeJson({ ...body, max_tokens: mostThought(body.thinking) + 1 });
+    wrapped: (body, write) => {
+      const complete = write({ ...body, max_tokens: mostThought(body.thinking) + 1 });
       return { input: { invokeModel: { body: Buffer.from(complete).toString('base64') } } };
     },
   };

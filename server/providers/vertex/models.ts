@@ -1,4 +1,5 @@
 /** The models of several makers on Vertex AI, each in the API of its maker. */
+import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
@@ -44,9 +45,13 @@ function pathOf(publisher: string, model: string): string {
   return `/publishers/${publisher}/models/${encodeURIComponent(model).replaceAll('%40', '@')}`;
 }
 
+/** The others are asked by `:predict`. Source: googleapis/js-genai (`tIsVertexEmbedContentModel`). */
+const embedder = pattern(/^gemini-embedding-(?!001)/);
+
 function gemini(model: string): HostedModel {
   return {
     wire: 'gemini-generate',
+    embeddingsWire: embedder.test(model) ? 'vertex-embed-content' : 'vertex-predict',
     countsTokens: true,
     envelope: ({ path, headers }) => ({
       ...(path.endsWith(':countTokens') && { wrapped: countedByGoogle }),
@@ -63,6 +68,7 @@ function gemini(model: string): HostedModel {
 function claude(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
+    embeddingsWire: null,
     countsTokens: true,
     envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
       const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
