@@ -293,7 +293,9 @@ describe('an answer in a schema', () => {
     expect(whole.choices).toMatchObject([{ message: { content: '{"age":3}' }, finish_reason: 'stop' }]);
     const events = streamOf(eventsOf(given, 'tool_use'), false);
     const told = dataOf(streamed(translate(way, { ...body, stream: true }), [events]));
-    const chunks = told.flatMap((data) => (data === '[DONE]' ? [] : [data as { choices: { delta: Json; finish_reason: string | null }[] }]));
+    const chunks = told.flatMap((data) =>
+      data === '[DONE]' ? [] : [data as { choices: { delta: Json; finish_reason: string | null }[] }],
+    );
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"age":3}');
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
