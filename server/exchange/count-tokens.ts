@@ -1,4 +1,4 @@
-/** Counts a request's tokens: a provider that speaks the client's API is asked; otherwise Sluice estimates the number. */
+/** Counts a request's tokens: a provider whose API can count them is asked; otherwise Sluice estimates the number. */
 import type { ServerResponse } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
@@ -9,18 +9,21 @@ import type { Route } from '../wire/route.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
+import { countingWireOf } from './translation/passage.ts';
 
 /**
  * The plan with the first target that can count tokens; null if none can, and for routes that do not count. No other target
  * is asked after it, because it would count for a different model.
  */
 export function countingPlan(plan: CallPlan, { wire, writeTokenCount }: Route): CallPlan | null {
-  const counting = writeTokenCount && plan.targets.find(({ provider }) => countsFor(provider, wire.name));
+  const counting = writeTokenCount && plan.targets.find((target) => countsFor(target, wire.name, plan.model));
   return counting ? { ...plan, targets: [counting] } : null;
 }
 
-function countsFor({ dialect, servedWires }: Target['provider'], wire: string): boolean {
-  return dialect.serves(wire) && (servedWires === null || servedWires.includes(wire));
+function countsFor(target: Target, wire: string, named: string | null): boolean {
+  const { dialect, servedWires } = target.provider;
+  if (dialect.serves(wire) && (servedWires === null || servedWires.includes(wire))) return true;
+  return isWireName(wire) && countingWireOf(target, wire, named) !== null;
 }
 
 /**
@@ -57,9 +60,16 @@ export function estimateInstead(
 function mayBeEstimated(failed: FailureResponse): boolean {
   if (failed.kind === 'error') return failed.error.kind.status >= 500 && !accountCodes.has(failed.error.code);
   const { status, error } = failed.answer;
+  if (error && unableWords.test(error.message.slice(0, maxReadLength))) return true;
   if (status === 404) return !error || !modelWord.test(error.message.slice(0, maxReadLength));
   return status === 405 || status === 429 || status >= 500;
 }
 
+/**
+ * Of a cloud that counts for only some models, regions, contents or accounts: "The provided model doesn't support counting tokens",
+ * "Document input not supported for token counting" (aws/aws-sdk-java-v2#6370), "… is not authorized to perform:
+ * bedrock:CountTokens", "Publisher Model `…/models/count-tokens` was not found".
+ */
+const unableWords = pattern(/counting tokens|token counting|:CountTokens|\/count-tokens/);
 const maxReadLength = 1024;
 const accountCodes = new Set(['provider_credential_refused', 'provider_quota_exhausted']);

@@ -32,11 +32,12 @@ interface Rewritten {
 }
 
 /** Numbers keep their digits, and the members their order. */
-function rewritten(body: Buffer, { omitted, added, unavailable }: Envelope): Rewritten {
-  const isSame = omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
+function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
+  const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());
   if (!isObject(request)) return { body, left: [] };
   const left = unavailable.fields.filter((name) => name in request);
   const kept = Object.entries(request).filter(([name]) => !omitted.includes(name) && !left.includes(name));
-  return { body: Buffer.from(writeJson({ ...Object.fromEntries(kept), ...added })), left };
+  const inside = { ...Object.fromEntries(kept), ...added };
+  return { body: Buffer.from(writeJson(wrapped?.(inside, writeJson) ?? inside)), left };
 }

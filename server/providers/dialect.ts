@@ -38,6 +38,8 @@ export interface Unavailable {
 
 export const allAvailable: Unavailable = { betas: [], fields: [] };
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 /** What a cloud wants otherwise than the maker of a model, of a request in the maker's API. */
 export interface Envelope {
   /** Below the base URL, percent-encoded, with the query that belongs to it. */
@@ -48,6 +50,8 @@ export interface Envelope {
   omitted: readonly string[];
   /** Top-level fields that the body has besides. */
   added: Readonly<Record<string, unknown>>;
+  /** Puts the body into that of another operation; `write` keeps the digits of numbers. Absent: it is sent as it is. */
+  wrapped?(body: JsonObject, write: (value: object) => string): JsonObject;
   /** What the cloud does not have of the maker's API, so that it is left out. */
   unavailable: Unavailable;
 }
@@ -72,6 +76,10 @@ export interface StreamUnpacker {
 export interface HostedModel {
   /** The name of the wire on which the model is asked. */
   readonly wire: string;
+  /** The name of the wire on which it makes embeddings; null if it makes none. */
+  readonly embeddingsWire: string | null;
+  /** Whether `envelope` takes the route on which the maker's API counts tokens. */
+  readonly countsTokens: boolean;
   envelope(request: EnvelopedRequest): Envelope;
   /** The body of an error response in the words of the wire's API; the same buffer if it has them already. */
   errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer;
@@ -102,7 +110,7 @@ export interface Dialect {
   serves(wire: string): boolean;
   /** The name of the wire into which requests of other APIs are translated. */
   conversationWire: string;
-  /** The name of the embeddings wire of its providers; null if they have no embeddings. */
+  /** The name of the embeddings wire of its providers; null if they have no embeddings, or if that depends on the model. */
   embeddingsWire: string | null;
   /**
    * Whether reasoning is only valid for the account that produced it, so that credentials rotate between conversations but

@@ -2,6 +2,9 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { Unavailable } from './dialect.ts';
 
+/** Anthropic's route that counts tokens. */
+export const countingPath = '/messages/count_tokens';
+
 /** A beta header, and the fields of the body that nothing but the beta knows. */
 const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]])[] = [
   ['mcp-client-', ['mcp_servers']],

@@ -7,15 +7,21 @@ import type { WireName } from './neutral.ts';
 import { wireTranslations } from './wire-translations.ts';
 
 /**
- * About how many tokens a request would have, and rather too many than too few. The body has no limit of its answer: none
- * is asked for. Gemini's body names no model, and may contain the request in a nested member.
+ * About how many tokens a request would have, and rather too many than too few.
  * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
  */
 export function countTokens(wire: WireName, body: Buffer): number {
+  return estimateInputTokens(wireTranslations[wire].parseRequest(countedRequest(body), new Losses()));
+}
+
+/**
+ * The request whose tokens are counted. The body has no limit of its answer: none is asked for. Gemini's body names no model, and
+ * may contain the request in a nested member.
+ * @throws GatewayError `malformed_json`
+ */
+export function countedRequest(body: Buffer): Record<string, unknown> {
   const value = parseJson(body.toString());
   if (!isObject(value)) throw new GatewayError('malformed_json', 'The body is no JSON object.');
   const nested = value.generateContentRequest ?? value.generate_content_request;
-  const request = isObject(nested) ? nested : value;
-  const asked = { max_tokens: 1, model: '', ...request };
-  return estimateInputTokens(wireTranslations[wire].parseRequest(asked, new Losses()));
+  return { max_tokens: 1, model: '', ...(isObject(nested) ? nested : value) };
 }

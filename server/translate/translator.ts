@@ -73,12 +73,17 @@ export class Translator {
   /**
    * Reads the request once, and returns a function that renders it for each target.
    * @param complete adds content that the client could not send
+   * @param ofHeaders losses of the request's headers
    */
-  open(body: Buffer, fromUrl?: NamedInUrl, complete?: Completion): (target: Target) => TranslatedRequest {
-    const asked = this.read(body, fromUrl);
-    const { conversation } = asked;
-    const completed = complete ? { ...asked, conversation: complete(conversation) } : asked;
-    return (target) => this.request(completed, target);
+  open(
+    body: Buffer,
+    fromUrl?: NamedInUrl,
+    complete: Completion = (conversation) => conversation,
+    ofHeaders: readonly Loss[] = [],
+  ): (target: Target) => TranslatedRequest {
+    const { conversation, losses } = this.read(body, fromUrl);
+    const asked = { conversation: complete(conversation), losses: [...ofHeaders, ...losses] };
+    return (target) => this.request(asked, target);
   }
 
   /** @throws GatewayError `invalid_value` that names a field without which the upstream cannot be asked */

@@ -5,6 +5,7 @@ import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import { gemini } from './gemini/api.ts';
+import { vertexRoutes } from './gemini/vertex-routes.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
@@ -17,7 +18,7 @@ import type { UsageFormat } from './wire.ts';
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
 /** Routes of APIs that only providers speak. */
-const upstreamRoutes: readonly Route[] = bedrockRoutes;
+const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
 
 export interface Located extends Place {
   api: Api;
@@ -76,6 +77,8 @@ export class Registry {
   readonly #conversationRoutes = new Map<string, Route>();
   /** Routes whose answers are never streamed, by the wire's name; of several for embeddings, the one for the most texts. */
   readonly #wholeRoutes = new Map<string, Route>();
+  /** Routes that count tokens, by the wire's name. */
+  readonly #countingRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
@@ -86,6 +89,7 @@ export class Registry {
       for (const route of api.routes) this.#notePlace(api, route);
     }
     for (const route of [...apis.flatMap(({ routes }) => routes), ...upstreamRoutes]) {
+      if (route.writeTokenCount) this.#countingRoutes.set(route.wire.name, route);
       if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
       else if (route.method === 'POST' && !route.writeTokenCount) this.#wholeRoutes.set(route.wire.name, route);
     }
@@ -157,6 +161,11 @@ export class Registry {
   /** The route for whole answers on the wire of this name; null if no API has it. */
   wholeRoute(wireName: string): Route | null {
     return this.conversationRoute(wireName, false) ?? this.#wholeRoutes.get(wireName) ?? null;
+  }
+
+  /** The route that counts the tokens of requests on the wire of this name; null if no API has it. */
+  countingRoute(wireName: string): Route | null {
+    return this.#countingRoutes.get(wireName) ?? null;
   }
 
   /** How the response that creates a job of this kind reports usage; null if no API has such jobs. */

@@ -25,6 +25,33 @@ export interface BedrockCall {
   body: Json;
 }
 
+const pathOfCount = /^\/model\/([^/?]+)\/count-tokens$/;
+
+/**
+ * Counts what InvokeModel would take, for a model by its own name. Source: Amazon Bedrock API reference, "CountTokens".
+ * @param refusal the message of an exception
+ */
+export function strictCount(tokens: number, refusal?: string): Script {
+  return (request, response) => {
+    const [, model = ''] = pathOfCount.exec(request.url) ?? [];
+    if (request.method !== 'POST' || !decodeURIComponent(model).startsWith('anthropic.'))
+      return sendException(response, 400, 'ValidationException', 'The provided model identifier is invalid.');
+    if (!isProven(request)) return sendException(response, 403, 'AccessDeniedException', 'Invalid API Key format');
+    if (refusal?.includes('is not authorized')) return sendException(response, 403, 'AccessDeniedException', refusal);
+    const { input, ...others } = bodyOf(request) as { input: { invokeModel: { body: string } } };
+    const body = Buffer.from(input.invokeModel.body, 'base64');
+    const complaint =
+      refusal ??
+      Object.keys(others)[0] ??
+      complaintAbout(
+        { ...request, headers: { ...request.headers, 'content-length': String(body.length) }, body },
+        false,
+      );
+    if (complaint !== null) return sendException(response, 400, 'ValidationException', complaint);
+    return json(response, { inputTokens: tokens });
+  };
+}
+
 /** Answers what is well-formed by `answer`, and all else as Bedrock does. */
 export function strictBedrock(answer: (call: BedrockCall, response: ServerResponse) => void | Promise<void>): Script {
   return (request, response) => {

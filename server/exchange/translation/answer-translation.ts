@@ -2,6 +2,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
+import type { TranslatedCount } from '../../translate/count-translator.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import { TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
 import { writeJson } from '../../translate/json-text.ts';
@@ -25,7 +26,7 @@ import { KnownTexts } from './known-texts.ts';
 export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
 export interface AnswerOptions {
-  request: TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
+  request: TranslatedRequest | TranslatedEmbeddings | TranslatedMedia | TranslatedCount;
   translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;

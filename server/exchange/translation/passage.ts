@@ -3,10 +3,12 @@
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/registry.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import { type CountingWire, CountTranslator, isCountingWire } from '../../translate/count-translator.ts';
 import {
   type EmbeddingsTranslator,
   type EmbeddingsWireName,
   embeddingsTranslatorFor,
+  isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
 import {
@@ -28,8 +30,10 @@ const allDialects = Object.values(dialects);
 export interface Passage {
   /** The route of the upstream's API. */
   route: Route;
-  translator: Translator | EmbeddingsTranslator | MediaTranslator;
+  translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
 }
+
+type AskedTarget = Pick<Target, 'provider' | 'model'>;
 
 interface Asked {
   route: Route;
@@ -45,12 +49,36 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
   const client = route.wire.name;
   if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
   if (isMediaWireName(client)) return mediaPassage(target, { ...asked, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countPassage(target, asked, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
   const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
   const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
   return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
+}
+
+/** Null if the target counts the client's own requests, or none. */
+function countPassage(
+  target: Target,
+  { route: { wire, writeTokenCount }, model }: Asked,
+  registry: Registry,
+): Passage | null {
+  const counting = isWireName(wire.name) ? countingWireOf(target, wire.name, model) : null;
+  if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
+  if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
+  const route = registry.countingRoute(counting);
+  return route && { route, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
+}
+
+/**
+ * The wire on which the target can be asked to count tokens for a client of another API or for a model in a cloud; null if it cannot.
+ * @param named the client's name for the model
+ */
+export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
+  const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
+  const wire = upstreamWireOf(target, client, null);
+  return isCountingWire(wire) && hosted?.countsTokens !== false ? wire : null;
 }
 
 /** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
@@ -63,14 +91,19 @@ function embeddingsPassage(
   asked: Asked & { client: EmbeddingsWireName },
   registry: Registry,
 ): Passage | null {
-  const { embeddingsWire } = provider.dialect;
+  const embeddingsWire = embeddingsWireOf({ provider, model }, asked.model);
   const { client, route: clientRoute } = asked;
   // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
   const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
-  if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
+  if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
   const route = registry.wholeRoute(embeddingsWire);
   const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
   return route && translator && { route, translator };
+}
+
+/** Null if the target makes no embeddings. */
+function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, named: string | null): string | null {
+  return dialect.hosted ? dialect.hosted(model ?? named ?? '').embeddingsWire : dialect.embeddingsWire;
 }
 
 function mediaPassage(
@@ -85,7 +118,8 @@ function mediaPassage(
 
 /** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
 function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
-  const isGemini = dialect.serves('gemini-generate') && !dialect.serves(client);
+  const isHosted = dialect.hosted?.(model ?? named ?? '').wire === 'gemini-generate';
+  const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
   return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
 }
 
@@ -98,7 +132,7 @@ export function isServedBy(target: Target, route: Route, named: string | null): 
   const { name } = route.wire;
   // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
-  if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
+  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, named) !== null;
   if (isMediaWireName(name)) return mediaWireOf(target, name, named) !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }

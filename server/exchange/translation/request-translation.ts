@@ -7,12 +7,13 @@ import { newKeptId } from '../../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
-import { MediaTranslator, type TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
+import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
+
+import { MediaTranslator } from '../../translate/gemini-media/media-translator.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
-import type { TranslatedRequest } from '../../translate/translated-request.ts';
+
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
 import { withReferredItems } from '../kept-history.ts';
@@ -65,7 +66,7 @@ interface Wanted {
   form: FormValue | null;
 }
 
-type Translated = TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
+type Translated = AnswerOptions['request'];
 
 export class RequestTranslation {
   readonly #call: OutgoingCall;
@@ -89,11 +90,20 @@ export class RequestTranslation {
     this.#requestFor =
       translator instanceof MediaTranslator
         ? translator.open(wanted.form ?? captured)
-        : translator.open(referring, named, (conversation) => reasoning.restored(conversation));
+        : translator.open(
+            referring,
+            named,
+            (conversation) => reasoning.restored(conversation),
+            droppedBetas(call.headers['anthropic-beta']),
+          );
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
-      headers: upstreamHeaders(call.headers, call.body.fields.stream && route.stream !== null),
+      // A cloud that counts for a client of Claude's or Gemini's own API.
+      headers:
+        route.writeTokenCount && route.wire.name === call.match.route.wire.name
+          ? call.headers
+          : upstreamHeaders(call.headers, call.body.fields.stream && route.stream !== null),
       path: route.path,
       query: '',
     };

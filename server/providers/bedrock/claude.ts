@@ -1,7 +1,8 @@
 /** Claude through InvokeModel: Anthropic's API, with the model in the path and streams in AWS's frames. */
+import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
-import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
 import { claudeFrames } from './claude-frames.ts';
 import { messageIn } from './error-body.ts';
 import { exceptionType } from './exceptions.ts';
@@ -36,13 +37,43 @@ const betas: ReadonlySet<string> = new Set([
 export function claudeOnBedrock(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
-    envelope: (request) => envelope(model, request),
+    embeddingsWire: null,
+    countsTokens: countedModel(model) !== null,
+    envelope: (request) => (request.path === countingPath ? countEnvelope(model, request) : envelope(model, request)),
     errorBody,
     unpacking: unpackingOf(claudeFrames),
   };
 }
 
-function envelope(model: string, { headers, isStream }: EnvelopedRequest): Envelope {
+/**
+ * The name under which tokens are counted: that of the model itself, not of an inference profile (Portkey-AI/gateway#1437). Null for
+ * an ARN that does not name its model.
+ */
+function countedModel(model: string): string | null {
+  const from = model.lastIndexOf('anthropic.');
+  return from === -1 ? null : model.slice(from);
+}
+
+/** Source: Amazon Bedrock API reference, "CountTokens". The request has to be complete. */
+function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
+  const plain = envelope(model, request);
+  return {
+    ...plain,
+    path: `/model/${encodeURIComponent(countedModel(model) ?? model)}/count-tokens`,
+    wrapped: (body, write) => {
+      const complete = write({ ...body, max_tokens: mostThought(body.thinking) + 1 });
+      return { input: { invokeModel: { body: Buffer.from(complete).toString('base64') } } };
+    },
+  };
+}
+
+/** In tokens. The limit of an answer has to be above it. */
+function mostThought(thinking: unknown): number {
+  return isObject(thinking) && typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : 0;
+}
+
+function envelope(model: string, request: EnvelopedRequest): Envelope {
+  const { headers, isStream } = request;
   const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
   const version = { anthropic_version: 'bedrock-2023-05-31' };
   return {
@@ -59,6 +90,8 @@ function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buff
   const name = headers['x-amzn-errortype'];
   const message = messageIn(body);
   if (message === null) return body;
+  // An account without the right to count has a good credential all the same.
+  if (message.includes('bedrock:CountTokens')) return writeClaudeError('invalid_request_error', message);
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);
 }

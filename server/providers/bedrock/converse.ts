@@ -1,6 +1,7 @@
-/** Models on Bedrock through its Converse API, which is the same for all. Source: Amazon Bedrock API reference, "Converse". */
+/** Models on Bedrock through its Converse API, which is the same for all; those that make embeddings, through InvokeModel. Source: Amazon Bedrock API reference, "Converse". */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
+import { makesEmbeddings } from './embedders.ts';
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
@@ -9,6 +10,8 @@ import { unpackingOf } from './unpacking.ts';
 export function converseOnBedrock(model: string): HostedModel {
   return {
     wire: 'bedrock-converse',
+    embeddingsWire: makesEmbeddings(model) ? 'bedrock-embeddings' : null,
+    countsTokens: false,
     envelope: (request) => envelope(model, request),
     errorBody,
     unpacking: unpackingOf(converseFrames),

@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { ModelPages } from '../dialect.ts';
+import { makesEmbeddings } from './embedders.ts';
 
 const foundationModels = '/foundation-models?byInferenceType=ON_DEMAND';
 const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED';
@@ -27,15 +28,16 @@ export const bedrockModelPages: ModelPages = {
   isRightMissing: (status, body) => status === 403 && body.includes('is not authorized to perform: bedrock:List'),
   read(page) {
     if (!isObject(page)) return null;
-    if (Array.isArray(page.modelSummaries)) return page.modelSummaries.filter(isConversational).map(nameOf('modelId'));
+    if (Array.isArray(page.modelSummaries)) return page.modelSummaries.filter(isServed).map(nameOf('modelId'));
     if (!Array.isArray(page.inferenceProfileSummaries)) return null;
     return page.inferenceProfileSummaries.filter(isObject).map(nameOf('inferenceProfileId'));
   },
 };
 
-/** Models that write text; others draw, or make embeddings. */
-function isConversational(summary: unknown): summary is Record<string, unknown> {
+/** Models that write text, or make embeddings of it; others draw. */
+function isServed(summary: unknown): summary is Record<string, unknown> {
   if (!isObject(summary)) return false;
+  if (makesEmbeddings(String(summary.modelId))) return true;
   return Array.isArray(summary.outputModalities) && summary.outputModalities.includes('TEXT');
 }
 

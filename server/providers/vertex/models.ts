@@ -1,7 +1,8 @@
 /** The models of several makers on Vertex AI, each in the API of its maker. */
+import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
-import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
 
 /** As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for those of 2026, BerriAI/litellm (`anthropic_beta_headers_config.json`). */
 const betas: ReadonlySet<string> = new Set([
@@ -44,10 +45,16 @@ function pathOf(publisher: string, model: string): string {
   return `/publishers/${publisher}/models/${encodeURIComponent(model).replaceAll('%40', '@')}`;
 }
 
+/** The others are asked by `:predict`. Source: googleapis/js-genai (`tIsVertexEmbedContentModel`). */
+const embedder = pattern(/^gemini-embedding-(?!001)/);
+
 function gemini(model: string): HostedModel {
   return {
     wire: 'gemini-generate',
+    embeddingsWire: embedder.test(model) ? 'vertex-embed-content' : 'vertex-predict',
+    countsTokens: true,
     envelope: ({ path, headers }) => ({
+      ...(path.endsWith(':countTokens') && { wrapped: countedByGoogle }),
       path: path.replace('/models/{model}', () => pathOf('google', model)),
       headers: { ...headers },
       omitted: [],
@@ -61,19 +68,40 @@ function gemini(model: string): HostedModel {
 function claude(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
-    envelope: ({ headers, isStream }: EnvelopedRequest) => {
+    embeddingsWire: null,
+    countsTokens: true,
+    envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
       const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
+      const isCount = path === countingPath;
       return {
-        path: `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+        path: isCount ? countTokens : `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
         headers: { ...plainHeaders(headers), ...(taken.length > 0 && { 'anthropic-beta': taken.join(',') }) },
         // `stream` stays: Anthropic's own SDK sends it here, too.
         omitted: ['model'],
         unavailable,
-        added: { anthropic_version: 'vertex-2023-10-16' },
+        added: { anthropic_version: 'vertex-2023-10-16', ...(isCount && { model }) },
       };
     },
     errorBody: (status, _headers, body) => claudeError(status, body),
   };
+}
+
+/** Source: Google Cloud, "Count tokens for Claude models". */
+const countTokens = `${pathOf('anthropic', 'count-tokens')}:rawPredict`;
+
+const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+
+/** Unlike AI Studio, Vertex AI knows no `generateContentRequest`. Source: Google Cloud, "publishers.models.countTokens". */
+function countedByGoogle(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const nested = body.generateContentRequest ?? body.generate_content_request;
+  const request = Object.entries(isObject(nested) ? nested : body);
+  return Object.fromEntries(
+    request.flatMap(([name, value]) => {
+      const plain =
+        name === 'system_instruction' ? 'systemInstruction' : name === 'generation_config' ? 'generationConfig' : name;
+      return counted.includes(plain) ? [[plain, value]] : [];
+    }),
+  );
 }
 
 /** Longer errors are not Google's. */
@@ -87,7 +115,9 @@ function claudeError(status: number, body: Buffer): Buffer {
     const top: unknown = Array.isArray(said) ? said[0] : said;
     const error = isObject(top) ? top.error : null;
     if (!isObject(error) || typeof error.status !== 'string' || typeof error.message !== 'string') return body;
-    return writeClaudeError(claudeErrorType(status), error.message);
+    // Some regions do not count.
+    const isUncounted = error.message.includes('/count-tokens');
+    return writeClaudeError(isUncounted ? 'invalid_request_error' : claudeErrorType(status), error.message);
   } catch {
     return body;
   }

@@ -3,10 +3,10 @@
  * Anthropic's own API.
  *
  * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts),
- * "Prompt caching"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
+ * "Prompt caching", "Get validated JSON results from models"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
  * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of Llama);
  * browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results); langchain-ai/langchain-aws#401 and
- * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids).
+ * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids); BerriAI/litellm#35669 (structured output of GLM and DeepSeek).
  */
 import { familyOf } from '../model-families.ts';
 
@@ -17,6 +17,8 @@ export interface ConverseFacts {
   streamsTools: boolean;
   /** Accepted members of `toolChoice` besides `auto`. `any`: not a tool by its name. */
   forcedTool: 'named' | 'any' | 'none';
+  /** Answers in a JSON schema (`outputConfig`), and keeps to the schema of a tool (`strict`). */
+  structuredOutput: boolean;
   /** Accepts only `type`, `properties` and `required` at the top of a tool's schema. */
   plainSchemas: boolean;
   callIds: 'anthropic' | 'mistral';
@@ -38,6 +40,7 @@ const other: ConverseFacts = {
   maxOutputTokens: null,
   streamsTools: true,
   forcedTool: 'none',
+  structuredOutput: false,
   plainSchemas: false,
   callIds: 'anthropic',
   system: true,
@@ -57,22 +60,36 @@ const nova: ConverseFacts = {
 const llama: ConverseFacts = { ...other, maxOutputTokens: 8192, streamsTools: false, mixedResults: false };
 const mistral: ConverseFacts = { ...other, callIds: 'mistral', mixedResults: false };
 
+const open: ConverseFacts = { ...other, structuredOutput: true };
+const deepseek: ConverseFacts = { ...other, forcedTool: 'any', takesReasoning: false };
+
 const families: Record<string, ConverseFacts> = {
   'amazon.nova': nova,
   'amazon.nova-premier': { ...nova, maxOutputTokens: 32_000 },
   // Its effort `high` refuses `maxTokens`, `temperature` and `topP`.
   'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
   'amazon.titan': { ...other, system: false },
-  deepseek: { ...other, forcedTool: 'any', takesReasoning: false },
+  deepseek,
+  'deepseek.v3': { ...deepseek, structuredOutput: true },
+  'google.gemma-3-': open,
   'meta.llama': llama,
   'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
   'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
+  'minimax.minimax-m2': open,
   mistral,
+  'mistral.magistral': { ...mistral, structuredOutput: true },
+  'mistral.ministral-3-': { ...mistral, structuredOutput: true },
   'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
   'mistral.mixtral': { ...mistral, maxOutputTokens: 4096, system: false },
   'mistral.mistral-large-2402': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
   'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
-  'openai.gpt-oss': { ...other, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+  'mistral.mistral-large-3': { ...mistral, structuredOutput: true },
+  'moonshot.kimi-k2': open,
+  'moonshotai.kimi-k2': open,
+  'nvidia.nemotron-nano': open,
+  'openai.gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+  'qwen.qwen3': open,
+  'zai.glm-5': open,
 };
 
 /** @param model `us.meta.llama4-scout-17b-instruct-v1:0`, or an ARN that ends in such a name */

@@ -5,6 +5,7 @@ import type { Conversation } from '../neutral.ts';
 import { effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { type ConverseFacts, converseFacts } from './model-facts.ts';
+import { renderFormat } from './render-format.ts';
 import { renderTools } from './render-tools.ts';
 import { type Message, renderTurns } from './render-turns.ts';
 
@@ -27,6 +28,7 @@ export function renderConverseRequest(conversation: Conversation, target: Target
     system: facts.system && system.length > 0 ? [...system, ...(facts.cachePoints ? [cachePoint] : [])] : undefined,
     inferenceConfig: renderInference(rendering, facts),
     toolConfig: config,
+    outputConfig: renderFormat(rendering, facts),
     additionalModelRequestFields: renderEffort(rendering, facts),
   };
   rendering.drop('topK', conversation.sampling.topK, 'no-equal');

@@ -2,7 +2,7 @@
 import { writeJson } from '../json-text.ts';
 import type { JsonSchema, Tool, ToolChoice } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
-import { objectSchema } from '../schemas.ts';
+import { objectSchema, strictSchema } from '../schemas.ts';
 import type { ConverseFacts } from './model-facts.ts';
 
 type Json = Record<string, unknown>;
@@ -22,7 +22,8 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
   rendering.drop('parallelToolCalls', parallelToolCalls === false ? false : undefined, 'no-equal');
   const offered = offeredTools(rendering);
   const tools = offered.map((tool) => renderTool(rendering, tool, facts));
-  if (format === undefined) return withChoice(rendering, facts, { tools, offered, choice: toolChoice });
+  const isNative = format?.kind === 'schema' && facts.structuredOutput;
+  if (format === undefined || isNative) return withChoice(rendering, facts, { tools, offered, choice: toolChoice });
   const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
   if (format.kind === 'json' || facts.forcedTool === 'none' || !isFree) {
     rendering.emulate('format', 'in-prompt');
@@ -47,12 +48,17 @@ function offeredTools(rendering: Rendering): readonly Tool[] {
 }
 
 function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Json {
-  const { description, schema } = rendering.asFunction(tool);
+  const { description, schema, strict } = rendering.asFunction(tool);
+  const isStrict = strict === true && facts.structuredOutput && schema !== undefined;
+  const json = isStrict
+    ? strictSchema(schema, tool.at, rendering.losses)
+    : schemaFor(rendering, schema, tool.at, facts);
   return {
     toolSpec: {
       name: rendering.names.outward(tool),
       description: description === '' ? undefined : description,
-      inputSchema: { json: schemaFor(rendering, schema, tool.at, facts) },
+      inputSchema: { json },
+      strict: isStrict ? true : undefined,
     },
   };
 }

@@ -9,18 +9,33 @@ import { neutralError } from '../neutral-error.ts';
 import type { WholeAnswer } from '../translated-request.ts';
 import type { NamedInUrl, TranslatedError } from '../translator.ts';
 import { wireTranslations } from '../wire-translations.ts';
+import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { geminiEmbeddings } from './gemini-embeddings.ts';
-import type { EmbeddingsRequest, EmbeddingsWire } from './neutral.ts';
+import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from './neutral.ts';
 import { openaiEmbeddings } from './openai-embeddings.ts';
+import { embeddedContent, predictedEmbeddings } from './vertex-embeddings.ts';
 
 const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
+const upstreamWires = {
+  ...wires,
+  'vertex-predict': predictedEmbeddings,
+  'vertex-embed-content': embeddedContent,
+  'bedrock-embeddings': bedrockEmbeddings,
+};
 /** The conversation wires whose error formats are used. */
 const conversations = {
   'openai-embeddings': wireTranslations['openai-chat'],
   'gemini-embeddings': wireTranslations['gemini-generate'],
 };
 
+/** A wire that clients speak. */
 export type EmbeddingsWireName = keyof typeof wires;
+/** A wire on which providers are asked. */
+export type EmbeddingsUpstreamName = keyof typeof upstreamWires;
+
+export function isEmbeddingsUpstreamName(name: string): name is EmbeddingsUpstreamName {
+  return Object.hasOwn(upstreamWires, name);
+}
 
 /** Whether the name is that of an embeddings wire that can be translated. */
 export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
@@ -30,7 +45,7 @@ export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
 /** Null if both wires are the same and the model keeps its name, so that bytes are forwarded unchanged. */
 export function embeddingsTranslatorFor(
   client: EmbeddingsWireName,
-  upstream: EmbeddingsWireName,
+  upstream: EmbeddingsUpstreamName,
   isRenamed: boolean,
 ): EmbeddingsTranslator | null {
   return client === upstream && !isRenamed ? null : new EmbeddingsTranslator(client, upstream);
@@ -39,12 +54,12 @@ export function embeddingsTranslatorFor(
 export class EmbeddingsTranslator {
   readonly #clientName: EmbeddingsWireName;
   readonly #client: EmbeddingsWire;
-  readonly #upstream: EmbeddingsWire;
+  readonly #upstream: EmbeddingsUpstream;
 
-  constructor(client: EmbeddingsWireName, upstream: EmbeddingsWireName) {
+  constructor(client: EmbeddingsWireName, upstream: EmbeddingsUpstreamName) {
     this.#clientName = client;
     this.#client = wires[client];
-    this.#upstream = wires[upstream];
+    this.#upstream = upstreamWires[upstream];
   }
 
   /**
@@ -86,9 +101,9 @@ export class TranslatedEmbeddings {
   readonly losses: readonly Loss[];
   readonly #request: EmbeddingsRequest;
   readonly #client: EmbeddingsWire;
-  readonly #upstream: EmbeddingsWire;
+  readonly #upstream: EmbeddingsUpstream;
 
-  constructor([client, upstream]: [EmbeddingsWire, EmbeddingsWire], { request, rendered, losses }: Asked) {
+  constructor([client, upstream]: [EmbeddingsWire, EmbeddingsUpstream], { request, rendered, losses }: Asked) {
     this.body = Buffer.from(writeJson(rendered));
     this.losses = losses;
     this.#request = request;

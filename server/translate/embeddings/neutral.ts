@@ -1,5 +1,5 @@
 /** API-neutral forms of an embeddings request and its answer. */
-import type { Losses } from '../losses.ts';
+import { invalid, type Losses } from '../losses.ts';
 
 export interface EmbeddingsRequest {
   model: string;
@@ -17,17 +17,29 @@ export interface EmbeddingsAnswer {
   promptTokens: number | null;
 }
 
-/** Translation functions of an embeddings wire. */
-export interface EmbeddingsWire {
+/** Translation functions of a wire on which providers are asked. */
+export interface EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
-  parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
   renderRequest(request: EmbeddingsRequest, model: string, losses: Losses): Record<string, unknown>;
   /** Null if the body is not an answer of this API. */
   parseAnswer(body: unknown): EmbeddingsAnswer | null;
+}
+
+/** Translation functions of a wire that clients speak, too. */
+export interface EmbeddingsWire extends EmbeddingsUpstream {
+  /** @throws GatewayError `invalid_value` */
+  parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
   renderAnswer(answer: EmbeddingsAnswer, request: EmbeddingsRequest): Record<string, unknown>;
 }
 
 /** Null if the value is not an array of numbers. */
 export function vectorOf(value: unknown): number[] | null {
   return Array.isArray(value) && value.every((number) => typeof number === 'number') ? value : null;
+}
+
+/** @throws GatewayError `invalid_value` for more texts than the model takes at a time */
+export function checkCount({ texts, form }: EmbeddingsRequest, most: number): void {
+  if (texts.length <= most) return;
+  const accepted = most === 1 ? 'one text' : `at most ${most} texts`;
+  invalid(form === 'single' ? 'content' : 'input', `this model accepts ${accepted} at a time`);
 }

@@ -6,7 +6,7 @@ import { converseStream } from './converse-stream.ts';
 import { bedrockErrors } from './read-error.ts';
 import { converseUsage } from './usage.ts';
 
-const request: RequestFormat = {
+export const converseRequest: RequestFormat = {
   answersAsked: () => 1,
   answersPaid: () => 1,
   isTextAsked: () => false,
@@ -24,11 +24,11 @@ const whole: WholeFormat = {
   isNeverLonger: true,
   maxHeldBytes: 32 * 1024 * 1024,
   isNumbers: false,
-  judge,
+  judge: (answer) => judgeError(answer, isObject(answer.output)),
 };
 
-function judge(answer: Record<string, unknown>): Verdict {
-  const error = isObject(answer.output) ? null : errorIn(answer);
+export function judgeError(answer: Record<string, unknown>, isAnswer: boolean): Verdict {
+  const error = isAnswer ? null : errorIn(answer);
   return error ? { kind: 'error', status: bedrockErrors.statusOf(error), error } : { kind: 'answer' };
 }
 
@@ -36,7 +36,7 @@ function judge(answer: Record<string, unknown>): Verdict {
 export const converse: Wire = {
   name: 'bedrock-converse',
   operation: 'chat',
-  request,
+  request: converseRequest,
   whole,
   errors: bedrockErrors,
   usage: converseUsage,

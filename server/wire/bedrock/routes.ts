@@ -1,6 +1,17 @@
-/** The routes of Bedrock's Converse API, on which providers are asked and which no client calls. */
+/** The routes of Bedrock, on which providers are asked and which no client calls. */
+import { cloudEmbeddings } from '../cloud-embeddings.ts';
 import { plainRoute, type Route } from '../route.ts';
-import { converse } from './converse.ts';
+import { converse, converseRequest, judgeError } from './converse.ts';
+import { bedrockErrors } from './read-error.ts';
+
+/** Embeddings by InvokeModel, in the form of the model's maker. */
+const bedrockEmbed = cloudEmbeddings({
+  name: 'bedrock-embeddings',
+  request: converseRequest,
+  errors: bedrockErrors,
+  marks: ['"embedding"', '"embeddings"'],
+  judge: (answer) => judgeError(answer, 'embedding' in answer || 'embeddings' in answer),
+});
 
 const whole: Route = {
   ...plainRoute,
@@ -13,5 +24,6 @@ const whole: Route = {
 
 export const bedrockRoutes: readonly Route[] = [
   whole,
+  { ...whole, wire: bedrockEmbed, path: '/model/{model}/invoke' },
   { ...whole, path: '/model/{model}/converse-stream', streamIn: 'path', stream: converse.stream, unstreamed: whole },
 ];

@@ -11,6 +11,7 @@ import {
   sendException,
   sendFrames,
   strictBedrock,
+  strictCount,
 } from '../../support/strict-bedrock.ts';
 import { oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
 
@@ -170,11 +171,66 @@ describe('a client of Anthropic’s API', () => {
     await expect(claude.messages.stream(asked).finalMessage()).rejects.toMatchObject({ error: { type: 'error' } });
   });
 
-  test('has an estimate of its tokens, since Bedrock is not asked', async () => {
-    const { input_tokens: tokens } = await claude.messages.countTokens({ model, messages: asked.messages });
-    expect(tokens).toBeGreaterThan(0);
+  test('has its tokens counted by Bedrock, by the name of the model itself', async () => {
+    upstream.answer(strictCount(1234));
+    const { data, response } = await claude.messages
+      .countTokens(
+        { model, messages: asked.messages, tools: [weather], thinking: { type: 'enabled', budget_tokens: 2000 } },
+        { headers: { 'anthropic-beta': 'oauth-2025-04-20,context-1m-2025-08-07' } },
+      )
+      .withResponse();
+    expect(data).toEqual({ input_tokens: 1234 });
+    expect(response.headers.get('x-sluice-estimated')).toBeNull();
+    expect(upstream.seen.map(({ url }) => url)).toEqual([
+      '/model/anthropic.claude-opus-4-5-20251101-v1%3A0/count-tokens',
+    ]);
+    const { input } = upstream.seen.map(bodyOf)[0] as { input: { invokeModel: { body: string } } };
+    expect(JSON.parse(Buffer.from(input.invokeModel.body, 'base64').toString())).toEqual({
+      messages: asked.messages,
+      tools: [weather],
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+      max_tokens: 2001,
+      anthropic_version: 'bedrock-2023-05-31',
+      anthropic_beta: ['context-1m-2025-08-07'],
+    });
+  });
+
+  test.each([
+    "The provided model doesn't support counting tokens.",
+    'Document input not supported for token counting',
+    'User: arn:aws:iam::1:user/me is not authorized to perform: bedrock:CountTokens',
+  ])('has an estimate of its tokens where Bedrock says: %s', async (refusal) => {
+    upstream.answer(strictCount(1234, refusal));
+    const counting = claude.messages.countTokens({ model, messages: asked.messages });
+    const { data, response } = await counting.withResponse();
+    expect(data.input_tokens).toBeGreaterThan(0);
+    expect(response.headers.get('x-sluice-estimated')).toBe('input_tokens');
+    upstream.answer(strictBedrock((call, answer) => send(answer, call, [text('Hello')])));
+    expect((await claude.messages.create(asked)).content).toMatchObject([{ text: 'Hello' }]);
+  });
+
+  test('is told of a request that Bedrock refuses to count', async () => {
+    upstream.answer(strictCount(1234, 'messages.0: roles must alternate'));
+    const counting = claude.messages.countTokens({ model, messages: asked.messages });
+    await expect(counting).rejects.toMatchObject({ status: 400, error: { error: { type: 'invalid_request_error' } } });
+  });
+
+  test('has an estimate for a model that Bedrock does not count, without being asked', async () => {
+    const counting = claude.messages.countTokens({ model: 'amazon.nova-pro-v1:0', messages: asked.messages });
+    expect((await counting).input_tokens).toBeGreaterThan(0);
     expect(upstream.seen).toEqual([]);
   });
+});
+
+test('a client of Gemini’s API has the tokens counted of a Claude on Bedrock', async () => {
+  upstream.answer(strictCount(1234));
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  const answer = await fetch(`${gateway.origin}/v1beta/models/${model}:countTokens`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': testKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents }),
+  });
+  expect(await answer.json()).toEqual({ totalTokens: 1234 });
 });
 
 describe('a chat client', () => {

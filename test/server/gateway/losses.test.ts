@@ -53,3 +53,33 @@ test('a request that only wants to be told overrides its group, and its record s
   expect(record.dropped).toEqual([{ code: 'no-equal', field: 'top_k', times: 1 }]);
   expect(record.emulated).toEqual([]);
 });
+
+const plain = { model: 'gpt-x', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
+
+test('a beta of Anthropic’s API that another API cannot keep is told, or refused', async () => {
+  const betas = { 'anthropic-beta': 'claude-code-20250219, new-kind-of-answer-2026-11-01' };
+  const { response, record } = await ask(plain, { ...betas, 'x-sluice-lossy': 'tell' });
+  expect(response.headers.get('x-sluice-dropped')).toBe('anthropic-beta:new-kind-of-answer-2026-11-01;why=no-equal');
+  expect(record.dropped).toMatchObject([{ field: 'anthropic-beta:new-kind-of-answer-2026-11-01' }]);
+  const refused = await ask(plain, betas);
+  expect(refused.response.status).toBe(400);
+  expect(refused.body.error.message).toContain("'anthropic-beta:new-kind-of-answer-2026-11-01' cannot be translated");
+});
+
+test('the betas that Claude Code sends with each request are no losses', async () => {
+  const betas = [
+    'claude-code-20250219',
+    'oauth-2025-04-20',
+    'interleaved-thinking-2025-05-14',
+    'fine-grained-tool-streaming-2025-05-14',
+    'context-management-2025-06-27',
+    'context-1m-2025-08-07',
+    'advanced-tool-use-2025-11-20',
+    'effort-2025-11-24',
+    'prompt-caching-scope-2026-01-05',
+    'adaptive-thinking-2026-01-28',
+  ];
+  const { response } = await ask(plain, { 'anthropic-beta': betas.join(',') });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-sluice-dropped')).toBeNull();
+});

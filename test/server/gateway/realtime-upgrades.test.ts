@@ -24,7 +24,7 @@ afterEach(async () => {
 const authorization = `Bearer ${testKey}`;
 
 describe('a WebSocket', () => {
-  test('on the path of responses is refused with 426 at once', async () => {
+  test('on the path of responses is refused with 426 at once (Trap 53: NeMo-Relay#994)', async () => {
     const { status, body, headers } = await refusedHandshake(gateway, { path: '/v1/responses' });
     expect(status).toBe(426);
     expect(body.error).toMatchObject({ type: 'invalid_request_error', code: 'upgrade_required', param: null });

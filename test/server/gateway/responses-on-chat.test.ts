@@ -398,7 +398,7 @@ test('what Codex and the SDK tell OpenAI of the installation stays here', async 
   expect(Object.keys(headers).filter((name) => name.startsWith('x-stainless-'))).toEqual([]);
 });
 
-test('Codex’s question for models gets OpenAI’s list, which it passes over for its own', async () => {
+test('Trap 52: Codex’s question for models gets OpenAI’s list, which it passes over for its own (openai/codex#37122)', async () => {
   const response = await gateway.fetch('/models?client_version=0.169.0');
   expect(await response.json()).toMatchObject({ object: 'list', data: [{ id: 'gpt-x' }] });
 });

@@ -34,6 +34,17 @@ beforeEach(() => {
   upstream.seen.length = 0;
 });
 
+const hello = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+
+async function countByGoogle(model: string, body: object): Promise<unknown> {
+  const answer = await fetch(`${gateway.origin}/v1beta/models/${model}:countTokens`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': testKey, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return answer.json();
+}
+
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 
 describe('Claude on Vertex AI', () => {
@@ -61,6 +72,33 @@ describe('Claude on Vertex AI', () => {
     expect(upstream.seen.map(bodyOf)).toMatchObject([{ stream: true, anthropic_version: 'vertex-2023-10-16' }]);
   });
 
+  test('counts tokens for clients of Anthropic’s and Gemini’s API', async () => {
+    upstream.answer((_request, response) => json(response, { input_tokens: 1234 }));
+    expect(await claude.messages.countTokens({ model: claudeModel, messages })).toEqual({ input_tokens: 1234 });
+    expect(await countByGoogle(claudeModel, { contents: hello })).toEqual({ totalTokens: 1234 });
+    const path = `${base}/publishers/anthropic/models/count-tokens:rawPredict`;
+    expect(upstream.seen.map(({ url }) => url)).toEqual([path, path]);
+    const named = { model: claudeModel, anthropic_version: 'vertex-2023-10-16' };
+    const [first, second] = upstream.seen.map(bodyOf);
+    expect(first).toEqual({ ...named, messages });
+    expect(second).toMatchObject({ ...named, messages: [{ role: 'user', content: [{ text: 'Hi' }] }] });
+    expect(second).not.toHaveProperty('max_tokens');
+  });
+
+  test('has an estimate where its region does not count, and answers on', async () => {
+    const said = 'Publisher Model `projects/p1/publishers/anthropic/models/count-tokens` was not found';
+    upstream.answer((_request, response) =>
+      json(response, { error: { code: 404, message: said, status: 'NOT_FOUND' } }, 404),
+    );
+    const { data, response } = await claude.messages.countTokens({ model: claudeModel, messages }).withResponse();
+    expect(data.input_tokens).toBeGreaterThan(0);
+    expect(response.headers.get('x-sluice-estimated')).toBe('input_tokens');
+    upstream.answer((_request, answer) => json(answer, message([text('Hello')])));
+    expect(await claude.messages.create({ model: claudeModel, max_tokens: 9, messages })).toMatchObject({
+      content: [{}],
+    });
+  });
+
   test('tells of Google’s errors in Anthropic’s words', async () => {
     const error = { code: 429, message: 'Quota exceeded', status: 'RESOURCE_EXHAUSTED' };
     upstream.answer((_request, response) => json(response, { error }, 429));
@@ -71,6 +109,26 @@ describe('Claude on Vertex AI', () => {
 });
 
 describe('Gemini on Vertex AI', () => {
+  test.each([
+    ['its own', { contents: hello, systemInstruction: { parts: [{ text: 'Be brief.' }] } }],
+    ['AI Studio’s', { generateContentRequest: { model: 'models/x', contents: hello, safetySettings: [] } }],
+  ])('counts tokens of a body in %s form', async (_form, body) => {
+    upstream.answer((_request, response) => json(response, { totalTokens: 7, totalBillableCharacters: 2 }));
+    expect(await countByGoogle('gemini-3-pro', body)).toMatchObject({ totalTokens: 7 });
+    const [seen = expect.unreachable()] = upstream.seen;
+    expect(seen.url).toBe(`${base}/publishers/google/models/gemini-3-pro:countTokens`);
+    const { systemInstruction } = body as { systemInstruction?: object };
+    expect(bodyOf(seen)).toEqual({ contents: hello, ...(systemInstruction && { systemInstruction }) });
+  });
+
+  test('counts tokens for a client of Anthropic’s API', async () => {
+    upstream.answer((_request, response) => json(response, { totalTokens: 7 }));
+    const { data, response } = await claude.messages.countTokens({ model: 'gemini-3-pro', messages }).withResponse();
+    expect(data).toEqual({ input_tokens: 7 });
+    expect(response.headers.get('x-sluice-estimated')).toBeNull();
+    expect(upstream.seen.map(bodyOf)).toEqual([{ contents: hello }]);
+  });
+
   test('answers a chat client', async () => {
     upstream.answer((_request, response) => json(response, answered([{ text: 'Hello' }])));
     const { choices } = await chat.chat.completions.create({ model: 'gemini-3-pro', messages });

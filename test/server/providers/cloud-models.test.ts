@@ -18,7 +18,12 @@ const profile = (inferenceProfileId: string) => ({ inferenceProfileId, status: '
 
 function bedrockList(path: string): unknown {
   if (path.startsWith('/foundation-models')) {
-    const models = [summary('amazon.nova-pro-v1:0', 'TEXT'), summary('amazon.titan-image-generator-v2:0', 'IMAGE')];
+    const models = [
+      summary('amazon.nova-pro-v1:0', 'TEXT'),
+      summary('amazon.titan-image-generator-v2:0', 'IMAGE'),
+      summary('amazon.titan-embed-text-v2:0', 'EMBEDDING'),
+      summary('amazon.titan-embed-image-v1', 'EMBEDDING'),
+    ];
     return { modelSummaries: models };
   }
   if (!path.includes('nextToken')) {
@@ -34,6 +39,7 @@ describe('Bedrock', () => {
     const result = await listModels(provider, transport);
     expect('models' in result && [...result.models.keys()]).toEqual([
       'amazon.nova-pro-v1:0',
+      'amazon.titan-embed-text-v2:0',
       'eu.anthropic.claude-sonnet-4-5-v1:0',
       'eu.amazon.nova-2-lite-v1:0',
     ]);
@@ -94,7 +100,7 @@ describe('Bedrock', () => {
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
     const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc';
     const report = await probeProvider(provider, { transport, model });
-    expect(report).toMatchObject({ ok: true, modelCount: 1 });
+    expect(report).toMatchObject({ ok: true, modelCount: 2 });
   });
 });
 

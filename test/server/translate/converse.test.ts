@@ -263,6 +263,60 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer in a schema', () => {
+  const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 1 } }, required: ['age'] };
+  const format = { type: 'json_schema', json_schema: { name: 'person', schema, strict: true } };
+  const body = { model: 'm', messages: [user], response_format: format };
+
+  test('is asked of a model that keeps to schemas in its own field', () => {
+    const request = sent(fromChat(), { ...body, tools });
+    const { textFormat } = request.outputConfig as { textFormat: { structure: { jsonSchema: Json } } };
+    expect(textFormat).toMatchObject({ type: 'json_schema', structure: { jsonSchema: { name: 'person' } } });
+    expect(JSON.parse(String(textFormat.structure.jsonSchema.schema))).toEqual({
+      type: 'object',
+      properties: { age: { type: 'integer', description: '{minimum: 1}' } },
+      required: ['age'],
+      additionalProperties: false,
+    });
+    expect(request.toolConfig).toMatchObject({ tools: [toolSpec('read')] });
+    expect(complaintsOf('bedrock-converse', request)).toEqual([]);
+    expect(lossesOf(fromChat(), body)).toEqual(['emulated response_format: schema-keyword']);
+  });
+
+  test('is the input of a tool that another model has to call, and its text for the client', () => {
+    const way = fromChat(nova);
+    expect(lossesOf(way, body)).toContain('emulated response_format: as-tool');
+    expect(sent(way, body)).toMatchObject({ toolConfig: { toolChoice: { any: {} } } });
+    expect(sent(way, body)).not.toHaveProperty('outputConfig');
+    const given = [toolUse('tooluse_1', 'answer_in_format', { age: 3 })];
+    const whole = answered(translate(way, body), answerWith(given, 'tool_use'));
+    expect(whole.choices).toMatchObject([{ message: { content: '{"age":3}' }, finish_reason: 'stop' }]);
+    const events = streamOf(eventsOf(given, 'tool_use'), false);
+    const told = dataOf(streamed(translate(way, { ...body, stream: true }), [events]));
+    const chunks = told.flatMap((data) =>
+      data === '[DONE]' ? [] : [data as { choices: { delta: Json; finish_reason: string | null }[] }],
+    );
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"age":3}');
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  test('is asked in the prompt of a model that has neither', () => {
+    expect(lossesOf(fromChat(llama), body)).toContain('emulated response_format: in-prompt');
+    expect(JSON.stringify(sent(fromChat(llama), body).system)).toContain('JSON of this schema');
+  });
+
+  test('is a tool’s, whose input keeps to it', () => {
+    const strict = {
+      ...body,
+      response_format: undefined,
+      tools: [{ type: 'function', function: { name: 'read', parameters: schema, strict: true } }],
+    };
+    const request = sent(fromChat(), strict);
+    expect(request).toMatchObject({ toolConfig: { tools: [{ toolSpec: { strict: true } }] } });
+    expect(complaintsOf('bedrock-converse', request)).toEqual([]);
+  });
+});
+
 describe('a stream', () => {
   const request = () => translate(fromChat(), { model: 'm', messages: [user], tools, stream: true });
   const spoken = streamOf(eventsOf(content, 'tool_use'), false);

@@ -17,7 +17,7 @@ interface Message {
   content: Block[];
 }
 
-const fields = ['messages', 'system', 'inferenceConfig', 'toolConfig', 'additionalModelRequestFields'];
+const fields = ['messages', 'system', 'inferenceConfig', 'toolConfig', 'outputConfig', 'additionalModelRequestFields'];
 const kinds = ['text', 'image', 'document', 'video', 'toolUse', 'toolResult', 'reasoningContent', 'cachePoint'];
 
 export function checkConverse(body: Json, complain: Complain): void {
@@ -41,6 +41,26 @@ export function checkConverse(body: Json, complain: Complain): void {
   const names = blocks.flatMap(({ document }) => (document ? [document.name] : []));
   if (new Set(names).size !== names.length) complain('Messages contain document blocks with the same name');
   checkTools(body.toolConfig as Json | undefined, complain);
+  if (body.outputConfig) checkFormat(body.outputConfig as OutputConfig, complain);
+}
+
+interface OutputConfig {
+  textFormat: { type: string; structure: { jsonSchema: { schema: string } } };
+}
+
+/** Source: Amazon Bedrock user guide, "Get validated JSON results from models". */
+function checkFormat({ textFormat }: OutputConfig, complain: Complain): void {
+  if (textFormat.type !== 'json_schema') complain(`textFormat.type ${textFormat.type}`);
+  checkClosed(JSON.parse(textFormat.structure.jsonSchema.schema), complain);
+}
+
+/** Objects are closed, and numbers and texts have no bounds. */
+function checkClosed(schema: Json, complain: Complain): void {
+  if (schema.type === 'object' && schema.additionalProperties !== false) complain('additionalProperties must be false');
+  for (const name of ['minimum', 'maximum', 'minLength', 'maxLength'])
+    if (name in schema) complain(`the keyword ${name}`);
+  for (const inner of Object.values((schema.properties as Json | undefined) ?? {}))
+    checkClosed(inner as Json, complain);
 }
 
 function checkMessage({ role, content }: Message, complain: Complain): void {
@@ -70,9 +90,16 @@ function checkDocument({ name }: { name: string }, content: readonly Block[], co
   if (content.every(({ text }) => text === undefined)) complain('A text block is required with documents');
 }
 
+interface ToolSpec {
+  name: string;
+  description?: string;
+  inputSchema: { json: Json };
+  strict?: boolean;
+}
+
 function checkTools(config: Json | undefined, complain: Complain): void {
   if (config === undefined) return;
-  const tools = config.tools as { toolSpec: { name: string; description?: string; inputSchema: { json: Json } } }[];
+  const tools = config.tools as { toolSpec: ToolSpec }[];
   if (tools.length === 0) complain('toolConfig.tools is empty');
   const names = tools.map(({ toolSpec }) => toolSpec.name);
   if (new Set(names).size !== names.length) complain('a name stands twice');
@@ -80,6 +107,7 @@ function checkTools(config: Json | undefined, complain: Complain): void {
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(toolSpec.name)) complain(`the name ${toolSpec.name}`);
     if (toolSpec.description === '') complain('a description is empty');
     if (toolSpec.inputSchema.json.type !== 'object') complain('inputSchema.json.type must be object');
+    if (toolSpec.strict) checkClosed(toolSpec.inputSchema.json, complain);
   }
   const choices = Object.keys((config.toolChoice as Json | undefined) ?? { auto: {} });
   if (choices.length !== 1 || !['auto', 'any', 'tool'].includes(String(choices[0]))) complain('toolChoice');

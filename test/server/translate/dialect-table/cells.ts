@@ -5,6 +5,7 @@
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../server/contract/loss-codes.ts';
 import { countTokens } from '../../../../server/translate/count-tokens.ts';
+import { CountTranslator, isCountingWire } from '../../../../server/translate/count-translator.ts';
 import type { Fate, Loss } from '../../../../server/translate/losses.ts';
 import type { UpstreamWireName, WireName } from '../../../../server/translate/neutral.ts';
 import type { TranslatedRequest } from '../../../../server/translate/translated-request.ts';
@@ -162,7 +163,7 @@ const countingPaths: Record<WireName, string | null> = {
   'gemini-generate': '/models/{model}:countTokens',
 };
 
-/** Only a provider of the client's own API is asked to count; elsewhere Sluice estimates, for the routes that it can. */
+/** Where no provider is asked to count, Sluice estimates, for the routes that it can. */
 export function countingCell(client: WireName, upstream: Upstream): Cell {
   if (countingPaths[client] === null) return { word: 'none', codes: [], defects: [] };
   if (client === upstream.wire) return asIs;
@@ -170,7 +171,18 @@ export function countingCell(client: WireName, upstream: Upstream): Cell {
     ({ path }) => path === countingPaths[client],
   );
   if (!route?.writeTokenCount) return { word: 'refused', codes: [], defects: [] };
-  const counted = route.writeTokenCount(countTokens(client, Buffer.from(JSON.stringify(hello[client]))));
+  const body = Buffer.from(JSON.stringify(hello[client]));
+  if (isCountingWire(upstream.wire))
+    return carriedCount(new CountTranslator(client, upstream.wire, route.writeTokenCount), body);
+  const counted = route.writeTokenCount(countTokens(client, body));
   const isCount = Object.values(counted).some((count) => count >= 2 && count < 50);
   return { word: 'emulated', codes: [], defects: isCount ? [] : [JSON.stringify(counted)] };
+}
+
+/** The request reaches the provider, and its count the client. */
+function carriedCount(translator: CountTranslator, body: Buffer): Cell {
+  const asked = translator.open(body, { model: 'm', stream: false })(targetOf('m'));
+  const whole = asked.whole(Buffer.from(JSON.stringify({ input_tokens: 1234, totalTokens: 1234 })));
+  const isCarried = asked.body.includes('Hello') && whole?.ok === true && whole.body.includes('1234');
+  return { word: 'carried', codes: [], defects: isCarried ? [] : [asked.body.toString()] };
 }

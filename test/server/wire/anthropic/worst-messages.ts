@@ -3,7 +3,9 @@ import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
+import { droppedBetas } from '../../../../server/translate/anthropic-messages/betas.ts';
 import { countTokens } from '../../../../server/translate/count-tokens.ts';
+import { CountTranslator } from '../../../../server/translate/count-translator.ts';
 import { translatorFor } from '../../../../server/translate/translator.ts';
 import { anthropic } from '../../../../server/wire/anthropic/api.ts';
 import { messages } from '../../../../server/wire/anthropic/messages.ts';
@@ -42,16 +44,26 @@ function translation(): AnswerTranslation {
 export const worstMessages: Record<string, WorstCase> = {
   'a request of Anthropic’s API': {
     atOnceBytes: 256 * kilobyte,
-    files: ['translate/count-tokens.ts', 'wire/prompt-tokens.ts'],
+    files: [
+      ...['count-tokens', 'count-translator', 'anthropic-messages/betas'].map((name) => `translate/${name}.ts`),
+      'wire/prompt-tokens.ts',
+    ],
     inputs: {
       'texts of nothing': [head, '{"type":"text","text":"a"},', '{"type":"text","text":"b"}]}]}'],
       'files of nothing': [head, '{"data":"A"},', '{"type":"text","text":"b"}]}]}'],
       'short files': [head, `{"data":"${'A'.repeat(999)}"},`, '{"type":"text","text":"b"}]}]}'],
       'names alone': [`${head}[`, '"data",', '1]]}]}'],
       'a file without end': [`${head}{"data":"`, 'A', ''],
+      betas: ['', 'a,', 'b'],
+      'a long beta': ['', '-2025', ''],
     },
     run: (bytes) => {
+      droppedBetas(bytes.toString('latin1', 0, 16 * kilobyte));
       try {
+        const counting = new CountTranslator('anthropic-messages', 'gemini-generate', (tokens) => ({ tokens }));
+        counting
+          .open(bytes)({ model: 'm', origin: { provider: 'p', model: 'm', account: 'a' } })
+          .whole(bytes);
         messages.usage.worst(new JsonBody(bytes), { outputTokens: null, contextTokens: null });
         countTokens('anthropic-messages', bytes);
       } catch (error) {

@@ -1,0 +1,75 @@
+/** Betas of Anthropic's API, asked for in `anthropic-beta`, that a translation leaves behind. */
+import { pattern } from '../../bounded-pattern.ts';
+import type { Loss } from '../losses.ts';
+
+/**
+ * Betas without a loss of their own, without their dates. As of 2026-11-22; sources: Claude docs, "Beta headers"; Claude Code
+ * docs, "Gateway protocol reference".
+ */
+const idle = [
+  // They identify the client, or its account.
+  'claude-code',
+  'cli-internal',
+  'oauth',
+  'user-profiles',
+  // Their fields, tools and files are translated or reported themselves.
+  'adaptive-thinking',
+  'advanced-tool-use',
+  'advisor-tool',
+  'code-execution',
+  'compact',
+  'computer-use',
+  'context-management',
+  'effort',
+  'fallbacks',
+  'fast-mode',
+  'files-api',
+  'mcp-client',
+  'mid-conversation-output-config',
+  'mid-conversation-system',
+  'mid-conversation-tool-changes',
+  'per-turn-control',
+  'search-results',
+  'skills',
+  'structured-outputs',
+  'task-budgets',
+  'thinking-binding-controls',
+  'thinking-display-updates',
+  'tool-examples',
+  'tool-search-tool',
+  'web-fetch',
+  'web-search',
+  // They concern what only Anthropic has: its caches, its limits, its classes of errors, and how its events are cut.
+  'cache-diagnosis',
+  'context-1m',
+  'dev-full-thinking',
+  'extended-cache-ttl',
+  'fine-grained-tool-streaming',
+  'interleaved-thinking',
+  'max-tokens-3-5-sonnet',
+  'message-batches',
+  'model-context-window-exceeded',
+  'output-128k',
+  'pdfs',
+  'prompt-caching',
+  'prompt-caching-scope',
+  'redact-thinking',
+  'thinking-token-count',
+  'token-counting',
+  'token-efficient-tools',
+];
+
+/** Of two forms: `claude-code-20250219`, `oauth-2025-04-20`. */
+const date = pattern(/-\d{4}-?\d{2}-?\d{2}$/);
+
+/**
+ * The betas of a client's header that may change the answer and mean nothing to another API. Unknown ones are among them.
+ * @param header comma-separated, as SDKs send it
+ */
+export function droppedBetas(header: string | undefined): Loss[] {
+  if (header === undefined) return [];
+  const asked = new Set(header.split(',').map((beta) => beta.trim()));
+  return [...asked]
+    .filter((beta) => beta !== '' && !idle.includes(beta.slice(0, date.exec(beta)?.index)))
+    .map((beta): Loss => ({ fate: 'dropped', field: `anthropic-beta:${beta}`, code: 'no-equal' }));
+}

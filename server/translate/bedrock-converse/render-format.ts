@@ -1,0 +1,16 @@
+/** The format of an answer, for models that keep to a schema themselves. Source: Amazon Bedrock API reference, `OutputFormat`. */
+import { writeJson } from '../json-text.ts';
+import type { Rendering } from '../rendering.ts';
+import { strictSchema } from '../schemas.ts';
+import type { ConverseFacts } from './model-facts.ts';
+
+/** For `outputConfig`; undefined if the format is emulated, or if none is asked for. */
+export function renderFormat(rendering: Rendering, { structuredOutput }: ConverseFacts): object | undefined {
+  const { format } = rendering.conversation;
+  if (format?.kind !== 'schema' || !structuredOutput) return undefined;
+  const { name, description } = format;
+  const schema = strictSchema(format.schema, rendering.nameOf('format'), rendering.losses);
+  // The schema is JSON within JSON.
+  const jsonSchema = { schema: writeJson(schema), name, description };
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
+}

@@ -1,0 +1,89 @@
+/** Has the tokens of a request counted by a provider of another API, or by a cloud. Pure, as `translator.ts`. */
+import { isObject } from '../contract/is-object.ts';
+import { countedRequest } from './count-tokens.ts';
+import { parseJson, writeJson } from './json-text.ts';
+import type { Loss } from './losses.ts';
+import type { WireName } from './neutral.ts';
+import type { Target } from './rendering.ts';
+import type { WholeAnswer } from './translated-request.ts';
+import { type NamedInUrl, type TranslatedError, type Translator, translatorBetween } from './translator.ts';
+
+/** The wires whose APIs count tokens for Sluice. */
+export type CountingWire = 'anthropic-messages' | 'gemini-generate';
+
+export function isCountingWire(name: string | null): name is CountingWire {
+  return name === 'anthropic-messages' || name === 'gemini-generate';
+}
+
+type WriteCount = (tokens: number) => object;
+
+export class CountTranslator {
+  readonly #translator: Translator;
+  readonly #write: WriteCount;
+  /** Null if client and upstream speak the same API. */
+  readonly #bodyFor: ((rendered: Record<string, unknown>, model: string) => object) | null;
+
+  /** @param write writes the client's answer */
+  constructor(client: WireName, upstream: CountingWire, write: WriteCount) {
+    this.#translator = translatorBetween(client, upstream);
+    this.#bodyFor = client === upstream ? null : bodies[upstream];
+    this.#write = write;
+  }
+
+  /** @throws GatewayError `malformed_json` or `invalid_value`, as for the request itself */
+  open(body: Buffer, named?: NamedInUrl): (target: Target) => TranslatedCount {
+    const bodyFor = this.#bodyFor;
+    if (bodyFor === null) return () => new TranslatedCount(body, this.#write);
+    const asked = this.#translator.read(Buffer.from(writeJson(countedRequest(body))), named);
+    return (target) => {
+      const { body: request } = this.#translator.request(asked, target);
+      const rendered: unknown = parseJson(request.toString());
+      const counted = bodyFor(isObject(rendered) ? rendered : {}, target.model);
+      return new TranslatedCount(Buffer.from(writeJson(counted)), this.#write);
+    };
+  }
+
+  error(status: number, body: Buffer): TranslatedError {
+    return this.#translator.error(status, body);
+  }
+}
+
+const claudeFields = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'];
+const geminiFields = ['contents', 'systemInstruction', 'tools', 'toolConfig'];
+
+/** What each API takes of a request that it counts. Sources: Anthropic, "Count tokens in a Message"; Google, "models.countTokens". */
+const bodies: Record<CountingWire, (rendered: Record<string, unknown>, model: string) => object> = {
+  'anthropic-messages': (rendered) => pick(rendered, claudeFields),
+  'gemini-generate': (rendered, model) => ({
+    generateContentRequest: { model: `models/${model}`, ...pick(rendered, geminiFields) },
+  }),
+};
+
+function pick(request: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(request).filter(([name]) => names.includes(name)));
+}
+
+/** As Anthropic, Google and Bedrock name it. */
+const counts = ['input_tokens', 'totalTokens', 'inputTokens'];
+
+export class TranslatedCount {
+  readonly body: Buffer;
+  /** None: what is left out of the request itself is reported with that. */
+  readonly losses: readonly Loss[] = [];
+  readonly #write: WriteCount;
+
+  constructor(body: Buffer, write: WriteCount) {
+    this.body = body;
+    this.#write = write;
+  }
+
+  /** Null if the body has no count. */
+  whole(body: Buffer): WholeAnswer | null {
+    const answer = parseJson(body.toString());
+    const count = isObject(answer)
+      ? counts.map((name) => answer[name]).find((value) => value !== undefined)
+      : undefined;
+    if (typeof count !== 'number') return null;
+    return { ok: true, body: Buffer.from(JSON.stringify(this.#write(count))), losses: [], reasoning: null };
+  }
+}

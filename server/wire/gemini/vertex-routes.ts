@@ -1,0 +1,17 @@
+/** Embeddings on Vertex AI, by which no client asks: of newer models by `:embedContent`, which takes one text, of others by `:predict`. */
+import { cloudEmbeddings } from '../cloud-embeddings.ts';
+import { plainRoute, type Route } from '../route.ts';
+import { geminiAnswer, geminiRequest } from './generate.ts';
+import { geminiErrors } from './read-error.ts';
+
+const post = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path' } as const;
+
+function embeddingsWire(name: string, member: string) {
+  const { marks, judge } = geminiAnswer([member]);
+  return cloudEmbeddings({ name, request: geminiRequest, errors: geminiErrors, marks, judge });
+}
+
+export const vertexRoutes: readonly Route[] = [
+  { ...post, path: '/models/{model}:predict', wire: embeddingsWire('vertex-predict', 'predictions') },
+  { ...post, path: '/models/{model}:embedContent', wire: embeddingsWire('vertex-embed-content', 'embedding') },
+];

@@ -1,0 +1,165 @@
+/** Embeddings and images of models in a cloud, by OpenAI's routes. */
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { bodyOf } from '../../support/strict-anthropic.ts';
+import { bedrockKey, sendException } from '../../support/strict-bedrock.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+const base = '/v1/projects/p1/locations/us-east5';
+const google = `${base}/publishers/google/models`;
+let aws: ScriptedUpstream;
+let vertex: ScriptedUpstream;
+let gateway: TestGateway;
+let client: OpenAI;
+
+beforeAll(async () => {
+  [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
+  const titan = ['amazon.titan-embed-text-v2:0', 'amazon.titan-embed-text-v1'];
+  const cohere = ['cohere.embed-english-v3', 'us.cohere.embed-v4:0'];
+  const gemini = ['text-embedding-005', 'gemini-embedding-001', 'gemini-embedding-2', 'imagen-4.0-generate-001'];
+  gateway = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [
+        mainProvider(aws.origin, { dialect: 'bedrock', models: [...titan, ...cohere, 'amazon.nova-pro-v1:0'] }),
+        mainProvider(vertex.origin + base, { id: 'vertex', dialect: 'vertex', models: [...gemini, 'claude-opus-4-5'] }),
+      ],
+    },
+    secrets: { 'provider/main/c1': bedrockKey, 'provider/vertex/c1': 'ya29.test' },
+  });
+  client = gateway.client;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await aws.stop();
+  await vertex.stop();
+});
+beforeEach(() => {
+  aws.seen.length = 0;
+  vertex.seen.length = 0;
+});
+
+const float = 'float' as const;
+const vectors = [
+  [0.25, -1.5],
+  [0.5, 3],
+];
+const told = (list: OpenAI.CreateEmbeddingResponse) => list.data.map(({ embedding }) => embedding);
+
+describe('a model on Bedrock makes embeddings', () => {
+  test('one at a time, as Titan', async () => {
+    aws.answer((_request, response) => json(response, { embedding: vectors[0], inputTextTokenCount: 3 }));
+    const model = 'amazon.titan-embed-text-v2:0';
+    const { data, response } = await client.embeddings
+      .create({ model, input: 'Hi', dimensions: 256, encoding_format: float })
+      .withResponse();
+    expect(told(data)).toEqual([vectors[0]]);
+    expect(data.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+    expect(aws.seen.map(({ url }) => url)).toEqual(['/model/amazon.titan-embed-text-v2%3A0/invoke']);
+    expect(aws.seen.map(bodyOf)).toEqual([{ inputText: 'Hi', dimensions: 256 }]);
+    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    expect(record).toMatchObject({ outcome: 'ok', usage: { inputTokens: 3 }, usageCertainty: 'reported' });
+  });
+
+  test.each([
+    ['cohere.embed-english-v3', undefined, { embeddings: vectors }],
+    ['us.cohere.embed-v4:0', 256, { embeddings: { float: vectors } }],
+  ])('several at a time, as %s', async (model, dimensions, answer) => {
+    aws.answer((_request, response) => json(response, answer));
+    const asked = { model, input: ['a', 'b'], encoding_format: float, ...(dimensions && { dimensions }) };
+    expect(told(await client.embeddings.create(asked))).toEqual(vectors);
+    expect(aws.seen.map(bodyOf)).toEqual([
+      {
+        texts: ['a', 'b'],
+        input_type: 'search_document',
+        embedding_types: ['float'],
+        ...(dimensions && { output_dimension: dimensions }),
+      },
+    ]);
+  });
+
+  test.each([
+    ['amazon.titan-embed-text-v1', { input: ['a', 'b'] }, 'accepts one text at a time'],
+    ['amazon.titan-embed-text-v1', { input: 'a', dimensions: 256 }, "'dimensions' cannot be translated"],
+  ])('and %s refuses what it cannot make', async (model, asked, said) => {
+    const failing = client.embeddings.create({ model, ...asked });
+    await expect(failing).rejects.toMatchObject({ status: 400, message: expect.stringContaining(said) });
+    expect(aws.seen).toEqual([]);
+  });
+
+  test('or its error, in OpenAI’s words', async () => {
+    aws.answer((_request, response) => sendException(response, 400, 'ValidationException', 'inputText: too long'));
+    const failing = client.embeddings.create({ model: 'amazon.titan-embed-text-v1', input: 'a' });
+    const error = { type: 'invalid_request_error', message: 'inputText: too long' };
+    await expect(failing).rejects.toMatchObject({ status: 400, error });
+  });
+});
+
+describe('a model on Vertex AI makes embeddings', () => {
+  test('several at a time, by `:predict`', async () => {
+    const predictions = vectors.map((values) => ({ embeddings: { values, statistics: { token_count: 2 } } }));
+    vertex.answer((_request, response) => json(response, { predictions }));
+    const asked = { model: 'text-embedding-005', input: ['a', 'b'], dimensions: 2, encoding_format: float };
+    const answer = await client.embeddings.create(asked);
+    expect(told(answer)).toEqual(vectors);
+    expect(answer.usage.prompt_tokens).toBe(4);
+    expect(vertex.seen.map(({ url }) => url)).toEqual([`${google}/text-embedding-005:predict`]);
+    expect(vertex.seen.map(bodyOf)).toEqual([
+      { instances: [{ content: 'a' }, { content: 'b' }], parameters: { outputDimensionality: 2 } },
+    ]);
+  });
+
+  test('for a client of Gemini’s API, too, with what they are for', async () => {
+    const predictions = [{ embeddings: { values: vectors[0] } }];
+    vertex.answer((_request, response) => json(response, { predictions }));
+    const answer = await fetch(`${gateway.origin}/v1beta/models/gemini-embedding-001:embedContent`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': testKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ content: { parts: [{ text: 'a' }] }, taskType: 'RETRIEVAL_QUERY' }),
+    });
+    expect(await answer.json()).toEqual({ embedding: { values: vectors[0] } });
+    expect(vertex.seen.map(bodyOf)).toEqual([
+      { instances: [{ content: 'a', task_type: 'RETRIEVAL_QUERY' }], parameters: {} },
+    ]);
+  });
+
+  test('one at a time, by `:embedContent`', async () => {
+    const answer = { embedding: { values: vectors[0] }, usageMetadata: { promptTokenCount: 3 } };
+    vertex.answer((_request, response) => json(response, answer));
+    const asked = { model: 'gemini-embedding-2', input: 'a', dimensions: 2, encoding_format: float };
+    expect(told(await client.embeddings.create(asked))).toEqual([vectors[0]]);
+    expect(vertex.seen.map(({ url }) => url)).toEqual([`${google}/gemini-embedding-2:embedContent`]);
+    expect(vertex.seen.map(bodyOf)).toEqual([
+      { content: { parts: [{ text: 'a' }] }, embedContentConfig: { outputDimensionality: 2 } },
+    ]);
+  });
+
+  test('and an answer without a vector for each text is damaged', async () => {
+    vertex.answer((_request, response) => json(response, { predictions: [{ embeddings: { values: [1] } }] }));
+    const failing = client.embeddings.create({ model: 'text-embedding-005', input: ['a', 'b'] });
+    await expect(failing).rejects.toMatchObject({ status: 502 });
+  });
+});
+
+test.each(['amazon.nova-pro-v1:0', 'claude-opus-4-5'])('%s makes no embeddings, and is not asked', async (model) => {
+  await expect(client.embeddings.create({ model, input: 'a' })).rejects.toMatchObject({
+    status: 404,
+    message: expect.stringContaining('cannot serve /v1/embeddings'),
+  });
+  expect([...aws.seen, ...vertex.seen]).toEqual([]);
+});
+
+test('Imagen on Vertex AI makes images', async () => {
+  const predictions = [{ bytesBase64Encoded: 'AAAA', mimeType: 'image/png' }];
+  vertex.answer((_request, response) => json(response, { predictions }));
+  const { data } = await client.images.generate({ model: 'imagen-4.0-generate-001', prompt: 'A cat' });
+  expect(data).toMatchObject([{ b64_json: 'AAAA' }]);
+  expect(vertex.seen.map(({ url }) => url)).toEqual([`${google}/imagen-4.0-generate-001:predict`]);
+});
+
+test('a model on Bedrock is not asked for images', async () => {
+  const failing = client.images.generate({ model: 'amazon.nova-pro-v1:0', prompt: 'A cat' });
+  await expect(failing).rejects.toMatchObject({ status: 404, message: expect.stringContaining('cannot serve') });
+  expect(aws.seen).toEqual([]);
+});
