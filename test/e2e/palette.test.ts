@@ -280,6 +280,17 @@ it.each(appearances)(
   },
 );
 
+it('leaves room for every mark of the bar in 380 px', async () => {
+  const { page, gateway } = await open({ config, context: { viewport: { width: 380, height: 800 } } });
+  await gateway.gateway.execute({ type: 'capture.start' });
+  await page.getByRole('banner').getByRole('link', { name: 'Capturing' }).waitFor();
+  await page.getByRole('banner').getByRole('button', { name: 'Search or jump to…' }).waitFor();
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  await page.keyboard.press('Tab');
+  await expectFocus(page.getByRole('button', { name: 'Skip to content' }));
+  await page.screenshot({ path: 'test-results/bar-380.png' });
+});
+
 function requestId(index: number): string {
   return `req_${index.toString(16).padStart(32, '0')}`;
 }

@@ -30,7 +30,7 @@ export const palette = {
   searchRequests: (text: string) => `Search requests for “${text}”`,
   useLanguage: (name: string) => `Language: ${name}`,
   useAppearance: (name: string) => `Appearance: ${name}`,
-  acts: { move: 'select', run: 'open', close: 'close' },
+  acts: { move: 'select', run: 'run', close: 'close' },
   unloaded: 'Could not be loaded. Try again in a moment.',
 };
 

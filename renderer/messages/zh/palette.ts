@@ -32,7 +32,7 @@ export const palette: typeof english.palette = {
   searchRequests: (text) => `在请求记录中搜索“${text}”`,
   useLanguage: (name) => `语言：${name}`,
   useAppearance: (name) => `外观：${name}`,
-  acts: { move: '选择', run: '打开', close: '关闭' },
+  acts: { move: '选择', run: '执行', close: '关闭' },
   unloaded: '无法加载，请稍后再试。',
 };
 
