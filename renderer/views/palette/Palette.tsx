@@ -85,6 +85,7 @@ function Finder() {
           onChange={({ currentTarget }) => {
             setSearch(currentTarget.value);
             choose(null);
+            document.getElementById(listId)?.scrollTo({ top: 0 });
           }}
           onKeyDown={onKeyDown}
           maxLength={200}

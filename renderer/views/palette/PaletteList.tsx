@@ -1,4 +1,3 @@
-import { useLayoutEffect, useRef } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { PaletteSection } from './find-entries.ts';
 import classes from './Palette.module.css';
@@ -18,13 +17,8 @@ interface PaletteListProps {
 
 export function PaletteList({ sections, activeId, onPoint, onRun }: PaletteListProps) {
   const { palette: names } = useMessages();
-  const list = useRef<HTMLDivElement>(null);
-  // What is found first is in sight.
-  useLayoutEffect(() => {
-    if (sections.length > 0) list.current?.scrollTo({ top: 0 });
-  }, [sections]);
   return (
-    <div className={classes.list} id={listId} role="listbox" aria-label={names.results} ref={list} tabIndex={-1}>
+    <div className={classes.list} id={listId} role="listbox" aria-label={names.results} tabIndex={-1}>
       {sections.map((section) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a listbox.
         <div key={section.name} role="group" aria-labelledby={`palette-section-${section.name}`}>
