@@ -4,6 +4,7 @@ import classes from './App.module.css';
 import { ConnectionNotice } from './components/ConnectionNotice.tsx';
 import { CurrentScreen } from './components/CurrentScreen.tsx';
 import { Navigation } from './components/Navigation.tsx';
+import { Overlays } from './components/Overlays.tsx';
 import { TopBar } from './components/TopBar.tsx';
 import { UnsavedDialog } from './components/UnsavedDialog.tsx';
 import { useLocalization } from './messages/use-messages.ts';
@@ -19,19 +20,20 @@ export function App() {
   return (
     <Router hook={useHashLocation}>
       <div className={classes.page}>
-        <TopBar />
+        <TopBar isSignedOut={isSignedOut} />
         {isSignedOut ? (
           <SignedOut />
         ) : (
           <ImportDoor>
             <div className={classes.body}>
               <Navigation />
-              <main className={classes.main}>
+              <main className={classes.main} tabIndex={-1}>
                 <ConnectionNotice />
                 <CurrentScreen />
               </main>
             </div>
             <UnsavedDialog />
+            <Overlays />
           </ImportDoor>
         )}
       </div>

@@ -12,7 +12,7 @@ import { currentPath } from './state/hash-location.ts';
 import { ControlStoreProvider } from './state/use-control.ts';
 import { DesktopProvider } from './state/use-desktop.ts';
 import { theme } from './theme.ts';
-import { loadScreen } from './views/screen-files.ts';
+import { loadFile } from './views/lazy-files.ts';
 import { screenAt } from './views/screens.ts';
 
 const root = document.getElementById('root');
@@ -21,7 +21,7 @@ const { control, desktop } = openApi();
 const store = createControlStore(control);
 // Beside the engine's first answer, not after it. If it fails, the screen says so.
 const screen = screenAt(currentPath());
-if (screen) loadScreen(screen).catch(() => {});
+if (screen) loadFile(screen).catch(() => {});
 
 createRoot(root).render(
   <StrictMode>

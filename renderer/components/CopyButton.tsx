@@ -2,6 +2,7 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
+import { writeToClipboard } from './write-to-clipboard.ts';
 
 interface CopyButtonProps {
   /** What is copied; where it has to be asked for first, null if there is none. */
@@ -55,13 +56,4 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
       )}
     </Tooltip>
   );
-}
-
-async function writeToClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

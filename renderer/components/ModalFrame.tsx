@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { unsavedEdits } from '../state/unsaved-edits.ts';
-import { UnsavedScope } from '../state/use-unsaved.ts';
+import { UnsavedScope, useUnsaved } from '../state/use-unsaved.ts';
 
 interface ModalFrameProps {
   title: string;
@@ -21,6 +21,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
   const [scope] = useState(() => Symbol('dialog'));
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
   const noteTyping = useTypedForm(scope);
+  useUnsaved(opened && stays);
   return (
     <Modal
       opened={opened}

@@ -3,17 +3,21 @@ import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
 import { LanguageMenu } from './LanguageMenu.tsx';
+import { PaletteButton } from './PaletteButton.tsx';
+import { SkipButton } from './SkipButton.tsx';
 import classes from './TopBar.module.css';
 
-/** Name, state, and how the window looks and speaks. */
-export function TopBar() {
+/** Name, state, the way to everything, and how the window looks and speaks. */
+export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
   const { appName, tagline } = useMessages();
   return (
     <header className={classes.bar}>
+      {!isSignedOut && <SkipButton />}
       <img className={classes.icon} src="./icon.svg" alt="" />
       <span className={classes.name}>{appName}</span>
       <span className={classes.tagline}>{tagline}</span>
       <div className={classes.end}>
+        {!isSignedOut && <PaletteButton />}
         <CaptureMark />
         <ConnectionMark />
         <LanguageMenu />

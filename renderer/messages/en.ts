@@ -8,6 +8,7 @@ import { createKey, keys, secret } from './en/keys.ts';
 import { limits } from './en/limits.ts';
 import { models } from './en/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './en/overview.ts';
+import { palette, shortcuts } from './en/palette.ts';
 import { playground } from './en/playground.ts';
 import { probe } from './en/probe.ts';
 import { providers } from './en/providers.ts';
@@ -42,6 +43,8 @@ export const en = {
   inspector,
   settings,
   playground,
+  palette,
+  shortcuts,
   team,
 };
 

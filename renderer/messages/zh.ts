@@ -8,6 +8,7 @@ import { createKey, keys, secret } from './zh/keys.ts';
 import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './zh/overview.ts';
+import { palette, shortcuts } from './zh/palette.ts';
 import { playground } from './zh/playground.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
@@ -43,5 +44,7 @@ export const zh: Messages = {
   inspector,
   settings,
   playground,
+  palette,
+  shortcuts,
   team,
 };

@@ -13,6 +13,8 @@ interface NavigateOptions {
   replace?: boolean;
   /** What was typed and not saved may be lost: its subject is gone, or was just saved. */
   discards?: boolean;
+  /** The screen begins anew, without its dialogs, also if it is the one that is shown. */
+  anew?: boolean;
 }
 
 export function useHashLocation(): [string, typeof navigate] {
@@ -31,8 +33,13 @@ let shown = location.hash;
 let place = placeInHistory() ?? 0;
 history.replaceState({ place }, '');
 let isElsewhere = false;
+/** How often a screen was to begin anew. */
+let beginnings = 0;
 /** What to do at the next change of the address, which is made here. */
 let expected: (() => void) | null = null;
+
+/** Another number for a screen that is to begin anew. */
+export const useBeginnings = () => useSyncExternalStore(listen, () => beginnings);
 
 /** The person has gone somewhere since the page began. */
 export const hasMoved = () => isElsewhere;
@@ -74,19 +81,20 @@ function takeBack(steps: number): void {
   });
 }
 
-function navigate(to: string, { replace = false, discards = false }: NavigateOptions = {}): void {
+function navigate(to: string, { replace = false, discards = false, anew = false }: NavigateOptions = {}): void {
   const go = () => {
     const url = `#${to}`;
     // A second step to the same place would be one that Back does not seem to take.
     const isStep = !replace && url !== shown;
     isElsewhere ||= !replace;
+    if (anew) beginnings += 1;
     if (isStep) place += 1;
     shown = url;
     if (isStep) history.pushState({ place }, '', url);
     else history.replaceState({ place }, '', url);
     tell();
   };
-  if (discards || pathOf(`#${to}`) === pathOf(shown)) go();
+  if (discards || (!anew && pathOf(`#${to}`) === pathOf(shown))) go();
   else unsavedEdits.ask(go);
 }
 

@@ -11,15 +11,14 @@ import {
   IconUsersGroup,
   IconVectorTriangle,
 } from '@tabler/icons-react';
-import type { ComponentType } from 'react';
 import type { ScreenName } from '../components/Screen.tsx';
+import type { LazyFile } from './lazy-files.ts';
 
-export interface ScreenEntry {
+export interface ScreenEntry extends LazyFile {
   name: ScreenName;
   /** `/`, or one segment; what comes after it is the screen's own. */
   path: string;
   Icon: Icon;
-  load(): Promise<ComponentType>;
 }
 
 /** In the order of the navigation. */

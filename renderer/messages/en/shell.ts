@@ -28,6 +28,7 @@ export const shell = {
     connect: 'Connect',
     settings: 'Settings',
   },
+  skipToContent: 'Skip to content',
   navigation: 'Screens',
   screenBroken: {
     title: 'Something went wrong on this screen',

@@ -30,6 +30,7 @@ export const shell: typeof english = {
     connect: '接入',
     settings: '设置',
   },
+  skipToContent: '跳到主要内容',
   navigation: '页面',
   screenBroken: {
     title: '此页面出错了',

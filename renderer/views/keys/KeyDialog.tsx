@@ -49,7 +49,7 @@ function Content({ content, onClose, onSecret }: ContentProps) {
     case 'create':
       return <CreateKeyForm onCancel={onClose} onCreated={onSecret} />;
     case 'edit':
-      return <EditKeyForm view={content.view} onClose={onClose} />;
+      return <EditKeyForm key={content.view.id} view={content.view} onClose={onClose} />;
     case 'rotate':
       return <RotateKey view={content.view} onCancel={onClose} onRotated={onSecret} />;
     case 'show':

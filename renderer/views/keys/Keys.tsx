@@ -11,9 +11,10 @@ import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { KeyDialog, type KeyDialogContent } from './KeyDialog.tsx';
+import { KeyDialog } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
+import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
 export function Keys() {
@@ -21,7 +22,7 @@ export function Keys() {
   const keys = useControlState((state) => state.views?.keys ?? null);
   const usage = useKeyUsage();
   const canChange = useCanChange();
-  const [dialog, setDialog] = useState<KeyDialogContent | null>(null);
+  const [dialog, setDialog] = useKeyDialog(keys);
   const [revoking, setRevoking] = useState<KeyView | null>(null);
   const create = (
     <Button

@@ -41,6 +41,7 @@ export function ModelsSection({ models: { answer, problem }, isAsked, onExplain 
         {answer?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         {answer && answer.length > 0 && (
           <TextInput
+            type="search"
             aria-label={names.search}
             placeholder={names.search}
             leftSection={<IconSearch size={16} />}

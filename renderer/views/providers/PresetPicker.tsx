@@ -34,6 +34,7 @@ export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   return (
     <div className={classes.picker}>
       <TextInput
+        type="search"
         label={names.search}
         placeholder={names.searchPlaceholder}
         leftSection={<IconSearch size={16} />}

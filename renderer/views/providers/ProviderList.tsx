@@ -17,6 +17,8 @@ import classes from './Providers.module.css';
 import { providerRows } from './provider-row.ts';
 import { useProviderActivity } from './use-provider-activity.ts';
 
+const firstStage: Stage = { name: 'pick' };
+
 /** Every provider as a card; to add one. */
 export function ProviderList() {
   const { providers: names } = useMessages();
@@ -26,10 +28,11 @@ export function ProviderList() {
   const canChange = useCanChange();
   const lock = useLocks().adding('providers');
   const canAdd = canChange && lock === null;
-  // `/providers?add` opens it at once.
+  const [opened, setAdding] = useState<Stage | null>(null);
+  // `/providers?add` opens it too, also while this is shown.
   const isAskedFor = new URLSearchParams(useSearch()).has('add');
   const [, goTo] = useLocation();
-  const [adding, setAdding] = useState<Stage | null>(isAskedFor ? { name: 'pick' } : null);
+  const adding = opened ?? (isAskedFor ? firstStage : null);
   const close = () => {
     setAdding(null);
     if (isAskedFor) goTo('/providers', { replace: true });
@@ -37,12 +40,7 @@ export function ProviderList() {
   const add = (
     <>
       <LockMark lock={lock} />
-      <Button
-        size="xs"
-        leftSection={<IconPlus size={14} />}
-        disabled={!canAdd}
-        onClick={() => setAdding({ name: 'pick' })}
-      >
+      <Button size="xs" leftSection={<IconPlus size={14} />} disabled={!canAdd} onClick={() => setAdding(firstStage)}>
         {names.add.open}
       </Button>
     </>

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { isTextField, shortcutOf } from '../../state/shortcuts.ts';
 
 interface PanelMoves {
   /** A dialog is open over the panel: Escape then means the dialog. */
@@ -26,19 +27,18 @@ export function usePanelKeys(moves: PanelMoves): void {
 
 function moveOf(event: KeyboardEvent, moves: PanelMoves): (() => void) | null {
   const { onCloseDialog, onClose, onNext, onPrevious } = moves;
-  const { key, target, altKey, ctrlKey, metaKey, defaultPrevented } = event;
-  if (defaultPrevented || altKey || ctrlKey || metaKey || !(target instanceof Element)) return null;
+  const { key, target } = event;
+  const name = shortcutOf('request', event);
+  if (event.defaultPrevented || name === null || !(target instanceof Element)) return null;
   // A menu and an open list have their own keys.
   if (target.closest('[role="menu"], [aria-expanded="true"][role="combobox"]')) return null;
-  const isInText = target.closest('input, textarea, select, [contenteditable="true"]') !== null;
+  const isInText = isTextField(target);
   // What was typed must not be lost by a stray key.
-  if (onCloseDialog) return key === 'Escape' && !isInText ? onCloseDialog : null;
-  if (key === 'Escape') return onClose;
+  if (onCloseDialog) return name === 'close-request' && !isInText ? onCloseDialog : null;
+  if (name === 'close-request') return onClose;
   if (isInText) return null;
-  if (key === 'j') return onNext;
-  if (key === 'k') return onPrevious;
   // In the panel they scroll, and move between its tabs.
   const isInList = target === document.body || target.closest('table') !== null;
-  if (!isInList) return null;
-  return key === 'ArrowDown' ? onNext : key === 'ArrowUp' ? onPrevious : null;
+  if (key.startsWith('Arrow') && !isInList) return null;
+  return name === 'next-request' ? onNext : onPrevious;
 }

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ShortcutName, shortcutOf } from '../../state/shortcuts.ts';
 
 interface RowFocusOptions {
   requests: readonly { id: string }[];
@@ -11,15 +12,13 @@ interface RowFocusOptions {
 }
 
 /** How far a key leads; `first` and `last` to the ends. */
-const moves: Record<string, number | 'first' | 'last'> = {
-  ArrowDown: 1,
-  j: 1,
-  ArrowUp: -1,
-  k: -1,
-  PageDown: 10,
-  PageUp: -10,
-  Home: 'first',
-  End: 'last',
+const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
+  'next-row': 1,
+  'previous-row': -1,
+  'page-down': 10,
+  'page-up': -10,
+  'first-row': 'first',
+  'last-row': 'last',
 };
 
 /**
@@ -48,8 +47,9 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
     scrollTo(anchorIndex);
   }, [anchorIndex, anchorId, scrollTo]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const move = moves[event.key];
-    if (move === undefined || openIndex !== -1 || event.altKey || event.ctrlKey || event.metaKey) return;
+    const name = shortcutOf('requests', event.nativeEvent);
+    const move = name === null ? undefined : moves[name];
+    if (move === undefined || openIndex !== -1) return;
     event.preventDefault();
     const last = requests.length - 1;
     const index = move === 'first' ? 0 : move === 'last' ? last : Math.min(last, Math.max(0, current + move));

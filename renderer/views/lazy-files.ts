@@ -1,17 +1,22 @@
-/** The files of the screens: each is loaded once, and asked for again where that failed. */
+/** The files of screens and overlays: each is loaded once, and asked for again where that failed. */
 import type { ComponentType } from 'react';
-import type { ScreenEntry } from './screens.ts';
+
+export interface LazyFile {
+  /** No two have the same. */
+  name: string;
+  load(): Promise<ComponentType>;
+}
 
 const loaded = new Map<string, ComponentType>();
 const loading = new Map<string, Promise<ComponentType>>();
 
 /** Null: it is not loaded yet. */
-export function loadedScreen({ name }: ScreenEntry): ComponentType | null {
+export function loadedFile({ name }: LazyFile): ComponentType | null {
   return loaded.get(name) ?? null;
 }
 
 /** Rejects if its files cannot be fetched; another call fetches them again. */
-export function loadScreen({ name, load }: ScreenEntry): Promise<ComponentType> {
+export function loadFile({ name, load }: LazyFile): Promise<ComponentType> {
   const running = loading.get(name);
   if (running) return running;
   const started = load().then((Component) => {
@@ -23,18 +28,18 @@ export function loadScreen({ name, load }: ScreenEntry): Promise<ComponentType> 
   return started;
 }
 
-/** Loads the screens one after the other, each when the page has nothing else to do. Returns what ends it. */
-export function loadWhenIdle(screens: readonly ScreenEntry[]): () => void {
+/** Loads them one after the other, each when the page has nothing else to do. Returns what ends it. */
+export function loadWhenIdle(files: readonly LazyFile[]): () => void {
   let isStopped = false;
-  const loadNext = async (rest: readonly ScreenEntry[]) => {
+  const loadNext = async (rest: readonly LazyFile[]) => {
     await idle();
-    const [next, ...others] = rest.filter((screen) => !loaded.has(screen.name));
+    const [next, ...others] = rest.filter((file) => !loaded.has(file.name));
     if (isStopped || !next) return;
     // One that cannot be fetched now is fetched when it is opened, or after the next reconnection.
-    await loadScreen(next).catch(() => {});
+    await loadFile(next).catch(() => {});
     await loadNext(others);
   };
-  void loadNext(screens);
+  void loadNext(files);
   return () => {
     isStopped = true;
   };

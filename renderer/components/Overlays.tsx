@@ -1,0 +1,61 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { useMessages } from '../messages/use-messages.ts';
+import { announce } from '../state/announcement.ts';
+import { type OverlayName, overlay } from '../state/overlay.ts';
+import { isTextField, shortcutOf } from '../state/shortcuts.ts';
+import { overlayFiles } from '../views/overlays.ts';
+import { Announcement } from './Announcement.tsx';
+import { useLazyFile } from './use-lazy-file.ts';
+
+/** What lies over every screen, the keys that open it, and what it has to say when it is gone. */
+export function Overlays() {
+  const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => {
+      removeEventListener('keydown', onKey);
+      overlay.close();
+    };
+  }, []);
+  return (
+    <>
+      {shown && <Loaded key={shown} name={shown} />}
+      <Announcement />
+    </>
+  );
+}
+
+function Loaded({ name }: { name: OverlayName }) {
+  const { unloaded } = useMessages().palette;
+  const { Component, problem } = useLazyFile(overlayFiles[name]);
+  useEffect(() => {
+    if (problem === null) return;
+    overlay.close();
+    announce(unloaded);
+  }, [problem, unloaded]);
+  return Component && <Component />;
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented) return;
+  const name = shortcutOf('window', event);
+  if (name === null || (name !== 'palette' && isTextField(event.target))) return;
+  if (act(name)) event.preventDefault();
+}
+
+/** False: there is nothing to do here, and the key is the browser's. */
+function act(name: string): boolean {
+  if (name === 'search') return focusSearch();
+  if (name === 'palette' && overlay.shown() === 'palette') overlay.close();
+  else overlay.open(name === 'palette' ? 'palette' : 'shortcuts');
+  return true;
+}
+
+/** The search box of the dialog in front, else that of the screen. */
+function focusSearch(): boolean {
+  const place = [...document.querySelectorAll('[aria-modal="true"]')].at(-1) ?? document.querySelector('main');
+  const box = place?.querySelector<HTMLInputElement>('input[type="search"]');
+  box?.focus();
+  box?.select();
+  return box !== null && box !== undefined;
+}

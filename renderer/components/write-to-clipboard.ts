@@ -1,0 +1,9 @@
+/** False: the browser refused. */
+export async function writeToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+/** The keys of the window. What binds them and the sheet that lists them read the same table. Pure. */
+
+export type ShortcutName = (typeof table)[number]['name'];
+export type ShortcutScope = (typeof table)[number]['scope'];
+
+export interface Shortcut {
+  name: ShortcutName;
+  /** Where it holds: in the whole window, in the list of requests, or beside it while a request is open. */
+  scope: ShortcutScope;
+  /** As `KeyboardEvent.key` has them; each does the same. */
+  keys: readonly string[];
+  /** Together with Command on Apple's keyboards, else with Control. It then works in text fields too. */
+  withCommand: boolean;
+}
+
+const table = [
+  { scope: 'window', name: 'palette', keys: ['k'], withCommand: true },
+  { scope: 'window', name: 'search', keys: ['/'], withCommand: false },
+  { scope: 'window', name: 'shortcuts', keys: ['?'], withCommand: false },
+  { scope: 'requests', name: 'next-row', keys: ['j', 'ArrowDown'], withCommand: false },
+  { scope: 'requests', name: 'previous-row', keys: ['k', 'ArrowUp'], withCommand: false },
+  { scope: 'requests', name: 'page-down', keys: ['PageDown'], withCommand: false },
+  { scope: 'requests', name: 'page-up', keys: ['PageUp'], withCommand: false },
+  { scope: 'requests', name: 'first-row', keys: ['Home'], withCommand: false },
+  { scope: 'requests', name: 'last-row', keys: ['End'], withCommand: false },
+  { scope: 'request', name: 'next-request', keys: ['j', 'ArrowDown'], withCommand: false },
+  { scope: 'request', name: 'previous-request', keys: ['k', 'ArrowUp'], withCommand: false },
+  { scope: 'request', name: 'close-request', keys: ['Escape'], withCommand: false },
+] as const;
+
+export const shortcuts: readonly Shortcut[] = table;
+export const shortcutScopes: readonly ShortcutScope[] = ['window', 'requests', 'request'];
+
+type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
+
+export const isAppleKeyboard = /^(?:Mac|iP)/.test(navigator.platform);
+
+/** Which shortcut of `scope` was pressed; null: none. */
+export function shortcutOf(scope: ShortcutScope, press: KeyPress, isApple = isAppleKeyboard): ShortcutName | null {
+  const { key, altKey, ctrlKey, metaKey } = press;
+  if (altKey || isComposing(press)) return null;
+  const withCommand = isApple ? metaKey && !ctrlKey : ctrlKey && !metaKey;
+  if (!withCommand && (ctrlKey || metaKey)) return null;
+  const isPressed = (shortcut: Shortcut) =>
+    shortcut.scope === scope && shortcut.withCommand === withCommand && shortcut.keys.includes(key);
+  return shortcuts.find(isPressed)?.name ?? null;
+}
+
+const keyOfInputMethod = 229;
+
+/** The key belongs to an input method, such as the Enter that takes a Chinese word. */
+export function isComposing({ isComposing: isInside, keyCode }: Pick<KeyPress, 'isComposing' | 'keyCode'>): boolean {
+  // Safari ends the composition before it tells of the key that ended it.
+  return isInside || keyCode === keyOfInputMethod;
+}
+
+const textFields = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"]';
+
+/** Keys write there, and so mean nothing else. */
+export function isTextField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(textFields) !== null;
+}
+
+/** What is written on a key, such as `⌘K`, `Ctrl K`, `J` or `↓`. */
+export function keyCaps({ keys, withCommand }: Shortcut, isApple = isAppleKeyboard): string[] {
+  const caps = keys.map((key) => symbols[key] ?? key.toUpperCase());
+  if (!withCommand) return caps;
+  return caps.map((cap) => (isApple ? `⌘${cap}` : `Ctrl ${cap}`));
+}
+
+const symbols: Record<string, string> = {
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  PageDown: 'Page Down',
+  PageUp: 'Page Up',
+  Home: 'Home',
+  End: 'End',
+  Escape: 'Esc',
+};

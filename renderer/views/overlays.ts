@@ -1,0 +1,14 @@
+/** What can lie over every screen, and the file that holds it. */
+import type { OverlayName } from '../state/overlay.ts';
+import type { LazyFile } from './lazy-files.ts';
+
+export const overlayFiles: Record<OverlayName, LazyFile> = {
+  palette: {
+    name: 'palette',
+    load: async () => (await import('./palette/Palette.tsx')).Palette,
+  },
+  shortcuts: {
+    name: 'shortcuts',
+    load: async () => (await import('./palette/ShortcutSheet.tsx')).ShortcutSheet,
+  },
+};

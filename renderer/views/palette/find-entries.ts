@@ -1,0 +1,82 @@
+/** Which entries a search finds, and in which order. Pure. */
+import type { PaletteEntry, SectionName } from './palette-entry.ts';
+
+export interface PaletteSection {
+  name: SectionName;
+  entries: PaletteEntry[];
+}
+
+const shownAtFirst: readonly SectionName[] = ['screens', 'actions'];
+/** More of one kind are found by typing more. */
+const mostInSection = 9;
+
+/** Before anything is typed: what was used last, then what is there in every window. */
+export function firstEntries(entries: readonly PaletteEntry[], recentIds: readonly string[]): PaletteSection[] {
+  const recent = recentIds.flatMap((id) => entries.find((entry) => entry.id === id) ?? []);
+  const others = shownAtFirst.map((name) => ({
+    name,
+    entries: entries.filter((entry) => entry.section === name && !recent.includes(entry)).slice(0, mostInSection),
+  }));
+  return [{ name: 'recent' as const, entries: recent }, ...others].filter((section) => section.entries.length > 0);
+}
+
+/** What fits every word of `search`: the best section first, in each the best first, and of equals what was used last. */
+export function findEntries(
+  entries: readonly PaletteEntry[],
+  search: string,
+  recentIds: readonly string[],
+): PaletteSection[] {
+  const wanted = wordsOf(search);
+  const found = entries.flatMap((entry) => {
+    const score = scoreOf(entry, wanted);
+    return score === null ? [] : [{ entry, score: score + (recentIds.includes(entry.id) ? recentBonus : 0) }];
+  });
+  found.sort((one, other) => other.score - one.score);
+  const sections = Map.groupBy(found, ({ entry }) => entry.section);
+  return [...sections].map(([name, list]) => ({
+    name,
+    entries: list.slice(0, mostInSection).map(({ entry }) => entry),
+  }));
+}
+
+/** Less than any better match. */
+const recentBonus = 0.5;
+const scores = { wholeWord: 6, beginning: 5, inLabel: 3, letters: 2, besides: 1 };
+
+/** Null: a word is not found. */
+function scoreOf({ label, detail, words = '' }: PaletteEntry, wanted: readonly string[]): number | null {
+  const own = wordsOf(label);
+  const besides = `${detail ?? ''} ${words}`.toLowerCase();
+  let total = 0;
+  for (const word of wanted) {
+    const score = scoreOfWord(word, own, label.toLowerCase()) ?? (besides.includes(word) ? scores.besides : null);
+    if (score === null) return null;
+    total += score;
+  }
+  return total;
+}
+
+function scoreOfWord(word: string, own: readonly string[], label: string): number | null {
+  if (own.includes(word)) return scores.wholeWord;
+  if (own.some((each) => each.startsWith(word))) return scores.beginning;
+  if (label.includes(word)) return scores.inLabel;
+  return own.some((each) => hasLetters(each, word)) ? scores.letters : null;
+}
+
+/** The letters of `part` come in `word` in this order, the first of both being the same: `prvdr` in `providers`. */
+function hasLetters(word: string, part: string): boolean {
+  if (part.length < 3 || word[0] !== part[0]) return false;
+  let from = 0;
+  for (const letter of part) {
+    from = word.indexOf(letter, from) + 1;
+    if (from === 0) return false;
+  }
+  return true;
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[\s…“”:：·]+/)
+    .filter((word) => word !== '');
+}

@@ -1,0 +1,49 @@
+import { useState } from 'react';
+import { asControlError, type ControlError } from '../../api.ts';
+import { announce } from '../../state/announcement.ts';
+import { useHashLocation } from '../../state/hash-location.ts';
+import { overlay } from '../../state/overlay.ts';
+import type { PaletteEntry } from './palette-entry.ts';
+import { rememberEntry } from './recent-entries.ts';
+
+interface EntryRunner {
+  run(entry: PaletteEntry): void;
+  isRunning: boolean;
+  /** Why the last one failed, which leaves the palette open; null if it did not. */
+  problem: ControlError | null;
+}
+
+/** Does what an entry says, and closes the palette. One that cannot be done now leaves it open, with the reason in its line. */
+export function useEntryRunner(): EntryRunner {
+  const [, navigate] = useHashLocation();
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const work = async (act: () => Promise<string>) => {
+    setRunning(true);
+    setProblem(null);
+    try {
+      const done = await act();
+      overlay.close();
+      announce(done);
+    } catch (error) {
+      setProblem(asControlError(error));
+      setRunning(false);
+    }
+  };
+  return {
+    run({ id, blocked, act }) {
+      if (blocked || isRunning) return;
+      rememberEntry(id);
+      if ('work' in act) {
+        void work(act.work);
+        return;
+      }
+      // First, so that where one arrives, or is asked about unsaved edits, can take the focus from there.
+      overlay.close();
+      if ('run' in act) act.run();
+      else navigate(act.href, { anew: true });
+    },
+    isRunning,
+    problem,
+  };
+}
