@@ -63,6 +63,8 @@ export interface ResponseSummary {
 /** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
+  /** Part of the response has reached the client. */
+  hasBegun: boolean;
   /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
   /** Has what the request lost on its way to the upstream; null if bytes are forwarded unchanged. */
@@ -166,6 +168,7 @@ export class RequestTrace implements Labelled {
     };
     const attempt: AttemptTrace = {
       record,
+      hasBegun: false,
       usage: null,
       lossesFrom: null,
       tail: new Tail(),

@@ -106,14 +106,14 @@ test('a limit that is refreshed after a sleep lasts as long as ever, and a clear
   passAwake(29_900);
   sleep(40_000);
   passAwake(10_000);
-  timer.refresh();
+  timer.restart();
   passAwake(29_900);
   expect(expired).not.toHaveBeenCalled();
   passAwake(100);
   expect(expired).toHaveBeenCalledOnce();
   const cleared = new AwakeTimer(expired, 1_000);
   cleared.clear();
-  cleared.refresh();
+  cleared.restart();
   passAwake(5_000);
   expect(expired).toHaveBeenCalledOnce();
 });
