@@ -41,7 +41,7 @@ export function awakeMs(): number {
  */
 export class AwakeTimer {
   readonly #expired: () => void;
-  readonly #limitMs: number;
+  #limitMs: number;
   /** By `performance.now()`. */
   #dueMs = 0;
   /** Among those that have long to go; -1: it is none of them. */
@@ -57,21 +57,22 @@ export class AwakeTimer {
     this.#wait(limitMs);
   }
 
-  /** Restarts the timer, unless it was cleared or has expired. */
-  refresh(): void {
+  /** Restarts the timer, with another limit if one is given, unless it was cleared or has expired. */
+  restart(limitMs = this.#limitMs): void {
     if (this.#isCleared) return;
-    if (this.#timer) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-      this.#wait(this.#limitMs);
-    } else this.#dueMs = performance.now() + this.#limitMs;
+    this.#limitMs = limitMs;
+    if (this.#place !== -1 && limitMs > nearlyMs) {
+      this.#dueMs = performance.now() + limitMs;
+      return;
+    }
+    this.#stop();
+    this.#wait(limitMs);
   }
 
   clear(): void {
     if (this.#isCleared) return;
     this.#isCleared = true;
-    this.#leave();
-    if (this.#timer) clearTimeout(this.#timer);
+    this.#stop();
   }
 
   /** Sets the timer proper if it is nearly due. */
@@ -79,6 +80,12 @@ export class AwakeTimer {
     if (this.#dueMs - nowMs > nearlyMs) return;
     this.#leave();
     this.#set(Math.max(0, this.#dueMs - nowMs));
+  }
+
+  #stop(): void {
+    this.#leave();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #leave(): void {

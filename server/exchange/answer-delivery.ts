@@ -31,8 +31,6 @@ export interface DeliveryOptions {
 
 /** Sends one attempt's answer to the client, translated if the client speaks another API. */
 export class AnswerDelivery {
-  /** Part of the response has reached the client. */
-  hasBegun = false;
   readonly #options: DeliveryOptions;
   readonly #notes: AttemptNotes;
   /** Paused while the client does not read. */
@@ -48,7 +46,7 @@ export class AnswerDelivery {
   /** Sends the response head. */
   begin(status: number, headers: ResponseHeaders): void {
     const { observer, trace } = this.#options;
-    this.hasBegun = true;
+    trace.hasBegun = true;
     this.#observer = observer();
     this.#observer?.begin(status, trace.responseType, headers);
     this.#sendHead(status, headers);

@@ -47,18 +47,13 @@ export class Attempt {
     });
   }
 
-  /** Part of the response has reached the client. */
-  get hasBegun(): boolean {
-    return this.#delivery.hasBegun;
-  }
-
   /**
    * The client disconnected. Aborts the upstream at once, or reads on for at most `drainMs` to learn the usage. Not a
    * failure after the terminal event.
    */
   clientLeft(drainMs: number): void {
     if (this.#isOver) return;
-    if (this.hasBegun && this.#reader?.isComplete?.()) this.#act([{ kind: 'complete' }]);
+    if (this.#options.trace.hasBegun && this.#reader?.isComplete?.()) this.#act([{ kind: 'complete' }]);
     else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
   }
@@ -113,7 +108,7 @@ export class Attempt {
     this.#act(reader.read(chunk));
     if (reader.heldBytes !== undefined) this.#countHeld(reader, reader.heldBytes);
     // Another reader may have taken over.
-    if (!this.hasBegun || this.#isOver || this.#reader !== reader) return;
+    if (!this.#options.trace.hasBegun || this.#isOver || this.#reader !== reader) return;
     this.#options.client.insideEvent = reader.isInsideEvent ?? false;
     this.#timers.expectEnd(reader, chunk);
   }
@@ -176,7 +171,7 @@ export class Attempt {
 
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   #begin(): boolean {
-    if (this.hasBegun) return true;
+    if (this.#options.trace.hasBegun) return true;
     const { client, asked, needs, claim } = this.#options;
     if (client.hasBegun && !needs.download && !isEventStream(this.#headers, framingOf(asked.route))) {
       // The keep-alive comments have already committed the response to being a stream.
@@ -206,7 +201,7 @@ export class Attempt {
 
   #complete(step: Extract<Step, { kind: 'complete' }>): void {
     const { translation } = this.#options;
-    if (this.hasBegun || translation?.isRest) {
+    if (this.#options.trace.hasBegun || translation?.isRest) {
       const last = translation?.end();
       if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
       else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
@@ -234,7 +229,7 @@ export class Attempt {
     this.#failed(
       failureOf(reason, {
         target,
-        hasBegun: this.hasBegun,
+        hasBegun: this.#options.trace.hasBegun,
         mayContinue: takesBeginning && needs.rest?.isContinuation === false,
         redacted: (text) => this.#notes.redacted(text),
       }),
@@ -247,7 +242,7 @@ export class Attempt {
     this.#notes.failed(failure.class, message);
     const { translation } = this.#options;
     this.#over({
-      kind: this.hasBegun ? 'broken' : 'failed',
+      kind: this.#options.trace.hasBegun ? 'broken' : 'failed',
       failure,
       failureResponse: translation ? translation.failureResponse(failureResponse) : failureResponse,
     });

@@ -105,28 +105,12 @@ export class Exchange {
    * Resolves when the client has its response or has left. Throws GatewayError if nothing was sent and Sluice has to state
    * the reason.
    */
-  async run(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    const { settings } = this.#options.snapshot;
-    const attempts = new UpstreamAttempts(
-      {
-        ports: this.#ports,
-        request: this.#options.request,
-        response: this.#options.response,
-        settings,
-        trace: this.#trace,
-        capture: this.#capture,
-      },
-      plan,
-      call,
-    );
-    this.#attempts = attempts;
-    try {
-      await attempts.run();
-      if (call.body.fault) throw call.body.fault;
-    } finally {
-      attempts.client.stop();
-      this.#trace.response = attempts.client.summary;
-    }
+  run(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    const { request, response, snapshot } = this.#options;
+    const { settings } = snapshot;
+    const options = { ports: this.#ports, request, response, settings, trace: this.#trace, capture: this.#capture };
+    this.#attempts = new UpstreamAttempts(options, plan, call);
+    return this.#attempts.run();
   }
 
   /** Must be called as soon as the key is known, since a request that is refused later is captured, too. */

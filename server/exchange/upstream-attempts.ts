@@ -5,7 +5,7 @@
 import { awakeMs } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
-import type { AttemptResult } from '../routing/attempt-result.ts';
+import type { AttemptResult, FailureResponse } from '../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
@@ -36,8 +36,6 @@ import { tellFailure } from './tell-failure.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
-type Sent = (attempt: Attempt) => void;
-
 export class UpstreamAttempts {
   readonly client: ClientResponse;
   readonly #options: AttemptsOptions;
@@ -57,7 +55,7 @@ export class UpstreamAttempts {
   /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
   /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
-  readonly #continuing = new Set<Target>();
+  #continuing: Set<Target> | undefined;
   #hasLeft = false;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
@@ -80,39 +78,54 @@ export class UpstreamAttempts {
   }
 
   /**
-   * Resolves when the client has its response or has left. Throws GatewayError if nothing was sent and Sluice has to
-   * state the reason.
+   * Resolves when the client has its response or has left, which the trace then records. Throws GatewayError if nothing was
+   * sent and Sluice has to state the reason.
    */
   async run(): Promise<void> {
     const { match, body } = this.#call;
     const { stream } = match.route;
-    const policy = policyOf(this.#call);
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
-    const plan = new AttemptPlan({
+    try {
+      const plan = this.#plan();
+      const outcome = await runAttempts({
+        plan,
+        picker: this.#picker,
+        start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
+        gone: () => this.#whenGone(),
+      });
+      if (outcome.kind === 'unanswered') this.#tell(outcome.failureResponse);
+      if (body.fault) throw body.fault;
+    } finally {
+      this.client.stop();
+      this.#options.trace.response = this.client.summary;
+    }
+  }
+
+  #plan(): AttemptPlan {
+    return new AttemptPlan({
       targets: this.#callPlan.targets,
       credentialId: this.#callPlan.credentialId,
-      policy,
+      policy: policyOf(this.#call),
       picker: this.#picker,
       request: this.#preparation.pickRequest,
       now: awakeMs,
       random: Math.random,
     });
-    const outcome = await runAttempts({
-      plan,
-      picker: this.#picker,
-      start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
-      gone: () => this.#whenGone(),
-    });
-    if (outcome.kind !== 'unanswered') return;
-    const count = estimateInstead(outcome.failureResponse, this.#options.response, this.#call);
-    if (count) return this.client.tell(count);
-    tellFailure(outcome.failureResponse, {
-      client: this.client,
-      stream,
-      isBroken: this.#isBroken,
-      text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
-      attempts: this.#options.trace.attempts.length,
-    });
+  }
+
+  /** Nobody has answered, or not in full. */
+  #tell(failureResponse: FailureResponse): void {
+    const { response, trace } = this.#options;
+    const count = estimateInstead(failureResponse, response, this.#call);
+    if (count) this.client.tell(count);
+    else
+      tellFailure(failureResponse, {
+        client: this.client,
+        stream: this.#call.match.route.stream,
+        isBroken: this.#isBroken,
+        text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
+        attempts: trace.attempts.length,
+      });
   }
 
   get #picker(): Picker {
@@ -142,34 +155,23 @@ export class UpstreamAttempts {
     const { trace: request, capture } = this.#options;
     const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
     if (capture) trace.capture = capture.attempt(secretsOf(request.presented, next.credential));
-    let attempt: Attempt | undefined;
-    const result = this.#attempt(next, timeouts, trace, (latest) => {
-      attempt = latest;
-    });
-    return { record: trace.record, result, hasBegun: () => attempt?.hasBegun ?? false };
+    return { record: trace.record, result: this.#attempt(next, timeouts, trace), hasBegun: () => trace.hasBegun };
   }
 
-  async #attempt(
-    next: NextAttempt,
-    timeouts: AttemptTimeouts,
-    trace: AttemptTrace,
-    sent: Sent,
-  ): Promise<AttemptResult> {
+  async #attempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace): Promise<AttemptResult> {
     const { target, credential } = next;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
     if (this.#isBroken && !this.#continues(usual.translation)) return untranslatable(otherApi(target), trace.record);
-    const prepared = this.#continuing.has(target)
+    const prepared = this.#continuing?.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
     const send = (request: OutgoingRequest) => {
       trace.capture?.sending(request, prepared.sendable);
-      const attempt = this.#open(next, timeouts, trace, prepared);
-      sent(attempt);
-      return attempt.send(this.#options.ports.transport, request);
+      return this.#open(next, timeouts, trace, prepared).send(this.#options.ports.transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
@@ -206,7 +208,10 @@ export class UpstreamAttempts {
     if (result.kind === 'broken') {
       this.#isBroken = true;
       this.#answer = undefined;
-    } else if (result.kind === 'failed' && result.failure.continues) this.#continuing.add(target);
+    } else if (result.kind === 'failed' && result.failure.continues) {
+      this.#continuing ??= new Set();
+      this.#continuing.add(target);
+    }
   }
 
   #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
@@ -251,7 +256,7 @@ export class UpstreamAttempts {
     const { ports, trace } = this.#options;
     return {
       soFar,
-      isContinuation: this.#continuing.has(next.target),
+      isContinuation: this.#continuing?.has(next.target) ?? false,
       foundAs: (upstreamId) => {
         if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
         rememberCompleted(this.#call, { jobs: ports.jobs, trace, addressee: next }, soFar.storedId, upstreamId);

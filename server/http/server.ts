@@ -58,12 +58,13 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
     shouldUpgradeCallback: (request) => webSockets?.wants(request) ?? false,
   });
+  const closed = () => {
+    active--;
+    if (active === 0) onIdle?.();
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     active++;
-    response.once('close', () => {
-      active--;
-      if (active === 0) onIdle?.();
-    });
+    response.on('close', closed);
     listener(request, response);
   };
   server.on('request', serve);

@@ -109,7 +109,7 @@ function countAll(database: Database, { range }: Selection): RequestCount {
   const failed = database
     .prepare(
       `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
-       WHERE outcome IN ('error', 'stream-broken', 'interrupted')`,
+       WHERE outcome NOT IN ('ok', 'client-gone')`,
     )
     .get();
   return { requests: range.high - range.low, failed: number(failed?.failed) ?? 0, isComplete: true };

@@ -110,9 +110,10 @@ function prepareRequestWriter(database: Database) {
   const insertFinished = database.prepare(insertFinishedSql);
   const updateFinished = database.prepare(updateFinishedSql);
   return (row: BegunRow | EndedRow, seq: number | undefined): number => {
-    if (!isFinished(row)) return insertStarted.run(...startedValues(row), ...reservedValues(row)).lastId;
+    if (!isFinished(row)) return insertStarted.run(...startedValues(row).concat(reservedValues(row))).lastId;
     if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
-    return insertFinished.run(...startedValues(row), ...finishedValues(row)).lastId;
+    // Two spread arrays in one call would be copied value by value.
+    return insertFinished.run(...startedValues(row).concat(finishedValues(row))).lastId;
   };
 }
 

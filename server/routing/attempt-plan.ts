@@ -69,7 +69,7 @@ interface AskedTarget {
 export class AttemptPlan {
   readonly #options: PlanOptions;
   readonly #waiting: Target[];
-  readonly #asked = new Map<Target, AskedTarget>();
+  readonly #asked: AskedTarget[] = [];
   #deadlineMs: number;
   #retriesLeft: number;
   #fallbacksLeft: number;
@@ -100,7 +100,7 @@ export class AttemptPlan {
    */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
-    const asked = this.#asked.get(failed.target);
+    const asked = this.#askedOf(failed.target);
     if (failure.refusesReasoning && asked && !asked.isReasonless) {
       asked.isReasonless = true;
       return { ...failed, cause: 'retry', waitMs: 0 };
@@ -113,14 +113,14 @@ export class AttemptPlan {
   /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
   brokeOff({ target }: NextAttempt): void {
     this.#deadlineMs = this.#options.now() + this.#options.policy.budgetMs;
-    const asked = this.#asked.get(target);
+    const asked = this.#askedOf(target);
     if (asked) asked.isLastResort = false;
   }
 
   /** The attempt that continues a broken stream: another target, if there is one. */
   rescue(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
-    const asked = this.#asked.get(failed.target);
+    const asked = this.#askedOf(failed.target);
     if (failure.continues && asked && this.#mayRetry()) return this.#retry(asked, 'rescue', 0);
     return this.further('rescue') ?? this.#retryAny('rescue');
   }
@@ -154,7 +154,7 @@ export class AttemptPlan {
 
   /** Records a failed attempt. */
   note({ target }: NextAttempt, failure: Failure): void {
-    const asked = this.#asked.get(target);
+    const asked = this.#askedOf(target);
     if (!asked) return;
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
     asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
@@ -178,7 +178,7 @@ export class AttemptPlan {
 
   /** The same target again: with another credential at once, or with the same one if that may help soon. */
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
-    const asked = this.#asked.get(target);
+    const asked = this.#askedOf(target);
     if (!asked || !this.#mayRetry()) return null;
     const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
     if (isAccounts && asked.unused.length > 0) {
@@ -197,7 +197,7 @@ export class AttemptPlan {
   /** No other target is left: retries a target already asked, preferring one without a retry so far, then the one ready first. */
   #retryAny(cause: AttemptCause): NextAttempt | null {
     if (!this.#mayRetry()) return null;
-    const able = [...this.#asked.values()].filter(({ retryable }) => retryable).reverse();
+    const able = this.#asked.filter(({ retryable }) => retryable).reverse();
     able.sort((a, b) => Number(wasRetried(a)) - Number(wasRetried(b)) || a.readyAtMs - b.readyAtMs);
     for (const asked of able) {
       const next = this.#retryWithin(asked, cause, longWaitMs);
@@ -222,6 +222,10 @@ export class AttemptPlan {
   }
 
   /** Full jitter: a random delay up to a bound that doubles with each retry. */
+  #askedOf(target: Target): AskedTarget | undefined {
+    return this.#asked.find((asked) => asked.target === target);
+  }
+
   #backoffMs(): number {
     return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** this.#retriesMade);
   }
@@ -231,10 +235,10 @@ export class AttemptPlan {
   }
 
   #open(cause: AttemptCause): NextAttempt | null {
-    for (const [index, target] of this.#waiting.entries()) {
+    for (const target of this.#waiting) {
       const credentials = this.#contexts?.mayTake(target) === false ? none : this.#credentials(target);
       if (credentials.length === 0) continue;
-      this.#waiting.splice(index, 1);
+      this.#waiting.splice(this.#waiting.indexOf(target), 1);
       this.#contexts?.asked(target);
       return this.#begin(target, credentials, cause);
     }
@@ -247,7 +251,7 @@ export class AttemptPlan {
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const credential = credentials[0] ?? null;
-    this.#asked.set(target, {
+    this.#asked.push({
       target,
       unused: credentials.slice(1),
       credential,

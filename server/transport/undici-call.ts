@@ -31,6 +31,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   readonly #timeouts: PhaseLimits;
   /** Limits the upstream's silence: before the headers, then between pieces of the response. */
   #silenceTimer: AwakeTimer | undefined;
+  #silenceMs = 0;
   #totalTimer: AwakeTimer | undefined;
 
   constructor(handler: ResponseHandler, timeouts: PhaseLimits) {
@@ -65,11 +66,11 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   /** A long upload does not count as silence of the upstream. */
   onBodySent(): void {
-    this.#silenceTimer?.refresh();
+    this.#silenceTimer?.restart();
   }
 
   onRequestSent(): void {
-    this.#silenceTimer?.refresh();
+    this.#silenceTimer?.restart();
     if (!this.#done) this.#handler.onSent?.();
   }
 
@@ -102,7 +103,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   flushPieces(): void {
     if (this.#done || !this.#piece) return;
-    this.#silenceTimer?.refresh();
+    this.#silenceTimer?.restart();
     const bytes = this.#morePieces ? Buffer.concat(this.#morePieces) : this.#piece;
     this.#piece = undefined;
     this.#morePieces = undefined;
@@ -139,6 +140,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#done) return;
     // Silence while the reader is paused is not the upstream's fault.
     this.#silenceTimer?.clear();
+    this.#silenceTimer = undefined;
     this.#isHeld = true;
     this.#controller?.pause();
   }
@@ -157,11 +159,14 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   #expectWithin(limitMs: number): void {
-    this.#silenceTimer?.clear();
-    this.#silenceTimer = new AwakeTimer(() => {
-      const what = this.#headersSeen ? 'nothing more' : 'no answer';
-      this.#giveUp(new TransportError('timeout', this.#phase(), `${what} within ${limitMs} ms`));
-    }, limitMs);
+    this.#silenceMs = limitMs;
+    if (this.#silenceTimer) this.#silenceTimer.restart(limitMs);
+    else this.#silenceTimer = new AwakeTimer(() => this.#silent(), limitMs);
+  }
+
+  #silent(): void {
+    const what = this.#headersSeen ? 'nothing more' : 'no answer';
+    this.#giveUp(new TransportError('timeout', this.#phase(), `${what} within ${this.#silenceMs} ms`));
   }
 
   #phase(): 'connect' | 'headers' | 'body' {

@@ -100,20 +100,38 @@ test('a limit in which a busy machine stood still for a moment lasts as much lon
   expect(expired).toHaveBeenCalledOnce();
 });
 
-test('a limit that is refreshed after a sleep lasts as long as ever, and a cleared one never begins again', () => {
+test('a limit that is restarted after a sleep lasts as long as ever, and a cleared one never begins again', () => {
   const expired = vi.fn();
   const timer = new AwakeTimer(expired, 30_000);
   passAwake(29_900);
   sleep(40_000);
   passAwake(10_000);
-  timer.refresh();
+  timer.restart();
   passAwake(29_900);
   expect(expired).not.toHaveBeenCalled();
   passAwake(100);
   expect(expired).toHaveBeenCalledOnce();
   const cleared = new AwakeTimer(expired, 1_000);
   cleared.clear();
-  cleared.refresh();
+  cleared.restart();
   passAwake(5_000);
   expect(expired).toHaveBeenCalledOnce();
+});
+
+test('a limit that is restarted with another one expires after that', () => {
+  const expired = vi.fn();
+  for (const [first, then] of [
+    [30_000, 500],
+    [500, 30_000],
+    [30_000, 20_000],
+  ] as const) {
+    expired.mockClear();
+    const timer = new AwakeTimer(expired, first);
+    passAwake(400);
+    timer.restart(then);
+    passAwake(then - 100);
+    expect(expired).not.toHaveBeenCalled();
+    passAwake(100);
+    expect(expired).toHaveBeenCalledOnce();
+  }
 });

@@ -36,7 +36,8 @@ export class JsonBody implements RequestBody {
   readonly contentType = 'application/json';
   readonly #bytes: Buffer;
   readonly #size: number;
-  readonly #readers = new Set<BodyReader>();
+  /** Made for long bodies only. */
+  #readers: Set<BodyReader> | undefined;
   readonly #peek: Extract<JsonPeek, { ok: true }>;
 
   constructor(bytes: Buffer, peek: JsonPeek = peekJson(bytes, names), isStream: boolean | null = null) {
@@ -100,7 +101,7 @@ export class JsonBody implements RequestBody {
   /** Frees the memory of long bodies, which no socket refers to. */
   dispose(): void {
     if (!this.#isLong) return;
-    for (const reader of this.#readers) reader.destroy();
+    for (const reader of this.#readers ?? []) reader.destroy();
     releaseBody(this.#bytes);
   }
 
@@ -110,8 +111,9 @@ export class JsonBody implements RequestBody {
 
   #send(pieces: readonly Buffer[]): BodyReader {
     const reader = new BodyReader(pieces);
+    this.#readers ??= new Set();
     this.#readers.add(reader);
-    return reader.once('close', () => this.#readers.delete(reader));
+    return reader.once('close', () => this.#readers?.delete(reader));
   }
 
   #modelEdits(model: string | null): JsonEdit[] {
