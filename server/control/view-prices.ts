@@ -30,6 +30,7 @@ export function viewPrices({ providers, prices, presetOf, unpriced }: PriceSourc
 }
 
 function byNeed(a: ModelPriceView, b: ModelPriceView): number {
-  const [one, other] = [`${a.model}/${a.provider}`, `${b.model}/${b.provider}`];
-  return b.unpricedRequests - a.unpricedRequests || Number(one > other) - Number(one < other);
+  return b.unpricedRequests - a.unpricedRequests || compare(a.model, b.model) || compare(a.provider, b.provider);
 }
+
+const compare = (one: string, other: string) => Number(one > other) - Number(one < other);

@@ -98,7 +98,8 @@ export const groups = {
   passthroughOutside: 'Such requests are refused: the group may not use this provider.',
   unpriced: 'Allow models of unknown price under a hard budget',
   unpricedHint:
-    'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price with “sluice settings set prices”.',
+    'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price.',
+  setPrices: 'Set prices',
   capture: 'Capture headers and bodies',
   captureHint: (kilobytes: string, days: string) =>
     `What the keys of this group send and receive is stored on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. It may contain personal data.`,

@@ -92,8 +92,8 @@ export const groups: typeof english.groups = {
   passthroughSeveral: '文件、批处理等 Sluice 自身不提供的 API 会被拒绝：此分组并非只有一个服务商。请选择一个。',
   passthroughOutside: '无处可转：此分组不能使用该服务商。',
   unpriced: '有预算时也允许价格未知的模型',
-  unpricedHint:
-    '适用于分组或其密钥设有美元硬性预算的情况。这类模型的费用不会计入；否则会拒绝它们，直到 settings.prices 中有其价格。',
+  unpricedHint: '适用于分组或其密钥设有美元硬性预算的情况。这类模型的费用不会计入；否则会拒绝它们，直到你设置其价格。',
+  setPrices: '设置价格',
   capture: '捕获请求头、响应头与正文',
   captureHint: (kilobytes, days) =>
     `此分组的密钥发送和收到的内容会保存在本机的请求记录中，每个正文最多 ${kilobytes} kB，保留 ${days} 天。其中可能有个人信息。`,
