@@ -126,7 +126,7 @@ describe('what a team preset has fixed', () => {
     const days = page.getByLabel('Keep requests (days)');
     await page.getByText('Set by Acme').first().waitFor();
     expect(await days.isDisabled()).toBe(true);
-    expect(await page.getByLabel('Keep requests (at most)').isDisabled()).toBe(false);
+    expect(await page.getByLabel('Keep at most (requests)').isDisabled()).toBe(false);
     const described = page.getByRole('group', { description: /A team preset has locked this.*it@acme\.example/ });
     expect(await described.getByLabel('Keep requests (days)').count()).toBe(1);
 

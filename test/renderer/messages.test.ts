@@ -16,6 +16,7 @@ const untranslated = new Set([
   'limits.units.tokens',
   'settings.units.megabytes',
   'settings.units.kilobytes',
+  'prices.actOn',
 ]);
 /** Names of APIs, and durations with the signs that every language shares. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];

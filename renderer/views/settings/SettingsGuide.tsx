@@ -39,14 +39,15 @@ export function SettingsGuide({ sections, current, search, onSearch, onShow }: S
         value={search}
         onChange={(event) => onSearch(event.currentTarget.value)}
       />
-      <NativeSelect
-        className={classes.narrow}
-        aria-label={names.goTo}
-        value={sections.includes(current) ? current : (sections[0] ?? '')}
-        disabled={sections.length === 0}
-        onChange={(event) => choose(event.currentTarget.value)}
-        data={sections.map((id) => ({ value: id, label: sectionTitle(id, messages) }))}
-      />
+      {sections.length > 0 && (
+        <NativeSelect
+          className={classes.narrow}
+          aria-label={names.goTo}
+          value={sections.includes(current) ? current : sections[0]}
+          onChange={(event) => choose(event.currentTarget.value)}
+          data={sections.map((id) => ({ value: id, label: sectionTitle(id, messages) }))}
+        />
+      )}
       <nav className={classes.wide} aria-label={names.contents}>
         <ul className={classes.list}>
           {sections.map((id) => (
