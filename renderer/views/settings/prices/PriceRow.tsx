@@ -7,6 +7,7 @@ import { useLocks } from '../../../state/use-locks.ts';
 import { useProviderName } from '../../providers/use-provider-name.ts';
 import { describeAmounts } from './describe-price.ts';
 import classes from './Prices.module.css';
+import { fieldNames } from './price-draft.ts';
 import type { PriceRowView } from './price-list.ts';
 
 interface PriceRowProps {
@@ -21,7 +22,10 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
   const { messages, formats } = localization;
   const { prices: names } = messages;
   const { provider, model, price, builtIn, unpricedRequests } = row;
-  const lock = useLocks().setting(`prices.${price?.isOwn ? price.entry : `${provider}/${model}`}`);
+  const locks = useLocks();
+  const entry = price?.isOwn ? price.entry : `${provider}/${model}`;
+  const lock =
+    fieldNames.map((field) => locks.setting(`prices.${entry}.${field}`)).find((each) => each !== null) ?? null;
   const canChange = useCanChange() && lock === null;
   const providerName = useProviderName();
   const whose = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
