@@ -170,7 +170,10 @@ describe('what a team preset has fixed', () => {
     await page.getByText('"http://127.0.0.1:9/acme/v1"').waitFor();
     await check('preview');
     await page.getByRole('button', { name: /^(Apply|应用)$/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: /Acme models/ }).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /Acme models/ })
+      .waitFor();
     await check('credentials');
     await page.getByRole('button', { name: /^(Done|完成)$/ }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
