@@ -203,6 +203,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     cost: (...asked) => prices.cost(...asked),
     tokenPrice: (...asked) => prices.tokenPrice(...asked),
     maxOutput: (...asked) => prices.maxOutput(...asked),
+    applied: (...asked) => prices.applied(...asked),
   };
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);

@@ -9,6 +9,8 @@ import classes from './FormActs.module.css';
 import { OvertakenNotice } from './OvertakenNotice.tsx';
 
 interface FormActsProps {
+  /** Its buttons show only while there is something to save: for a screen of many forms. */
+  isQuiet?: boolean;
   /** Something was entered that is not in force. */
   isChanged: boolean;
   /** As it is entered it must not be saved. */
@@ -25,10 +27,12 @@ interface FormActsProps {
  * The end of a form that stays on its screen. While there is something to save it stays in sight, with all that stands in
  * the way, and nobody leaves the screen without being asked.
  */
-export function FormActs({ isChanged, isBlocked = false, overtaken = null, command, onDiscard }: FormActsProps) {
+export function FormActs(props: FormActsProps) {
+  const { isQuiet = false, isChanged, isBlocked = false, overtaken = null, command, onDiscard } = props;
   const { save, saved, discard } = useMessages();
   const canChange = useCanChange();
   const { isRunning, problem } = command;
+  const hasButtons = !isQuiet || isChanged || isRunning;
   const isSaved = useIsSaved(command) && !isChanged;
   const isOvertaken = overtaken !== null && !isRunning;
   useUnsaved(isChanged);
@@ -40,17 +44,21 @@ export function FormActs({ isChanged, isBlocked = false, overtaken = null, comma
         <span role="status" className={classes.saved}>
           {isSaved && saved}
         </span>
-        <Button size="xs" variant="default" disabled={!isChanged || isRunning} onClick={onDiscard}>
-          {discard}
-        </Button>
-        <Button
-          size="xs"
-          type="submit"
-          loading={isRunning}
-          disabled={!canChange || !isChanged || isBlocked || isOvertaken}
-        >
-          {save}
-        </Button>
+        {hasButtons && (
+          <>
+            <Button size="xs" variant="default" disabled={!isChanged || isRunning} onClick={onDiscard}>
+              {discard}
+            </Button>
+            <Button
+              size="xs"
+              type="submit"
+              loading={isRunning}
+              disabled={!canChange || !isChanged || isBlocked || isOvertaken}
+            >
+              {save}
+            </Button>
+          </>
+        )}
       </div>
     </div>
   );

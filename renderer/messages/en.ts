@@ -10,6 +10,7 @@ import { models } from './en/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './en/overview.ts';
 import { palette, shortcuts } from './en/palette.ts';
 import { playground } from './en/playground.ts';
+import { prices } from './en/prices.ts';
 import { probe } from './en/probe.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
@@ -29,6 +30,7 @@ export const en = {
   demoNote,
   attention,
   status,
+  prices,
   providers,
   probe,
   keys,

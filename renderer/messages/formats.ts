@@ -9,6 +9,8 @@ export interface Formats {
   percent(share: number): string;
   /** US dollars, small sums included. */
   dollars(value: number): string;
+  /** US dollars with all their digits, as for prices: `$0.0028`. */
+  exactDollars(value: number): string;
   /** `512 B`, `1.4 MB`; a kilobyte has 1,000 bytes. */
   bytes(value: number): string;
   /** `85 ms`, `1.2 s`, `3 min 20 s`. The same signs in every language. */
@@ -58,6 +60,7 @@ export function createFormats(language: string, messages: Messages, region = lan
     new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
   const cents = dollars({});
   const lessThanCents = dollars({ maximumSignificantDigits: 2 });
+  const allDigits = dollars({ maximumFractionDigits: 12 });
   const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 
@@ -70,6 +73,7 @@ export function createFormats(language: string, messages: Messages, region = lan
       if (value > 0 && value < leastDollars) return `<${lessThanCents.format(leastDollars)}`;
       return (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value);
     },
+    exactDollars: (value) => allDigits.format(value),
     bytes(value) {
       if (value < 1_000) return `${whole.format(value)} B`;
       const isMega = value >= 999_950;

@@ -10,6 +10,7 @@ import { models } from './zh/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './zh/overview.ts';
 import { palette, shortcuts } from './zh/palette.ts';
 import { playground } from './zh/playground.ts';
+import { prices } from './zh/prices.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
@@ -30,6 +31,7 @@ export const zh: Messages = {
   demoNote,
   attention,
   status,
+  prices,
   providers,
   probe,
   keys,

@@ -8,6 +8,7 @@ import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
+import type { PriceListView } from './price-views.ts';
 import type { ProbeReport } from './probe.ts';
 import type { ProviderView } from './provider-views.ts';
 import type {
@@ -94,6 +95,8 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('aliases') }),
   /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
+  /** The prices of all models that providers are known to serve, or were used with; the demo's are left out. */
+  z.strictObject({ type: z.literal('prices') }),
   /** How a request for one model would be routed. */
   z.strictObject({
     type: z.literal('route'),
@@ -191,6 +194,7 @@ export interface QueryResults {
   'group-preview': GroupPreviewView;
   aliases: AliasView[];
   models: ModelView[];
+  prices: PriceListView;
   route: RouteView;
   /** `next` is the `before` of the next page, or null. `sortedOf`: how many were sorted, if not all that match. */
   requests: { requests: RequestView[]; next: number | null; sortedOf: number | null };

@@ -24,6 +24,7 @@ import { explainRoute } from '../routing/explain-route.ts';
 import type { ExplainedTarget } from '../routing/health/explain-order.ts';
 import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import type { ChangeContext } from './change.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
@@ -37,6 +38,7 @@ import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 import type { TeamPresets } from './team-presets.ts';
 import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
+import { viewPrices } from './view-prices.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
@@ -56,6 +58,7 @@ export interface QueryPorts {
   /** The order in which targets would be asked now. */
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
   modelFacts: ModelFacts;
+  prices: Pick<PriceTable, 'applied'>;
 }
 
 /** Validates its input. Rejects with a GatewayError. */
@@ -80,6 +83,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'group-preview': ({ group }) => previewGroup(ports, group),
     aliases: () => views.aliases(),
     models: (query) => viewModels(whoAsks(ports, query), ports),
+    prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }) => ledger.listRequests(defined({ ...filter, limit, before, sort })),
     'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
@@ -128,6 +132,13 @@ function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: s
 function findKey(snapshot: Snapshot, id: string): CompiledKey {
   for (const key of snapshot.keys.values()) if (key.id === id) return key;
   throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
+}
+
+async function viewAllPrices({ live, ledger, prices }: QueryPorts): Promise<QueryResults['prices']> {
+  const unpriced = await ledger.listUnpriced();
+  const presets = new Map(live.used.config.providers.map(({ id, preset }) => [id, preset]));
+  const { providers } = live.snapshot;
+  return viewPrices({ providers, prices, presetOf: (provider) => presets.get(provider), unpriced });
 }
 
 function previewGroup({ live, modelFacts }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {

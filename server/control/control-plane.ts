@@ -51,7 +51,7 @@ interface ControlPorts {
   health: HealthBook;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
-  prices: Pick<PriceTable, 'tokenPrice'>;
+  prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
   /** Null: nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;

@@ -36,6 +36,7 @@ import type { NameDimension } from './request-names.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
+import type { UnpricedUse } from './unpriced.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
@@ -199,6 +200,10 @@ class SqliteLedger implements Ledger {
 
   listClients(): Promise<ClientUseView[]> {
     return this.#read((queries) => queries.listClients());
+  }
+
+  listUnpriced(): Promise<UnpricedUse[]> {
+    return this.#read((queries) => queries.listUnpriced());
   }
 
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]> {

@@ -22,6 +22,7 @@ import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { createTextIndex } from './text-index.ts';
+import { findUnpriced, type UnpricedUse } from './unpriced.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
 
 export interface RequestFilter extends RequestConditions {
@@ -55,6 +56,8 @@ export interface LedgerQueries {
   listNames(dimension: NameDimension): Promise<string[]>;
   /** For the latest 100,000 requests. */
   listClients(): Promise<ClientUseView[]>;
+  /** For the latest 100,000 requests, most requests first. */
+  listUnpriced(): Promise<UnpricedUse[]>;
   /** Days in chronological order; everything else by cost, then by requests, highest first. */
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** In order of time. */
@@ -80,6 +83,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),
     listClients: () => listClients(database),
+    listUnpriced: () => findUnpriced(database),
     summarizeUsage: (question) => summarizeUsage(database, question),
     usageOverTime: (question) => usageOverTime(database, question),
     firstByteTimes: (question) => firstByteTimes(database, question),

@@ -3,6 +3,7 @@
  * from. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
 import type { Usage } from '../contract/ledger.ts';
+import type { AppliedPrice } from '../contract/price-views.ts';
 import table from './prices.json' with { type: 'json' };
 
 /** In the units given in `prices.json`, under `unit`. */
@@ -15,6 +16,8 @@ export interface PriceTable {
   tokenPrice(provider: string, model: string): TokenPrice | null;
   /** The output limit of a model in tokens; null if unknown. */
   maxOutput(provider: string, model: string): number | null;
+  /** The entry that applies to a model; null if there is none. */
+  applied(provider: string, model: string): AppliedPrice | null;
 }
 
 /** US dollars for 1,000,000 tokens; `outputUsd` is null where nothing comes out that is priced by tokens. */
@@ -22,6 +25,9 @@ export interface TokenPrice {
   inputUsd: number;
   outputUsd: number | null;
 }
+
+/** The day on which the built-in prices were last checked, such as `2026-11-20`. */
+export const builtInPricesDate = table.date;
 
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
 
@@ -34,11 +40,13 @@ export function createPriceTable(
   presetOf: (provider: string) => string | undefined = () => undefined,
 ): PriceTable {
   const found = new Map<string, Prices | null>();
+  const applied = (provider: string, model: string) =>
+    findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
   const pricesOf = (provider: string, model: string): Prices | null => {
     const key = `${provider}/${model}`;
     let prices = found.get(key);
     if (prices === undefined) {
-      prices = findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
+      prices = applied(provider, model)?.amounts ?? null;
       // Clients choose the names, so the cache is bounded.
       if (found.size >= 1_000) found.clear();
       found.set(key, prices);
@@ -56,6 +64,7 @@ export function createPriceTable(
       return prices?.input === undefined ? null : { inputUsd: prices.input, outputUsd: prices.output ?? null };
     },
     maxOutput: (provider, model) => pricesOf(provider, model)?.maxOutput ?? null,
+    applied,
   };
 }
 
@@ -64,12 +73,14 @@ function findPrices(
   overrides: Readonly<Record<string, Prices>>,
   owners: readonly string[],
   model: string,
-): Prices | null {
+): AppliedPrice | null {
   for (const name of namesOf(model)) {
     for (const source of [overrides, builtIn]) {
-      for (const key of [...owners.map((owner) => `${owner}/${name}`), name]) {
-        const prices = source[key];
-        if (prices !== undefined && Object.hasOwn(source, key)) return prices;
+      for (const entry of [...owners.map((owner) => `${owner}/${name}`), name]) {
+        const amounts = source[entry];
+        if (amounts !== undefined && Object.hasOwn(source, entry)) {
+          return { entry, isOwn: source === overrides, amounts };
+        }
       }
     }
   }

@@ -126,7 +126,7 @@ describe('what a team preset has fixed', () => {
     const days = page.getByLabel('Keep requests (days)');
     await page.getByText('Set by Acme').first().waitFor();
     expect(await days.isDisabled()).toBe(true);
-    expect(await page.getByLabel('Keep requests (at most)').isDisabled()).toBe(false);
+    expect(await page.getByLabel('Keep at most (requests)').isDisabled()).toBe(false);
     const described = page.getByRole('group', { description: /A team preset has locked this.*it@acme\.example/ });
     expect(await described.getByLabel('Keep requests (days)').count()).toBe(1);
 
@@ -170,7 +170,10 @@ describe('what a team preset has fixed', () => {
     await page.getByText('"http://127.0.0.1:9/acme/v1"').waitFor();
     await check('preview');
     await page.getByRole('button', { name: /^(Apply|应用)$/ }).click();
-    await page.getByRole('button', { name: /Acme models/ }).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /Acme models/ })
+      .waitFor();
     await check('credentials');
     await page.getByRole('button', { name: /^(Done|完成)$/ }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -14,6 +14,9 @@ const untranslated = new Set([
   'playground.benches.responses',
   'groups.capabilities.responses',
   'limits.units.tokens',
+  'settings.units.megabytes',
+  'settings.units.kilobytes',
+  'prices.actOn',
 ]);
 /** Names of APIs, and durations with the signs that every language shares. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];

@@ -96,7 +96,8 @@ export const groups = {
   passthroughOutside: 'Such requests are refused: the group may not use this provider.',
   unpriced: 'Allow models of unknown price under a hard budget',
   unpricedHint:
-    'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price with “sluice settings set prices”.',
+    'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price.',
+  setPrices: 'Set prices',
   captureTitle: 'Capture',
   capture: 'Capture all requests',
   captureOnRequest: 'Let clients have single requests captured',

@@ -53,6 +53,7 @@ export const models = {
   weightIs: (weight: string) => `weight ${weight}`,
   price: (price: string) => `about ${price} per typical request`,
   noPrice: 'price unknown',
+  setPrice: 'Set price',
   notMeasured: 'not measured yet',
   strategies: {
     priority: 'By priority; equal priority is shared by weight.',

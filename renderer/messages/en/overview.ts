@@ -103,7 +103,7 @@ interface Unpriced {
 }
 const unpricedText = (whose: string, { requests, count, budget }: Unpriced) =>
   `${count} ${requests === 1 ? 'request' : 'requests'} of ${whose} ${requests === 1 ? 'has' : 'have'} no known price and ` +
-  `${requests === 1 ? 'does' : 'do'} not count towards its budget (${budget}). Set a price with “sluice settings set prices”.`;
+  `${requests === 1 ? 'does' : 'do'} not count towards its budget (${budget}).`;
 
 export const attention = {
   title: 'Needs attention',
@@ -163,8 +163,8 @@ export const attention = {
     'key-expires': 'Open keys',
     'key-budget': 'Open keys',
     'group-budget': 'Open group',
-    'key-unpriced': 'Open models',
-    'group-unpriced': 'Open models',
+    'key-unpriced': 'Set prices',
+    'group-unpriced': 'Set prices',
     'no-provider': 'Add a provider',
     'no-key': 'Create a key',
   },

@@ -245,7 +245,7 @@ export const requests = {
     rate_limit_exceeded: 'A limit of the key or its group has been reached.',
     insufficient_quota: 'A budget of the key or its group is used up.',
     price_unknown:
-      'A hard budget in dollars applies, but the price of this model is unknown. Set it with “sluice settings set prices”.',
+      'A hard budget in dollars applies, but the price of this model is unknown. Set it in Settings under Prices.',
     passthrough_refused:
       'The key or its group limits the models, and Sluice cannot tell which models this request would use.',
     slow_down: 'Too many requests at the same time. You can change the limit in Settings.',
@@ -273,6 +273,7 @@ export const requests = {
     groups: 'Open the group',
     limits: 'Open its limits',
     settings: 'Open settings',
+    prices: 'Set its price',
   },
   /** Why nothing is kept of a request. */
   captureAbsences: {

@@ -6,6 +6,7 @@ export const settings = {
     access: 'Network access',
     serving: 'Serving',
     records: 'Records',
+    prices: 'Prices',
     transfer: 'Export and import',
     about: 'About',
   },
@@ -14,7 +15,7 @@ export const settings = {
     port: { label: 'Port', hint: '0 picks any free port.' },
     noProxy: {
       label: 'Bypass proxy',
-      hint: 'Hosts that are reached directly, one per line: names (subdomains included) or addresses, optionally with a port.',
+      hint: 'Hosts reached directly, one per line: names with their subdomains, or addresses; a port if needed.',
     },
     systemCa: {
       label: 'System certificate authorities',
@@ -22,16 +23,16 @@ export const settings = {
     },
     admissionRunning: {
       label: 'Concurrent requests',
-      hint: 'For all keys together. One group can use at most nine tenths of them, and one key never all of its group’s.',
+      hint: 'For all keys together. One group can use at most nine tenths of them.',
     },
     admissionWaiting: { label: 'Queued requests', hint: 'Further requests are refused with 429.' },
     admissionSeconds: {
-      label: 'Longest wait in the queue (seconds)',
+      label: 'Longest wait in the queue',
       hint: 'After that, a request is refused with 429.',
     },
     admissionMegabytes: {
-      label: 'Memory for bodies (MB)',
-      hint: 'For request bodies and for responses that are held whole. Further requests wait. 0: a quarter of the memory, at most 2048.',
+      label: 'Memory for bodies',
+      hint: 'Further requests wait. 0: a quarter of the memory, at most 2048 MB.',
     },
     extraCaFiles: {
       label: 'Additional certificate authorities',
@@ -39,7 +40,7 @@ export const settings = {
     },
     allowedHosts: {
       label: 'Allowed host names',
-      hint: 'Names and addresses, besides 127.0.0.1 and localhost, under which clients may call Sluice, one per line.',
+      hint: 'Besides 127.0.0.1 and localhost, one per line.',
     },
     allowedOrigins: {
       label: 'Allowed web pages',
@@ -47,18 +48,18 @@ export const settings = {
     },
     demo: { label: 'Demo provider', hint: 'Built in. Sends sample replies, so that you can try everything.' },
     keepAliveSeconds: {
-      label: 'Keep-alive comments (seconds)',
-      hint: 'Sent into a stream while the provider is silent, so that proxies do not close it. 0: none.',
+      label: 'Keep-alive comments',
+      hint: 'Sent while a stream is silent, so that proxies keep it open. 0: none.',
     },
-    jsonBodyMegabytes: { label: 'Largest JSON body (MB)', hint: 'Larger bodies are refused.' },
-    uploadMegabytes: { label: 'Largest upload (MB)', hint: 'Images, audio and video that clients send.' },
-    retentionDays: { label: 'Keep requests (days)', hint: 'Times, usage and cost; no content.' },
-    retentionRows: { label: 'Keep requests (at most)', hint: 'After that, the oldest are deleted.' },
+    jsonBodyMegabytes: { label: 'Largest JSON body', hint: 'Larger bodies are refused.' },
+    uploadMegabytes: { label: 'Largest upload', hint: 'Images, audio and video that clients send.' },
+    retentionDays: { label: 'Keep requests', hint: 'Times, usage and cost; no content.' },
+    retentionRows: { label: 'Keep at most', hint: 'After that, the oldest are deleted.' },
     captureKilobytes: {
-      label: 'Largest captured body (kB)',
+      label: 'Largest captured body',
       hint: 'Longer bodies are cut off. Only what is captured is kept.',
     },
-    captureDays: { label: 'Keep captured bodies (days)', hint: 'After that they are deleted; the requests stay.' },
+    captureDays: { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
   },
   lost: {
     title: 'Delete old records',
@@ -80,6 +81,13 @@ export const settings = {
     trusted: 'Trusted',
     untrusted: 'Not trusted',
   },
+  units: { days: 'days', seconds: 'seconds', requests: 'requests', megabytes: 'MB', kilobytes: 'kB' },
+  contents: 'Contents',
+  goTo: 'Go to',
+  search: 'Search settings',
+  clearSearch: 'Clear search',
+  noneFound: (search: string) => `No setting matches “${search}”.`,
+  found: (count: number, number: string) => `${number} ${count === 1 ? 'section' : 'sections'} found.`,
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
   nextStart: 'Takes effect after restart.',
   network: {

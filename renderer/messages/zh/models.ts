@@ -55,6 +55,7 @@ export const models: typeof english.models = {
   weightIs: (weight) => `权重 ${weight}`,
   price: (price) => `一次普通请求约 ${price}`,
   noPrice: '价格未知',
+  setPrice: '设置价格',
   notMeasured: '尚未测量',
   strategies: {
     priority: '按优先级；同级按权重。',

@@ -121,10 +121,9 @@ export const attention: typeof english.attention = {
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
     'group-budget': (name, used, amount) => `分组“${name}”的预算 ${amount} 已用 ${used}。`,
-    'key-unpriced': ({ name, count, budget }) =>
-      `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请用“sluice settings set prices”设置价格。`,
+    'key-unpriced': ({ name, count, budget }) => `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。`,
     'group-unpriced': ({ name, count, budget }) =>
-      `分组“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请用“sluice settings set prices”设置价格。`,
+      `分组“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。`,
     'no-provider': '没有启用任何服务商，所有请求都会被拒绝。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
   },
@@ -146,8 +145,8 @@ export const attention: typeof english.attention = {
     'key-expires': '查看密钥',
     'key-budget': '查看密钥',
     'group-budget': '查看分组',
-    'key-unpriced': '查看模型',
-    'group-unpriced': '查看模型',
+    'key-unpriced': '设置价格',
+    'group-unpriced': '设置价格',
     'no-provider': '添加服务商',
     'no-key': '新建密钥',
   },

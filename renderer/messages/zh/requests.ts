@@ -242,7 +242,7 @@ export const requests: typeof english.requests = {
     request_timeout: '请求发送得太慢。',
     rate_limit_exceeded: '已达到密钥或分组的限额。',
     insufficient_quota: '密钥或分组的预算已用完。',
-    price_unknown: '设有美元硬性预算，而此模型的价格未知。请用“sluice settings set prices”设置价格。',
+    price_unknown: '设有美元硬性预算，而此模型的价格未知。请在设置的“价格”中设置。',
     passthrough_refused: '密钥或分组限制了可用模型，但无法检查此请求会使用哪些模型。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',
     no_healthy_provider: '此模型目前没有可用的服务商。',
@@ -269,6 +269,7 @@ export const requests: typeof english.requests = {
     groups: '查看分组允许的内容',
     limits: '查看限额',
     settings: '查看设置',
+    prices: '设置其价格',
   },
   captureAbsences: {
     off: '未捕获：此请求未开启捕获。',

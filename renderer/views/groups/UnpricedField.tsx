@@ -1,4 +1,5 @@
 import { Switch } from '@mantine/core';
+import { Link } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { DraftProps } from './group-draft.ts';
 
@@ -8,7 +9,11 @@ export function UnpricedField({ draft, change }: DraftProps) {
   return (
     <Switch
       label={names.unpriced}
-      description={names.unpricedHint}
+      description={
+        <>
+          {names.unpricedHint} <Link href="/settings?section=prices">{names.setPrices}</Link>
+        </>
+      }
       checked={draft.unpriced === 'allow'}
       onChange={(event) => change({ unpriced: event.currentTarget.checked ? 'allow' : 'refuse' })}
     />

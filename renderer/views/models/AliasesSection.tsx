@@ -17,6 +17,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { AliasFlow } from './AliasFlow.tsx';
 import { AliasForm } from './AliasForm.tsx';
+import { ModelNameButton } from './ModelNameButton.tsx';
 import classes from './Models.module.css';
 
 /** Names of one's own for models of providers; to make, change and remove them. */
@@ -77,8 +78,7 @@ interface AliasRowProps {
 }
 
 function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
-  const { models } = useMessages();
-  const names = models.alias;
+  const { alias: names } = useMessages().models;
   const locks = useLocks();
   const changeLock = locks.changing('aliases', alias.name, 'targets');
   const removalLock = locks.removing('aliases', alias.name);
@@ -86,15 +86,7 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
   return (
     <li className={classes.alias}>
       <div className={classes.aliasText}>
-        <button
-          type="button"
-          className={classes.modelName}
-          onClick={onExplain}
-          title={models.explain}
-          aria-label={models.explainNamed(alias.name)}
-        >
-          {alias.name}
-        </button>
+        <ModelNameButton name={alias.name} onExplain={onExplain} />
         <AliasFlow alias={alias} />
         <LockMark lock={changeLock ?? removalLock} />
       </div>

@@ -13,6 +13,7 @@ import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { Answered } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
+import { ModelNameButton } from './ModelNameButton.tsx';
 import classes from './Models.module.css';
 
 /** No more are drawn until asked for. */
@@ -81,15 +82,7 @@ function ModelRow({ model, onExplain }: { model: ModelView; onExplain(): void })
         title={names.health[model.health]}
       />
       <div className={classes.modelText}>
-        <button
-          type="button"
-          className={classes.modelName}
-          onClick={onExplain}
-          title={names.explain}
-          aria-label={names.explainNamed(model.id)}
-        >
-          {model.id}
-        </button>
+        <ModelNameButton name={model.id} onExplain={onExplain} />
         <span className={classes.modelFacts}>{facts.filter(Boolean).join(' · ')}</span>
       </div>
       {purpose && (

@@ -1,6 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
+import { Link } from 'wouter';
 import type { ModelView, RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CooldownNote } from '../../components/CooldownNote.tsx';
@@ -159,8 +160,15 @@ function Measure({ candidate, strategy }: Pick<CandidateProps, 'candidate' | 'st
   const { firstByteMs, priceUsd } = candidate;
   const { models: names, health } = messages;
   if (strategy === 'lowest-price') {
-    const price = priceUsd === null ? names.noPrice : names.price(formats.dollars(priceUsd));
-    return <span className={classes.reason}>{price}</span>;
+    if (priceUsd === null) {
+      const href = `/settings?section=prices&model=${encodeURIComponent(candidate.model ?? '')}`;
+      return (
+        <span className={classes.reason}>
+          {names.noPrice} · <Link href={href}>{names.setPrice}</Link>
+        </span>
+      );
+    }
+    return <span className={classes.reason}>{names.price(formats.dollars(priceUsd))}</span>;
   }
   if (firstByteMs !== null)
     return <span className={classes.reason}>{health.firstByte(formats.duration(firstByteMs))}</span>;

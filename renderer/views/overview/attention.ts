@@ -154,6 +154,6 @@ function concernsOfPrices(
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
 ): Concern[] {
   const unknown = limitUse.filter(({ budget, unpriced }) => budget !== null && unpriced > 0);
-  const owner = { isBad: false, href: '/models', id, name: name ?? id };
+  const owner = { isBad: false, href: '/settings?section=prices', id, name: name ?? id };
   return unknown.map((meter): Concern => ({ kind: `${scope}-unpriced`, ...owner, meter }));
 }

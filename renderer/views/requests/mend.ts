@@ -22,11 +22,14 @@ const byCode: Record<string, Mend> = {
   slow_down: settings,
 };
 
-type Failed = Pick<RequestView, 'outcome' | 'status' | 'errorCode' | 'provider' | 'groupId' | 'attempts'>;
+type Failed = Pick<
+  RequestView,
+  'outcome' | 'status' | 'errorCode' | 'provider' | 'groupId' | 'attempts' | 'modelAsked'
+>;
 
 /** Null where it went well, or where only the program that asked can mend it. */
 export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
-  const { outcome, status, errorCode, provider, groupId, attempts } = request;
+  const { outcome, status, errorCode, provider, groupId, attempts, modelAsked } = request;
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
   const failed = attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
   const isOfProvider = failed !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
@@ -35,9 +38,10 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   switch (errorCode) {
     case 'model_not_found':
     case 'model_missing':
-    case 'price_unknown':
     case 'passthrough_refused':
       return { kind: 'groups', href: group };
+    case 'price_unknown':
+      return { kind: 'prices', href: `/settings?section=prices&model=${encodeURIComponent(modelAsked ?? '')}` };
     case 'rate_limit_exceeded':
     case 'insufficient_quota':
       return { kind: 'limits', href: keyHasLimits ? '/keys' : group };

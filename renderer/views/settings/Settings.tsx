@@ -1,43 +1,94 @@
 /** Everything about Sluice itself: how the window looks, where the engine listens, what it keeps. Providers, keys and groups have screens of their own. */
+import { Button } from '@mantine/core';
+import { type ReactNode, useMemo, useState } from 'react';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { Staggered } from '../../components/Staggered.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useDesktop } from '../../state/use-desktop.ts';
 import { AboutPart } from './AboutPart.tsx';
 import { AddressNotes } from './AddressNotes.tsx';
 import { DesktopPart } from './DesktopPart.tsx';
 import { NetworkState } from './NetworkState.tsx';
+import { PricesPart } from './prices/PricesPart.tsx';
 import { SessionsPart } from './SessionsPart.tsx';
 import classes from './Settings.module.css';
+import { SettingsGuide } from './SettingsGuide.tsx';
 import { SettingsPart } from './SettingsPart.tsx';
+import { searchSettings } from './search-settings.ts';
+import { type SectionId, searchableSections, sectionIds } from './settings-sections.ts';
 import { TeamPart } from './TeamPart.tsx';
 import { TransferPart } from './TransferPart.tsx';
+import { FoundSettingsContext } from './use-found-settings.ts';
+import { sectionElementId, useSectionAddress } from './use-section-address.ts';
 import { WindowPart } from './WindowPart.tsx';
+
+const parts: Record<SectionId, ReactNode> = {
+  window: <WindowPart />,
+  desktop: <DesktopPart />,
+  address: <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>,
+  network: <SettingsPart part="network">{() => <NetworkState />}</SettingsPart>,
+  access: <SettingsPart part="access" />,
+  sessions: <SessionsPart />,
+  serving: <SettingsPart part="serving" />,
+  records: <SettingsPart part="records" />,
+  prices: <PricesPart />,
+  team: <TeamPart />,
+  transfer: <TransferPart />,
+  about: <AboutPart />,
+};
 
 export function Settings() {
   const messages = useMessages();
+  const { settings: names } = messages;
   const status = useControlState((state) => state.views?.status ?? null);
+  const isDesktop = Boolean(useDesktop()?.view);
+  const [search, setSearch] = useState('');
+  const { current, asked, show } = useSectionAddress(status !== null);
+  const searchable = useMemo(() => searchableSections(messages), [messages]);
+  const found = useMemo(() => searchSettings(searchable, search), [searchable, search]);
+  const there = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
+  const shown = there.filter(found.hasSection);
   return (
     <Screen name="settings">
       {status?.readOnly && <p className={classes.note}>{messages.readOnly}</p>}
-      {status ? (
-        <Staggered first={3}>
-          <WindowPart />
-          <DesktopPart />
-          <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
-          <SettingsPart part="network">{() => <NetworkState />}</SettingsPart>
-          <SettingsPart part="access" />
-          <SessionsPart />
-          <SettingsPart part="serving" />
-          <SettingsPart part="records" />
-          <TeamPart />
-          <TransferPart />
-          <AboutPart />
-        </Staggered>
-      ) : (
-        <ListSkeleton rows={4} rowHeight={120} />
-      )}
+      <div className={classes.columns}>
+        <SettingsGuide sections={shown} current={current} search={search} onSearch={setSearch} onShow={show} />
+        <div className={classes.sections}>
+          {shown.length === 0 && (
+            <div className={classes.noneFound}>
+              <p className={classes.text}>{names.noneFound(search.trim())}</p>
+              <Button size="xs" variant="default" onClick={() => setSearch('')}>
+                {names.clearSearch}
+              </Button>
+            </div>
+          )}
+          <p className={classes.heard} role="status">
+            {!found.isAll && names.found(shown.length, String(shown.length))}
+          </p>
+          <FoundSettingsContext value={found}>
+            {status ? (
+              // A link into the page needs all that stands above and below its target.
+              <Staggered first={asked === null ? 3 : there.length}>
+                {there.map((id) => (
+                  <div
+                    key={id}
+                    id={sectionElementId(id)}
+                    className={classes.section}
+                    data-is-found={found.hasSection(id)}
+                    tabIndex={-1}
+                  >
+                    {parts[id]}
+                  </div>
+                ))}
+              </Staggered>
+            ) : (
+              <ListSkeleton rows={4} rowHeight={120} />
+            )}
+          </FoundSettingsContext>
+        </div>
+      </div>
     </Screen>
   );
 }

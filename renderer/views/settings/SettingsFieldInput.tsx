@@ -4,6 +4,7 @@ import { Lockable } from '../../components/Lockable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { settingRow } from './setting-row.tsx';
 import type { SettingsField } from './settings-fields.ts';
 import type { SettingsForm } from './use-settings-form.ts';
 
@@ -26,8 +27,9 @@ function FieldInput({ field, form }: SettingsFieldProps) {
   const names = messages.settings;
   const canChange = useCanChange();
   const { label, hint } = names.fields[field.name];
+  const unit = field.kind === 'number' ? field.unit : undefined;
   const shared = {
-    label,
+    ...settingRow(label, unit && names.units[unit]),
     description: hint,
     value: form.textOf(field),
     disabled: !canChange,

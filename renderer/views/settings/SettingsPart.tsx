@@ -10,6 +10,7 @@ import { type LostRecords, lostRecordsOf } from './lost-records.ts';
 import classes from './Settings.module.css';
 import { SettingsFieldInput } from './SettingsFieldInput.tsx';
 import { settingsParts } from './settings-fields.ts';
+import { useFoundSettings } from './use-found-settings.ts';
 import { type SettingsForm, useSettingsForm } from './use-settings-form.ts';
 
 interface SettingsPartProps {
@@ -37,6 +38,7 @@ function PartForm({ part, settings, children }: SettingsPartProps & { settings: 
   const fields = settingsParts[part];
   const form = useSettingsForm(settings, fields);
   const store = useControlStore();
+  const found = useFoundSettings();
   const [lost, setLost] = useState<LostRecords | null>(null);
   const [problem, setProblem] = useState<ControlError | null>(null);
   const submit = async () => {
@@ -61,12 +63,15 @@ function PartForm({ part, settings, children }: SettingsPartProps & { settings: 
   return (
     <form className={classes.form} onSubmit={onSubmit}>
       <div className={classes.fields}>
-        {fields.map((field) => (
-          <SettingsFieldInput key={field.name} field={field} form={form} />
-        ))}
+        {fields
+          .filter((field) => found.hasRow(part, field.name) || form.isEdited(field))
+          .map((field) => (
+            <SettingsFieldInput key={field.name} field={field} form={form} />
+          ))}
       </div>
       {children?.(form)}
       <FormActs
+        isQuiet
         isChanged={form.isChanged}
         isBlocked={!form.canSave}
         command={{ isRunning: form.command.isRunning, problem: shown }}

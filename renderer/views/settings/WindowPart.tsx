@@ -3,6 +3,8 @@ import { Section } from '../../components/Section.tsx';
 import { type LanguageId, languages } from '../../messages/languages.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Settings.module.css';
+import { settingRow } from './setting-row.tsx';
+import { useFoundSettings } from './use-found-settings.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
@@ -10,21 +12,28 @@ const schemes = ['auto', 'light', 'dark'] as const;
 export function WindowPart() {
   const { messages, language, setLanguage } = useLocalization();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const found = useFoundSettings();
   return (
     <Section title={messages.settings.parts.window}>
       <div className={`${classes.form} ${classes.fields}`}>
-        <NativeSelect
-          label={messages.language}
-          value={language}
-          onChange={(event) => setLanguage(languageOf(event.currentTarget.value))}
-          data={languages.map(({ id, name }) => ({ value: id, label: name }))}
-        />
-        <NativeSelect
-          label={messages.appearance}
-          value={colorScheme}
-          onChange={(event) => setColorScheme(schemes.find((scheme) => scheme === event.currentTarget.value) ?? 'auto')}
-          data={schemes.map((scheme) => ({ value: scheme, label: messages.schemes[scheme] }))}
-        />
+        {found.hasRow('window', 'language') && (
+          <NativeSelect
+            {...settingRow(messages.language)}
+            value={language}
+            onChange={(event) => setLanguage(languageOf(event.currentTarget.value))}
+            data={languages.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        )}
+        {found.hasRow('window', 'appearance') && (
+          <NativeSelect
+            {...settingRow(messages.appearance)}
+            value={colorScheme}
+            onChange={(event) =>
+              setColorScheme(schemes.find((scheme) => scheme === event.currentTarget.value) ?? 'auto')
+            }
+            data={schemes.map((scheme) => ({ value: scheme, label: messages.schemes[scheme] }))}
+          />
+        )}
       </div>
     </Section>
   );

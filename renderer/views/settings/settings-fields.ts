@@ -21,6 +21,7 @@ interface NumberField extends FieldBasics {
   kind: 'number';
   min: number;
   max: number;
+  unit?: keyof Messages['settings']['units'];
 }
 
 interface ChoiceField extends FieldBasics {
@@ -92,6 +93,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'keepAliveSeconds',
     path: 'keepAliveCommentMs',
     kind: 'number',
+    unit: 'seconds',
     min: 0,
     max: 3_600,
     read: ({ keepAliveCommentMs }) => String(keepAliveCommentMs / secondMs),
@@ -103,6 +105,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'jsonBodyMegabytes',
     path: 'limits.jsonBodyBytes',
     kind: 'number',
+    unit: 'megabytes',
     min: 1,
     max: 1_024,
     read: ({ limits }) => inUnits(limits.jsonBodyBytes, mebibyte),
@@ -114,6 +117,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'uploadMegabytes',
     path: 'limits.multipartBodyBytes',
     kind: 'number',
+    unit: 'megabytes',
     min: 1,
     max: 65_536,
     read: ({ limits }) => inUnits(limits.multipartBodyBytes, mebibyte),
@@ -125,6 +129,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'admissionRunning',
     path: 'admission.running',
     kind: 'number',
+    unit: 'requests',
     min: 1,
     max: 100_000,
     read: ({ admission }) => String(admission.running),
@@ -136,6 +141,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'admissionWaiting',
     path: 'admission.waiting',
     kind: 'number',
+    unit: 'requests',
     min: 0,
     max: 100_000,
     read: ({ admission }) => String(admission.waiting),
@@ -147,6 +153,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'admissionSeconds',
     path: 'admission.waitMs',
     kind: 'number',
+    unit: 'seconds',
     min: 1,
     max: 3_600,
     read: ({ admission }) => inUnits(admission.waitMs, secondMs),
@@ -158,6 +165,7 @@ const servingFields: readonly SettingsField[] = [
     name: 'admissionMegabytes',
     path: 'admission.bytes',
     kind: 'number',
+    unit: 'megabytes',
     min: 0,
     max: 1_048_576,
     read: ({ admission }) => inUnits(admission.bytes, mebibyte),
@@ -172,6 +180,7 @@ const recordFields: readonly SettingsField[] = [
     name: 'retentionDays',
     path: 'ledger.retentionDays',
     kind: 'number',
+    unit: 'days',
     min: 1,
     max: 36_500,
     read: ({ ledger }) => String(ledger.retentionDays),
@@ -183,6 +192,7 @@ const recordFields: readonly SettingsField[] = [
     name: 'retentionRows',
     path: 'ledger.retentionRows',
     kind: 'number',
+    unit: 'requests',
     min: 1,
     max: largest,
     read: ({ ledger }) => String(ledger.retentionRows),
@@ -194,6 +204,7 @@ const recordFields: readonly SettingsField[] = [
     name: 'captureKilobytes',
     path: 'capture.maxBytes',
     kind: 'number',
+    unit: 'kilobytes',
     min: 1,
     max: 1_048_576,
     read: ({ capture }) => inUnits(capture.maxBytes, kibibyte),
@@ -205,6 +216,7 @@ const recordFields: readonly SettingsField[] = [
     name: 'captureDays',
     path: 'capture.retentionDays',
     kind: 'number',
+    unit: 'days',
     min: 1,
     max: 36_500,
     read: ({ capture }) => String(capture.retentionDays),

@@ -9,6 +9,8 @@ export interface SettingsForm {
   set(field: SettingsField, text: string): void;
   /** It is no number that can be sent. */
   isWrong(field: SettingsField): boolean;
+  /** It differs from what is in force. */
+  isEdited(field: SettingsField): boolean;
   isChanged: boolean;
   canSave: boolean;
   changes(): SettingsChanges;
@@ -23,7 +25,8 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
   const command = useCommand();
   const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
-  const changedFields = fields.filter((field) => textOf(field) !== field.read(settings));
+  const isEdited = (field: SettingsField) => textOf(field) !== field.read(settings);
+  const changedFields = fields.filter(isEdited);
   const isWrong = (field: SettingsField) => field.kind === 'number' && !isWithin(textOf(field), field);
   const discard = () => {
     setTyped({});
@@ -38,6 +41,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     textOf,
     set: (field, text) => setTyped((old) => ({ ...old, [field.name]: text })),
     isWrong,
+    isEdited,
     isChanged: changedFields.length > 0,
     canSave: changedFields.length > 0 && !fields.some(isWrong),
     changes,

@@ -65,6 +65,20 @@ test('clients are told with their keys, the one used last first', async () => {
   ]);
 });
 
+test('models whose price was not known are told with the number of their requests, most first', async () => {
+  const use = (id: string, more: Parameters<typeof finishedRow>[1]) => ledger.finished(finishedRow(id, more));
+  for (let index = 0; index < 4_100; index += 1) use(`req_a${index}`, { costUsd: null, modelServed: 'often' });
+  use('req_b', { costUsd: null, provider: 'other', modelServed: null, modelAsked: 'once' });
+  use('req_priced', { costUsd: 0.5, modelServed: 'priced' });
+  use('req_free_of_usage', { costUsd: null, modelServed: 'failed', outcome: 'error', usage: null });
+  use('req_looked_up', { costUsd: null, modelServed: 'looked-up', method: 'GET', usage: null });
+  use('req_refused', { costUsd: null, provider: null, modelServed: null, outcome: 'error' });
+  expect(await ledger.listUnpriced()).toEqual([
+    { provider: 'main', model: 'often', requests: 4_100 },
+    { provider: 'other', model: 'once', requests: 1 },
+  ]);
+});
+
 test('each filter leaves what it names', async () => {
   ledger.finished(
     finishedRow('req_a', { keyId: 'k1', groupId: 'g1', provider: 'p1', modelAsked: 'fast', outcome: 'ok' }),

@@ -120,6 +120,11 @@ describe('the mend of a request', () => {
       '/groups/team',
     ],
     [
+      'for a model without a price is at the prices',
+      { outcome: 'error', status: 403, errorCode: 'price_unknown', provider: null, modelAsked: 'a/b' },
+      '/settings?section=prices&model=a%2Fb',
+    ],
+    [
       'from a page that is not allowed is in the settings',
       { outcome: 'error', status: 403, errorCode: 'origin_not_allowed', provider: null },
       '/settings',

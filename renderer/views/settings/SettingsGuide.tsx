@@ -1,0 +1,69 @@
+import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { Link, useLocation } from 'wouter';
+import { useMessages } from '../../messages/use-messages.ts';
+import classes from './SettingsGuide.module.css';
+import { type SectionId, sectionOf, sectionTitle } from './settings-sections.ts';
+
+interface SettingsGuideProps {
+  /** Those that are shown. */
+  sections: readonly SectionId[];
+  current: SectionId;
+  search: string;
+  onSearch(search: string): void;
+  /** Brings a section into sight. */
+  onShow(id: SectionId): void;
+}
+
+const hrefOf = (id: SectionId) => `/settings?section=${id}`;
+
+/** The search box and the contents: links beside the sections where there is room, else a choice above them. */
+export function SettingsGuide({ sections, current, search, onSearch, onShow }: SettingsGuideProps) {
+  const messages = useMessages();
+  const { settings: names } = messages;
+  const [, goTo] = useLocation();
+  const choose = (value: string) => {
+    const id = sectionOf(value);
+    if (!id) return;
+    goTo(hrefOf(id));
+    onShow(id);
+  };
+  return (
+    <div className={classes.guide}>
+      <TextInput
+        type="search"
+        aria-label={names.search}
+        placeholder={names.search}
+        leftSection={<IconSearch size={14} aria-hidden />}
+        rightSection={search && <CloseButton size="xs" aria-label={names.clearSearch} onClick={() => onSearch('')} />}
+        value={search}
+        onChange={(event) => onSearch(event.currentTarget.value)}
+      />
+      {sections.length > 0 && (
+        <NativeSelect
+          className={classes.narrow}
+          aria-label={names.goTo}
+          value={sections.includes(current) ? current : sections[0]}
+          onChange={(event) => choose(event.currentTarget.value)}
+          data={sections.map((id) => ({ value: id, label: sectionTitle(id, messages) }))}
+        />
+      )}
+      <nav className={classes.wide} aria-label={names.contents}>
+        <ul className={classes.list}>
+          {sections.map((id) => (
+            <li key={id}>
+              <Link
+                className={classes.link}
+                href={hrefOf(id)}
+                aria-current={id === current ? 'location' : undefined}
+                onClick={() => onShow(id)}
+              >
+                {sectionTitle(id, messages)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </div>
+  );
+}

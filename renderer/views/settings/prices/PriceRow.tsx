@@ -1,0 +1,81 @@
+import { Button } from '@mantine/core';
+import list from '../../../components/List.module.css';
+import { LockMark } from '../../../components/LockMark.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { useCanChange } from '../../../state/use-can-change.ts';
+import { useLocks } from '../../../state/use-locks.ts';
+import { useProviderName } from '../../providers/use-provider-name.ts';
+import { describeAmounts } from './describe-price.ts';
+import classes from './Prices.module.css';
+import { fieldNames } from './price-draft.ts';
+import type { PriceRowView } from './price-list.ts';
+
+interface PriceRowProps {
+  row: PriceRowView;
+  onEdit(): void;
+  onReset(): void;
+}
+
+/** A model, whose price applies to it, and how much that is. */
+export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
+  const localization = useLocalization();
+  const { messages, formats } = localization;
+  const { prices: names } = messages;
+  const { provider, model, price, builtIn, unpricedRequests } = row;
+  const locks = useLocks();
+  const entry = price?.isOwn ? price.entry : `${provider}/${model}`;
+  const lock =
+    fieldNames.map((field) => locks.setting(`prices.${entry}.${field}`)).find((each) => each !== null) ?? null;
+  const canChange = useCanChange() && lock === null;
+  const providerName = useProviderName();
+  const whose = price === null ? 'none' : price.isOwn ? 'own' : 'builtIn';
+  const act = price?.isOwn ? names.edit : price ? names.setOwn : names.set;
+  const subject = provider === null ? model : names.modelAt(model, providerName(provider));
+  return (
+    <li className={classes.row}>
+      <div className={classes.text}>
+        <div className={list.head}>
+          <span className={classes.model}>{model}</span>
+          {provider !== null && <span className={list.detail}>{providerName(provider)}</span>}
+          <span className={price ? list.tag : `${list.tag} ${list.warning}`}>{names.whose[whose]}</span>
+          {unpricedRequests > 0 && (
+            <span className={classes.unpriced}>
+              {names.requests(unpricedRequests, formats.number(unpricedRequests))}
+            </span>
+          )}
+          <LockMark lock={lock} />
+        </div>
+        {price && (
+          <ul className={classes.amounts}>
+            {describeAmounts(price.amounts, localization).map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        )}
+        {provider === null && <span className={list.detail}>{names.unused}</span>}
+      </div>
+      <div className={classes.acts}>
+        {price?.isOwn && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            disabled={!canChange}
+            aria-label={names.actOn(builtIn ? names.reset : names.remove, subject)}
+            onClick={onReset}
+          >
+            {builtIn ? names.reset : names.remove}
+          </Button>
+        )}
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={!canChange}
+          aria-label={names.actOn(act, subject)}
+          onClick={onEdit}
+        >
+          {act}
+        </Button>
+      </div>
+    </li>
+  );
+}

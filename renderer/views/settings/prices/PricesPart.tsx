@@ -1,0 +1,149 @@
+import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core';
+import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useSearch } from 'wouter';
+import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
+import { ModalFrame } from '../../../components/ModalFrame.tsx';
+import { Section } from '../../../components/Section.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { useCanChange } from '../../../state/use-can-change.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import { useQuery } from '../../../state/use-query.ts';
+import { useProviderName } from '../../providers/use-provider-name.ts';
+import { type PricedModel, PriceForm } from './PriceForm.tsx';
+import { PriceRow } from './PriceRow.tsx';
+import classes from './Prices.module.css';
+import { filterRows, type PriceKind, type PriceRowView, priceKinds, rowsOf } from './price-list.ts';
+import { ResetPrice } from './ResetPrice.tsx';
+
+/** No more are drawn until asked for. */
+const shortListLength = 12;
+
+/** What each model costs, and prices of one's own. `?section=prices&model=gpt-5` leads to one model. */
+export function PricesPart() {
+  const { messages, formats } = useLocalization();
+  const { prices: names } = messages;
+  const status = useControlState((state) => state.views?.status ?? null);
+  const { answer, problem } = useQuery({ type: 'prices' }, status?.revision ?? null);
+  const [editing, setEditing] = useState<{ about: PricedModel | null; name: string } | null>(null);
+  const [resetting, setResetting] = useState<PriceRowView | null>(null);
+  const canChange = useCanChange();
+  const add = (name: string) => setEditing({ about: null, name });
+  const addButton = (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconPlus size={14} />}
+      disabled={!canChange}
+      onClick={() => add('')}
+    >
+      {names.add}
+    </Button>
+  );
+  return (
+    <Section title={names.title} action={addButton}>
+      <div className={classes.body}>
+        <p className={classes.note}>
+          {names.intro(answer ? formats.day(Date.parse(`${answer.builtInDate}T12:00`)) : '…')}
+        </p>
+        {problem && <CommandProblem problem={problem} />}
+        {!answer && !problem && <ListSkeleton rows={4} rowHeight={44} />}
+        {answer && (
+          <PriceList
+            rows={rowsOf(answer.models, status?.settings.prices ?? {})}
+            onEdit={(about) => setEditing({ about, name: '' })}
+            onReset={setResetting}
+            onAdd={add}
+          />
+        )}
+      </div>
+      <ModalFrame
+        opened={editing !== null}
+        onClose={() => setEditing(null)}
+        title={editing?.about ? names.editTitle(editing.about.model) : names.addTitle}
+        isWide
+      >
+        {editing && <PriceForm about={editing.about} name={editing.name} onClose={() => setEditing(null)} />}
+      </ModalFrame>
+      <ResetPrice row={resetting} onClose={() => setResetting(null)} />
+    </Section>
+  );
+}
+
+interface PriceListProps {
+  rows: readonly PriceRowView[];
+  onEdit(row: PriceRowView): void;
+  onReset(row: PriceRowView): void;
+  onAdd(name: string): void;
+}
+
+function PriceList({ rows, onEdit, onReset, onAdd }: PriceListProps) {
+  const { messages, formats } = useLocalization();
+  const { prices: names } = messages;
+  const asked = useAskedModel();
+  const [search, setSearch] = useState(asked);
+  const [kind, setKind] = useState<PriceKind>('all');
+  const [showsAll, setShowsAll] = useState(false);
+  const providerName = useProviderName();
+  useEffect(() => {
+    if (asked !== '') setSearch(asked);
+  }, [asked]);
+  const found = filterRows(rows, { kind, search, providerName });
+  const shown = showsAll ? found : found.slice(0, shortListLength);
+  if (rows.length === 0) return <p className={classes.note}>{names.noModels}</p>;
+  return (
+    <>
+      <div className={classes.filters}>
+        <TextInput
+          aria-label={names.search}
+          placeholder={names.search}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          rightSection={
+            search && <CloseButton size="sm" aria-label={names.clearSearch} onClick={() => setSearch('')} />
+          }
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <NativeSelect
+          aria-label={names.show}
+          value={kind}
+          onChange={({ currentTarget }) => setKind(priceKinds.find((each) => each === currentTarget.value) ?? 'all')}
+          data={priceKinds.map((each) => ({ value: each, label: names.kinds[each] }))}
+        />
+      </div>
+      <ul className={classes.list} aria-label={names.title}>
+        {shown.map((row) => (
+          <PriceRow
+            key={`${row.provider ?? ''}/${row.model}`}
+            row={row}
+            onEdit={() => onEdit(row)}
+            onReset={() => onReset(row)}
+          />
+        ))}
+      </ul>
+      {found.length === 0 && (
+        <p className={classes.note} role="status">
+          {search.trim() === '' ? names.noneOfKind : names.noneFound(search.trim())}
+          {search.trim() !== '' && (
+            <Button size="compact-xs" variant="subtle" onClick={() => onAdd(search.trim())}>
+              {names.addNamed(search.trim())}
+            </Button>
+          )}
+        </p>
+      )}
+      {shown.length < found.length && (
+        <Button size="xs" variant="default" className={classes.more} onClick={() => setShowsAll(true)}>
+          {names.showAll(formats.number(found.length))}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** The model in the address; of an alias, the first model that it leads to. */
+function useAskedModel(): string {
+  const name = new URLSearchParams(useSearch()).get('model') ?? '';
+  const aliases = useControlState((state) => state.views?.aliases ?? null);
+  return aliases?.find((alias) => alias.name === name)?.targets[0]?.model ?? name;
+}

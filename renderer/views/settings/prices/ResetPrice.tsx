@@ -1,0 +1,38 @@
+import { ConfirmDialog } from '../../../components/ConfirmDialog.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/use-command.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import { describeAmounts } from './describe-price.ts';
+import type { PriceRowView } from './price-list.ts';
+
+/** Asks before an own price is removed, and says what applies then; null: nothing to ask. */
+export function ResetPrice({ row, onClose }: { row: PriceRowView | null; onClose(): void }) {
+  const localization = useLocalization();
+  const { prices: names } = localization.messages;
+  const status = useControlState((state) => state.views?.status ?? null);
+  const command = useCommand();
+  const close = () => {
+    command.forget();
+    onClose();
+  };
+  const entry = row?.price?.entry ?? '';
+  const reset = async () => {
+    if (!status) return;
+    const { [entry]: _, ...prices } = status.settings.prices;
+    const { revision } = status;
+    if (await command.run({ type: 'settings.update', changes: { prices }, expectedRevision: revision })) close();
+  };
+  const then = row?.builtIn ? describeAmounts(row.builtIn.amounts, localization).join(', ') : null;
+  return (
+    <ConfirmDialog
+      opened={row !== null}
+      title={row?.builtIn ? names.resetTitle : names.removeTitle}
+      text={then === null ? names.removeText(entry) : names.resetText(entry, then)}
+      confirm={row?.builtIn ? names.reset : names.remove}
+      isRunning={command.isRunning}
+      problem={command.problem}
+      onConfirm={() => void reset()}
+      onClose={close}
+    />
+  );
+}

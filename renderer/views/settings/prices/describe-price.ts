@@ -1,0 +1,14 @@
+import { type PriceAmounts, priceFields } from '../../../../server/contract/price-views.ts';
+import type { Localization } from '../../../messages/use-messages.ts';
+import { fieldNames } from './price-draft.ts';
+
+/** `Input $2.50`, `Per image $0.04`: the amounts of a price, without the counts of tokens, which are none. */
+export function describeAmounts(
+  amounts: PriceAmounts,
+  { messages, formats }: Pick<Localization, 'messages' | 'formats'>,
+): string[] {
+  const { labels, free } = messages.prices;
+  const priced = fieldNames.filter((name) => priceFields[name] !== 'count' && amounts[name] !== undefined);
+  if (priced.length > 0 && priced.every((name) => amounts[name] === 0)) return [free];
+  return priced.map((name) => `${labels[name]} ${formats.exactDollars(amounts[name] ?? 0)}`);
+}

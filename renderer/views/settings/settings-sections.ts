@@ -1,0 +1,103 @@
+/** The sections of the screen in their order, and the words by which a search finds them and their settings. */
+import type { Messages } from '../../messages/en.ts';
+import type { SearchableSection } from './search-settings.ts';
+import { type FieldName, settingsParts } from './settings-fields.ts';
+
+export const sectionIds = [
+  'window',
+  'desktop',
+  'address',
+  'network',
+  'access',
+  'sessions',
+  'serving',
+  'records',
+  'prices',
+  'team',
+  'transfer',
+  'about',
+] as const;
+
+export type SectionId = (typeof sectionIds)[number];
+
+/** Null: there is no such section. */
+export function sectionOf(name: string | null): SectionId | null {
+  return sectionIds.find((id) => id === name) ?? null;
+}
+
+export function sectionTitle(id: SectionId, { settings, team, prices }: Messages): string {
+  switch (id) {
+    case 'desktop':
+      return settings.desktop.title;
+    case 'sessions':
+      return settings.sessions.title;
+    case 'team':
+      return team.part;
+    case 'prices':
+      return prices.title;
+    default:
+      return settings.parts[id];
+  }
+}
+
+/** What people look for and no label says, in both languages. */
+const sectionWords: Record<SectionId, string> = {
+  window: 'display theme interface 界面 显示 主题',
+  desktop: 'autostart login tray notifications update version log 自动启动 开机 托盘 通知 更新 日志',
+  address: 'listen bind server url 监听 服务器 地址',
+  network: 'proxy tls ssl https certificate 代理 证书',
+  access: 'cors firewall dns rebinding 跨域 防火墙',
+  sessions: 'sign out log out logout cookie 退出 注销 登录 会话',
+  serving: 'performance load limits 性能 负载 限制',
+  records: 'log history retention storage privacy delete 日志 历史 保留 存储 隐私 删除',
+  prices: 'cost price money dollars budget billing currency usd 费用 价格 成本 美元 预算 计费 单价',
+  team: 'organisation company policy shared preset lock 组织 公司 策略 共享 预设 锁定',
+  transfer: 'backup restore move json file 备份 恢复 迁移 文件',
+  about: 'version data folder log file diagnostics support node path 版本 数据 文件夹 日志 诊断 支持 路径',
+};
+
+const fieldWords: Record<FieldName, string> = {
+  host: 'host bind listen lan wifi network interface 0.0.0.0 主机 监听 局域网 网卡',
+  port: 'port listen 4810 端口 监听',
+  noProxy: 'no_proxy exceptions 代理 例外 绕过',
+  extraCaFiles: 'ca pem tls ssl root self-signed 根证书 自签名',
+  systemCa: 'ca tls ssl root keychain 根证书 钥匙串',
+  allowedHosts: 'host header dns domain 域名 主机',
+  allowedOrigins: 'cors origin browser website 跨域 来源 浏览器 网站',
+  demo: 'sample test fake 示例 测试',
+  keepAliveSeconds: 'sse heartbeat ping timeout 心跳 超时',
+  jsonBodyMegabytes: 'request size limit 413 请求 大小 限制',
+  uploadMegabytes: 'file size limit multipart 文件 大小 限制',
+  admissionRunning: 'concurrency parallel load 并发 并行',
+  admissionWaiting: 'queue 429 队列',
+  admissionSeconds: 'queue timeout 429 队列 超时',
+  admissionMegabytes: 'ram memory 内存',
+  retentionDays: 'history log age 历史 日志 天数',
+  retentionRows: 'history log size database 历史 日志 数据库',
+  captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
+  captureDays: 'capture prompt content privacy 捕获 提示词 内容 隐私',
+};
+
+/** With the texts of the language in use. */
+export function searchableSections(messages: Messages): SearchableSection[] {
+  const { fields } = messages.settings;
+  return sectionIds.map((id) => ({
+    id,
+    title: sectionTitle(id, messages),
+    words: sectionWords[id],
+    rows:
+      id === 'window'
+        ? [
+            { name: 'language', text: `${messages.language} language locale chinese english 语言 中文 英文` },
+            { name: 'appearance', text: `${messages.appearance} dark light theme color 深色 浅色 主题 颜色` },
+          ]
+        : fieldNamesOf(id).map((name) => ({
+            name,
+            text: `${fields[name].label} ${fields[name].hint} ${fieldWords[name]}`,
+          })),
+  }));
+}
+
+function fieldNamesOf(id: SectionId): FieldName[] {
+  return id in settingsParts ? settingsParts[id as keyof typeof settingsParts].map(({ name }) => name) : [];
+}

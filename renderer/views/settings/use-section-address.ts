@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'react';
+import { useSearch } from 'wouter';
+import { type SectionId, sectionIds, sectionOf } from './settings-sections.ts';
+
+export const sectionElementId = (id: SectionId) => `settings-${id}`;
+
+/** Below the bar at the top of the window, in pixels. */
+const readingLine = 120;
+
+interface SectionAddress {
+  /** The one in sight. */
+  current: SectionId;
+  /** The one in the address: `/settings?section=records`. */
+  asked: SectionId | null;
+  /** Brings it into sight and gives it the focus. */
+  show(id: SectionId): void;
+}
+
+/** Which section is read, and which one the address leads to. */
+export function useSectionAddress(isReady: boolean): SectionAddress {
+  const asked = sectionOf(new URLSearchParams(useSearch()).get('section'));
+  const [current, setCurrent] = useState<SectionId>(asked ?? 'window');
+  /** Where the page stood when a section was shown: one near the end cannot be brought to the top. */
+  const shownAt = useRef<number | null>(null);
+  useEffect(() => {
+    const note = () => {
+      if (shownAt.current !== null && Math.abs(shownAt.current - scrollY) < 2) return;
+      shownAt.current = null;
+      setCurrent(sectionInSight());
+    };
+    addEventListener('scroll', note, { passive: true });
+    return () => removeEventListener('scroll', note);
+  }, []);
+  const bringUp = (id: SectionId) => {
+    const element = document.getElementById(sectionElementId(id));
+    if (!element) return;
+    element.scrollIntoView();
+    element.focus({ preventScroll: true });
+    shownAt.current = scrollY;
+    setCurrent(id);
+  };
+  const show = useRef(bringUp);
+  show.current = bringUp;
+  useEffect(() => {
+    if (!isReady || asked === null) return;
+    // After the heading has taken the focus.
+    const frame = requestAnimationFrame(() => show.current(asked));
+    return () => cancelAnimationFrame(frame);
+  }, [isReady, asked]);
+  return { current, asked, show: bringUp };
+}
+
+function sectionInSight(): SectionId {
+  const shown = sectionIds.filter((id) => (document.getElementById(sectionElementId(id))?.offsetHeight ?? 0) > 0);
+  const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+  if (isAtEnd && scrollY > 0) return shown.at(-1) ?? 'window';
+  const top = (id: SectionId) => document.getElementById(sectionElementId(id))?.getBoundingClientRect().top ?? 0;
+  return shown.findLast((id) => top(id) <= readingLine) ?? shown[0] ?? 'window';
+}
