@@ -17,6 +17,7 @@ export type FieldName =
   | 'reasoning'
   | 'verbosity'
   | 'toolChoice'
+  | 'strictTool'
   | 'parallelToolCalls'
   | 'user'
   | 'cacheKey'
@@ -48,6 +49,7 @@ const names: Record<WireName, Partial<Record<FieldName, string>>> = {
     maxOutputTokens: 'max_completion_tokens',
     stopSequences: 'stop',
     format: 'response_format',
+    strictTool: 'tools[].function.strict',
     reasoning: 'reasoning_effort',
     verbosity: 'verbosity',
     messages: 'messages',
@@ -57,6 +59,7 @@ const names: Record<WireName, Partial<Record<FieldName, string>>> = {
     logprobs: 'top_logprobs',
     maxOutputTokens: 'max_output_tokens',
     format: 'text.format',
+    strictTool: 'tools[].strict',
     reasoning: 'reasoning',
     verbosity: 'text.verbosity',
     messages: 'input',
@@ -68,6 +71,7 @@ const names: Record<WireName, Partial<Record<FieldName, string>>> = {
     maxOutputTokens: 'max_tokens',
     stopSequences: 'stop_sequences',
     format: 'output_config.format',
+    strictTool: 'tools[].strict',
     reasoning: 'thinking',
     toolChoice: 'tool_choice',
     parallelToolCalls: 'tool_choice.disable_parallel_tool_use',

@@ -63,6 +63,11 @@ export class Rendering {
     if (detail !== undefined && detail !== 'auto') this.losses.dropped(`${at}.detail`, 'no-equal');
   }
 
+  /** For a model, or an API, whose calls may differ from the tool's schema. */
+  dropStrict({ strict }: Tool, code: LossCode): void {
+    this.drop('strictTool', strict === true || undefined, code);
+  }
+
   refuse(field: FieldName, code: LossCode): never {
     return refuse(this.nameOf(field), code);
   }

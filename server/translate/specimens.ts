@@ -13,7 +13,7 @@ export const specimens: Record<WireName, Readonly<Record<string, unknown>>> = {
     model: 'model',
     messages: [{ role: 'user', content: 'Hello', name: 'user' }],
     tools: [
-      { type: 'function', function: { name: 'read', parameters: schema } },
+      { type: 'function', function: { name: 'read', parameters: schema, strict: true } },
       { type: 'custom', custom: { name: 'patch' } },
     ],
     parallel_tool_calls: false,
@@ -38,7 +38,7 @@ export const specimens: Record<WireName, Readonly<Record<string, unknown>>> = {
     model: 'model',
     input: 'Hello',
     tools: [
-      { type: 'function', name: 'read', parameters: schema },
+      { type: 'function', name: 'read', parameters: schema, strict: true },
       { type: 'custom', name: 'patch' },
       { type: 'web_search' },
     ],

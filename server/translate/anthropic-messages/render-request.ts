@@ -65,6 +65,7 @@ function outputConfig(effort: string | undefined, schema: Json | undefined): Jso
 function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: ClaudeFacts): Json {
   const { description, schema, strict } = rendering.asFunction(tool);
   const isStrict = strict === true && structuredOutput && schema !== undefined;
+  if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
   return {
     name: rendering.names.outward(tool),
     description,

@@ -50,6 +50,7 @@ function offeredTools(rendering: Rendering): readonly Tool[] {
 function renderTool(rendering: Rendering, tool: Tool, facts: ConverseFacts): Json {
   const { description, schema, strict } = rendering.asFunction(tool);
   const isStrict = strict === true && facts.structuredOutput && schema !== undefined;
+  if (!isStrict) rendering.dropStrict(tool, 'model-takes-none');
   const json = isStrict
     ? strictSchema(schema, tool.at, rendering.losses)
     : schemaFor(rendering, schema, tool.at, facts);

@@ -46,6 +46,7 @@ function renderTools(rendering: Rendering): Json {
 
 function renderTool(rendering: Rendering, tool: Tool): Json {
   const { description, schema } = rendering.asFunction(tool);
+  rendering.dropStrict(tool, 'no-equal');
   const isEmpty = schema === undefined || Object.keys(schema).length === 0;
   return { name: rendering.names.outward(tool), description, parametersJsonSchema: isEmpty ? undefined : schema };
 }

@@ -221,6 +221,15 @@ describe('a request', () => {
     });
   });
 
+  test.each(['claude-opus-4-1', 'claude-sonnet-4-20250514'])(
+    'tells that %s does not keep to the schema of a tool',
+    (model) => {
+      const strict = { ...plain, tools: [{ ...read, function: { ...read.function, strict: true } }] };
+      expect(lossesOf(on(model), strict)).toEqual(['dropped tools[].function.strict: model-takes-none']);
+      expect(lossesOf(way, strict)).toEqual([]);
+    },
+  );
+
   test('with a forced tool does not think where the model takes only one of them', () => {
     const asked = { ...plain, tools: [read], tool_choice: 'required', reasoning_effort: 'high' };
     expect(sent(on('claude-sonnet-4-5'), asked)).toMatchObject({

@@ -52,6 +52,14 @@ describe('a request to a Gemini', () => {
     expect(sent(fromChat, file('document.pdf')).contents).toEqual([{ role: 'user', parts: [pdf] }]);
   });
 
+  test('tells that calls need not keep to the schema of a strict tool', () => {
+    const [tool] = tools;
+    const strict = [{ ...tool, function: { ...tool?.function, strict: true } }];
+    expect(lossesOf(fromChat, { model: 'm', messages: [user], tools: strict })).toEqual([
+      'dropped tools[].function.strict: no-equal',
+    ]);
+  });
+
   test.each<[string, Json, Json]>([
     [
       'instructions and text',
