@@ -326,6 +326,9 @@ it('sends a request again as it was, and shows both answers with their differenc
   await dialog.getByRole('link', { name: 'Open the new request' }).click();
   await dialog.waitFor({ state: 'detached' });
   await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  const [id = ''] = /req_\w+/.exec(page.url()) ?? [];
+  // Else its key's client would seem to have come.
+  expect((await gateway.record(id)).client).toMatch(/\[Sluice window\]$/);
   expect(complaints).toEqual([]);
 });
 
