@@ -63,7 +63,8 @@ export function callPath({ method, path, secret, headers, body, signal }: PathCa
   return fetch(path, {
     method,
     cache: 'no-store',
-    headers: { ...headers, authorization: `Bearer ${secret}` },
+    // Told apart from the client whose request it was: that one has not come again.
+    headers: { ...headers, authorization: `Bearer ${secret}`, 'x-title': windowTitle },
     ...(body !== '' && { body }),
     signal,
   });

@@ -22,7 +22,7 @@ type ProviderFields = CommandInputMap['provider.add']['provider'];
 
 export function addProviderFields(command: Command): Command {
   return command
-    .option('--url <base-url>', 'its base URL, including the version: https://api.example.com/v1')
+    .option('--url <base-url>', 'its base URL, including the version: https://api.example.com/v1', parseBaseUrl)
     .option('--name <text>', 'display name')
     .addOption(new Option('--dialect <name>', 'its API').choices(dialectSchema.options))
     .option(
@@ -51,6 +51,12 @@ export function providerFields(options: ProviderFieldOptions): ProviderFields {
     ...(apiVersion && { apiVersion }),
     ...(context && { contextTokens: context }),
   };
+}
+
+/** The rest is checked with the configuration. */
+function parseBaseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text)) return text;
+  throw new InvalidArgumentError('Use an address that begins with http:// or https://.');
 }
 
 function servedApi(name: string): ConversationApi {

@@ -107,7 +107,10 @@ function addSwitches(provider: Command, { on }: Verbs): void {
 /** `ok, 120 ms`, `cooling until 12:30:05`; `not reached yet` rather than `ok` for one that no request has shown to answer. */
 function describeHealth({ enabled, discovery, health: { state, until, firstByteMs } }: ProviderView): string {
   if (!enabled) return '';
-  if (state === 'ok' && firstByteMs === null) return discovery?.refreshedAt ? 'models listed' : 'not reached yet';
+  if (state === 'ok' && firstByteMs === null) {
+    if (discovery?.problem) return 'models not listed';
+    return discovery?.refreshedAt ? 'models listed' : 'not reached yet';
+  }
   const parts = [until === null ? state : `${state} until ${localTime(until).slice(-8)}`];
   if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
   return parts.join(', ');

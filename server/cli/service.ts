@@ -51,7 +51,7 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
       throw new CliError(`${manager.path} cannot be written: ${describeFileProblem(error)}.`);
     });
     await manager.start();
-    output.show({}, `Sluice runs as a service of ${manager.name} (${manager.path}), now and from each login on.`);
+    output.show({}, `Sluice runs as a ${manager.name} service (${manager.path}), now and from each login on.`);
   });
 
   const uninstall = service.command('uninstall').description('stop the service and remove it; its data stays');
@@ -69,7 +69,7 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
   status.action(async () => {
     const manager = managerOf(terminal);
     const state = existsSync(manager.path) ? await manager.state() : 'not installed';
-    output.show({}, `The service of ${manager.name} is ${state}.`);
+    output.show({}, `The ${manager.name} service is ${state}.`);
     if (state !== 'active') process.exitCode = exitCodes.failure;
   });
 }

@@ -77,6 +77,8 @@ function valueAt(settings: Settings, name: string): unknown {
   const found = [...sections, ...namedValues(settings)].find(([each]) => each === name);
   if (found) return found[1];
   const names = Object.keys(settingsSchema.shape).join(', ');
+  const meant = namedValues(settings).find(([each]) => each.endsWith(`.${name}`));
+  if (meant) throw new CliError(`There is no setting "${name}". Did you mean "${meant[0]}"?`, exitCodes.usage);
   throw new CliError(
     `There is no setting "${name}". The settings are ${names}; "settings get" shows all.`,
     exitCodes.usage,

@@ -25,7 +25,7 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
     const facts = isRunning ? describeRunning(state, requests.length) : [`Sluice is not running on ${dataDir}.`];
     output.show(
       { running: isRunning, ...state, runningRequests: requests.length },
-      [...facts, `Providers:  ${describeProviders(providers)}`, `Data:       ${dataDir}`].join('\n'),
+      [...facts, `Providers:   ${describeProviders(providers)}`, `Data:        ${dataDir}`].join('\n'),
     );
   });
 }
@@ -35,9 +35,9 @@ function describeRunning(state: QueryResults['status'], running: number): string
   const lost = dropped > 0 ? `, ${dropped} rows lost` : '';
   return [
     `Sluice ${state.version} is running at ${state.baseUrl} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
-    `Requests:   ${running} running`,
-    `Ledger:     ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
-    `Secrets:    ${state.secretStore ?? 'not needed so far'}`,
+    `Requests:    ${running} running`,
+    `Request log: ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
+    `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
   ];
 }
 

@@ -66,6 +66,8 @@ function addImport(program: Command, { on }: Verbs): void {
     const config = parseConfig(await readInput(file, terminal));
     const preview = await control.query({ type: 'import-preview', config });
     if (options.dryRun) return output.show(preview, describePreview(preview));
+    const isEmpty = preview.changes.length === 0 && preview.refusals.length === 0;
+    if (isEmpty && !options.yes) return output.show(preview, describePreview(preview));
     if (!options.yes) output.note(describePreview(preview));
     await confirm('Replace the configuration?', options, terminal);
     const { revision: expectedRevision } = preview;

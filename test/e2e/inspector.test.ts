@@ -77,6 +77,24 @@ it('says first of a failed request what its provider said, and what to do about 
   expect(complaints).toEqual([]);
 });
 
+it('says of a stream that broke that the answer was cut off, not that the provider answered 200', async () => {
+  const config = await configOf({
+    Cutting(_request, response) {
+      streamChunks(response, [{ delta: { content: 'Half an answer and ' } }]);
+      setImmediate(() => response.destroy());
+    },
+  });
+  const { page, gateway } = await open({ screen, config });
+  const stream = await gateway.client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+  await expect(async () => {
+    for await (const _chunk of stream);
+  }).rejects.toThrow();
+  const note = (await openFirst(page)).getByRole('note');
+  await note.getByText('The answer from Cutting was cut off').waitFor();
+  await note.getByText('Sending it again may work.').waitFor();
+  expect(await note.getByText('answered 200').count()).toBe(0);
+});
+
 it('says nothing of usage where no provider was asked', async () => {
   const { page, gateway } = await open({ screen, config: await configOf({}) });
   await gateway.client.chat.completions.create({ model: 'of-nobody', messages }).catch(() => {});
@@ -308,6 +326,9 @@ it('sends a request again as it was, and shows both answers with their differenc
   await dialog.getByRole('link', { name: 'Open the new request' }).click();
   await dialog.waitFor({ state: 'detached' });
   await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  const [id = ''] = /req_\w+/.exec(page.url()) ?? [];
+  // Else its key's client would seem to have come.
+  expect((await gateway.record(id)).client).toMatch(/\[Sluice window\]$/);
   expect(complaints).toEqual([]);
 });
 

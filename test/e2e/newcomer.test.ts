@@ -1,13 +1,13 @@
 /** What a newcomer does first, as the README has it: `npm start` in this checkout, then its examples, then Ctrl-C. */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkout, collectOutput, ensureBuilt, type RunningProgram, shownToPerson } from '../support/program.ts';
+import { checkout, ensureBuilt, type RunningProgram } from '../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { interrupt, newcomerEnv, type Shown, startByNpm, whatIsShown } from './npm-start.ts';
 
 const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
 const documented = 'http://127.0.0.1:4810/v1';
@@ -15,52 +15,19 @@ const documented = 'http://127.0.0.1:4810/v1';
 let home: string;
 let started: RunningProgram;
 let env: Record<string, string>;
-let shown: { baseUrl: string; key: string; window: string; curl: string };
+let shown: Shown;
 beforeAll(async () => {
   await ensureBuilt();
   home = mkdtempSync(join(tmpdir(), 'sluice-newcomer-'));
-  env = {
-    PATH: process.env.PATH ?? '',
-    HOME: home,
-    SLUICE_DATA_DIR: join(home, 'data'),
-    SLUICE_SECRETS: 'file',
-    npm_config_update_notifier: 'false',
-    no_proxy: '*',
-  };
-  started = startByNpm();
+  env = newcomerEnv(home);
+  started = startByNpm(checkout, env);
   shown = await whatIsShown(started);
 });
 afterAll(async () => {
-  interrupt('SIGKILL');
+  interrupt(started, 'SIGKILL');
   await started.ended;
   rmSync(home, { recursive: true, force: true });
 });
-
-/** In a process group of its own, like a terminal's, so that a signal reaches npm and the program as Ctrl-C does. */
-function startByNpm(): RunningProgram {
-  const child = spawn('npm', ['start', '--', '--port', '0'], { cwd: checkout, env, detached: true });
-  const ended = once(child, 'close').then(([code]): number | null => code);
-  return { child, output: collectOutput(child), ended };
-}
-
-function interrupt(signal: NodeJS.Signals): void {
-  try {
-    process.kill(-(started.child.pid ?? 0), signal);
-  } catch {
-    // It has ended.
-  }
-}
-
-async function whatIsShown(program: RunningProgram): Promise<typeof shown> {
-  const text = await shownToPerson(program);
-  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? '';
-  return {
-    baseUrl: find(/^ {2}Base URL +(\S+)$/m),
-    key: find(/^ {2}Key +(\S+)$/m),
-    window: find(/^ {2}Window +(\S+)$/m),
-    curl: find(/^ {2}(curl .*)$/m),
-  };
-}
 
 /** Of the first block in this language that holds the text. */
 function snippet(language: string, holds: string): string {
@@ -151,14 +118,14 @@ describe('the end', () => {
   });
 
   test('by Ctrl-C in the terminal is in order, and the next start goes on with the same key', async () => {
-    started = startByNpm();
+    started = startByNpm(checkout, env);
     const key = shown.key;
     shown = await whatIsShown(started);
     expect(shown.key).toBe('');
     expect(shown.curl).toContain('$SLUICE_KEY');
     const reply = await run('sh', ['-c', `${shown.curl} -s`], { SLUICE_KEY: key });
     expect(JSON.parse(reply)).toHaveProperty('data');
-    interrupt('SIGINT');
+    interrupt(started, 'SIGINT');
     // npm itself may tell of the signal, which reaches it too; the program has ended as it should.
     await started.ended;
     expect(existsSync(data('instance.json'))).toBe(false);

@@ -488,6 +488,34 @@ describe('the playground', () => {
     await expect.poll(() => lanes.count()).toBe(1);
   });
 
+  it('keeps both answers and the current tab in sight in a narrow window', async () => {
+    const answer = `\`\`\`\n${'a long line of code '.repeat(12)}\n\`\`\``;
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: answer } }] })}\n\ndata: [DONE]\n\n`,
+      );
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const context = { viewport: { width: 420, height: 700 } };
+    const { page } = await openBench('chat', { context, config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await chat.getByRole('button', { name: 'Compare models' }).click();
+    await chat.getByLabel('Second model').fill('gpt-x');
+    await say(chat, 'Hello');
+    await expect.poll(() => chat.getByText('a long line').count()).toBe(2);
+    const [first, second] = [chat.getByRole('list').first(), chat.getByRole('list').last()];
+    for (const lane of [first, second])
+      expect(await lane.evaluate((list) => list.scrollWidth - list.clientWidth)).toBeLessThanOrEqual(0);
+    const tab = page.getByRole('navigation', { name: 'Capabilities' }).getByRole('link', { name: 'Videos' });
+    await tab.click();
+    await expect.poll(() => rightOf(tab)).toBeLessThanOrEqual(420);
+    await page.reload();
+    await page.getByRole('region', { name: 'Videos' }).waitFor();
+    await expect.poll(() => rightOf(tab)).toBeLessThanOrEqual(420);
+    await upstream.stop();
+  });
+
   it('opens a captured request, ready to be sent again', async () => {
     const groups = [{ id: 'default', capture: true }];
     const { page, gateway } = await openBench('chat', { config: { groups } });
@@ -690,4 +718,9 @@ function silentWav(): ChosenFile {
   header.write('data', 36);
   header.writeUInt32LE(data.length, 40);
   return { name: 'silence.wav', mimeType: 'audio/wav', buffer: Buffer.concat([header, data]) };
+}
+
+async function rightOf(target: Locator): Promise<number> {
+  const box = await target.boundingBox();
+  return (box?.x ?? 0) + (box?.width ?? Number.NaN);
 }

@@ -114,6 +114,22 @@ describe('the window in a browser', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
+  it('claims nothing of the last 24 hours that it could not ask for', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByText('Serving').waitFor();
+    await page.waitForFunction(() =>
+      performance.getEntriesByType('resource').some(({ name }) => /\/Providers-[^/]*\.js$/.test(name)),
+    );
+    await window.stopEngine();
+    await page.getByText('Connection to the engine lost.').waitFor();
+    await page.getByRole('link', { name: 'Providers' }).click();
+    await page.getByText('Sluice demo').waitFor();
+    expect(await page.getByText('No requests in the last 24 hours.').count()).toBe(0);
+    await window.startEngine();
+    await page.getByText('No requests in the last 24 hours.').waitFor();
+  });
+
   it('says that the engine is gone, and goes on when it is back', async () => {
     const window = await open({ screen: '/providers' });
     const { page } = window;

@@ -118,7 +118,7 @@ describe('formats', () => {
 
   it('speak Chinese, with K and M as everywhere', () => {
     const chinese = createFormats('zh-CN', zh);
-    expect(chinese.ago(0, 120_000)).toBe('2分钟前');
+    expect(chinese.ago(0, 120_000)).toBe('2 分钟前');
     expect([7_673, 29_000, 3_800_000].map(chinese.compact)).toEqual(['7.7K', '29K', '3.8M']);
   });
 });

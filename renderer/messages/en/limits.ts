@@ -33,6 +33,6 @@ export const limits = {
   opens: (moment: string) => `resets ${moment}`,
   usage: (requests: number, count: string, tokens: string, cost: string) =>
     `${count} ${requests === 1 ? 'request' : 'requests'}, ${counted(tokens, 'token')}, ${cost}`,
-  inDays: '30 days',
+  inDays: (usage: string) => `30 days: ${usage}`,
   costUnknown: 'cost unknown',
 };

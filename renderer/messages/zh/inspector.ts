@@ -12,6 +12,7 @@ export const inspector: Messages['inspector'] = {
     timeline: '时间线',
   },
   providerSaid: (provider, status) => (status === null ? `${provider} 没有响应` : `${provider} 返回了 ${status}`),
+  cutOff: (provider) => `${provider} 的回答中途断开`,
   sluiceSaid: (status) => (status === null ? '请求失败' : `Sluice 返回了 ${status}`),
   whatToDo: {
     transient: '服务商的暂时性故障。再次发送可能成功；为此模型添加其他服务商可以接替。',

@@ -31,6 +31,6 @@ export const limits: typeof english.limits = {
   used: (used, amount) => `已用 ${used} / ${amount}`,
   opens: (moment) => `${moment} 重置`,
   usage: (_requests, count, tokens, cost) => `${count} 个请求，${tokens} 个 token，${cost}`,
-  inDays: '30 天',
+  inDays: (usage) => `30 天：${usage}`,
   costUnknown: '费用未知',
 };

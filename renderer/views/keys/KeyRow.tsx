@@ -108,9 +108,5 @@ function KeyUsage({ usage }: { usage: UsageView }) {
   const { requests, inputTokens, outputTokens, costUsd } = usage;
   const cost = costUsd === null ? names.costUnknown : formats.dollars(costUsd);
   const text = names.usage(requests, formats.number(requests), formats.compact(inputTokens + outputTokens), cost);
-  return (
-    <div className={classes.detail}>
-      {names.inDays}: {text}
-    </div>
-  );
+  return <div className={classes.detail}>{names.inDays(text)}</div>;
 }

@@ -1,5 +1,5 @@
 /** Tries every capability through the gateway, as a client with a key would. Knows the API as its clients do, nothing of the engine's inside. */
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { Screen } from '../../components/Screen.tsx';
@@ -38,15 +38,22 @@ export function Playground() {
   const [path] = useLocation();
   const sent = useSentRequest();
   const bench = benches.find(({ name }) => name === path.split('/')[2]) ?? benches[0];
+  const currentTab = useRef<HTMLAnchorElement>(null);
+  const benchName = bench?.name;
+  // In a narrow window the tabs scroll sideways.
+  useEffect(() => {
+    if (benchName) currentTab.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [benchName]);
   return (
     <Screen name="playground">
       <nav className={classes.tabs} aria-label={names.capabilities}>
         {benches.map(({ name }) => (
           <Link
             key={name}
+            ref={name === benchName ? currentTab : undefined}
             className={classes.tab}
             href={`/playground/${name}`}
-            aria-current={name === bench?.name ? 'true' : undefined}
+            aria-current={name === benchName ? 'true' : undefined}
           >
             {names.benches[name]}
           </Link>

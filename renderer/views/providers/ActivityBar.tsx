@@ -8,14 +8,16 @@ import type { ProviderActivity } from './use-provider-activity.ts';
 interface ActivityBarProps {
   id: string;
   name: string;
-  activity: ProviderActivity | null;
+  /** Null: none of its requests; undefined: not known, so nothing is said. */
+  activity: ProviderActivity | null | undefined;
 }
 
 /** What requests made of a provider in the last 24 hours: an hour a bar, what it cost, and its last error. */
 export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.activity;
-  if (!activity || activity.requests === 0) return <p className={classes.soft}>{names.none}</p>;
+  if (activity === undefined) return <p className={classes.soft}>…</p>;
+  if (activity === null || activity.requests === 0) return <p className={classes.soft}>{names.none}</p>;
   const { requests, errors, costUsd } = activity;
   const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(errors / requests));
   return (

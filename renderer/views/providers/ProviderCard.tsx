@@ -21,7 +21,7 @@ import type { ProviderActivity } from './use-provider-activity.ts';
 interface ProviderCardProps {
   row: ProviderRowData;
   /** Of the last 24 hours; null: none, or not known yet. */
-  activity: ProviderActivity | null;
+  activity: ProviderActivity | null | undefined;
 }
 
 /** A provider: on or off, how it does, and the ways to test and change it. */

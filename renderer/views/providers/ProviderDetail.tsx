@@ -22,7 +22,7 @@ import classes from './Providers.module.css';
 import { RemoveProvider } from './RemoveProvider.tsx';
 import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
-import { useProviderActivity } from './use-provider-activity.ts';
+import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 
 /** All that is set of one provider, how it does, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
@@ -54,7 +54,7 @@ function StateSection({ provider }: { provider: ProviderView }) {
   const { providers: names } = useMessages();
   const command = useCommand();
   const probe = useProbe(provider.id);
-  const activity = useProviderActivity()?.get(provider.id) ?? null;
+  const activity = activityIn(useProviderActivity(), provider.id);
   const locks = useLocks();
   const { id, name } = provider;
   const power = (

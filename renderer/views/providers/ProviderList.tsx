@@ -15,7 +15,7 @@ import { EnvironmentSection } from './EnvironmentOffers.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
 import { providerRows } from './provider-row.ts';
-import { useProviderActivity } from './use-provider-activity.ts';
+import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 
 const firstStage: Stage = { name: 'pick' };
 
@@ -52,7 +52,7 @@ export function ProviderList() {
       {providers && status && (
         <ul className={classes.cards}>
           {providerRows({ providers, status }).map((row) => (
-            <ProviderCard key={row.id} row={row} activity={activity?.get(row.id) ?? null} />
+            <ProviderCard key={row.id} row={row} activity={activityIn(activity, row.id)} />
           ))}
         </ul>
       )}

@@ -33,6 +33,14 @@ export function useProviderActivity(): ReadonlyMap<string, ProviderActivity> | n
   return useMemo(() => answer && activityOf(answer, sinceMs), [answer, sinceMs]);
 }
 
+/** Null: it had no requests; undefined: that is not known. */
+export function activityIn(
+  activities: ReadonlyMap<string, ProviderActivity> | null,
+  id: string,
+): ProviderActivity | null | undefined {
+  return activities === null ? undefined : (activities.get(id) ?? null);
+}
+
 function lastEndOf(requests: readonly LiveRequest[]): number {
   return requests
     .slice(0, lookedAt)

@@ -1,5 +1,6 @@
 import { IconAlertTriangle, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -24,18 +25,21 @@ function Failed({ request }: { request: RequestView }) {
   const why = whyFailed(request, names.errors);
   const { status } = request;
   const failed = shownFailureOf(request);
+  const isCut = request.outcome === 'stream-broken';
+  // An answer that was cut off began with a status of success, which would tell nothing here.
+  const failureTitle = ({ provider, status: answered }: AttemptRecord) =>
+    isCut ? inspector.cutOff(providerName(provider)) : inspector.providerSaid(providerName(provider), answered);
+  const advice = failed?.failure && inspector.whatToDo[isCut ? 'stream-broken' : failed.failure];
   return (
     <div className={classes.failure} role="note">
       <IconAlertTriangle className={classes.failureIcon} size={18} aria-hidden />
       <div className={classes.failureText}>
         <p className={classes.failureTitle}>
-          {failed
-            ? inspector.providerSaid(providerName(failed.provider), failed.status)
-            : inspector.sluiceSaid(status === null ? null : String(status))}
+          {failed ? failureTitle(failed) : inspector.sluiceSaid(status === null ? null : String(status))}
           {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
         </p>
         {failed?.error && <blockquote className={classes.words}>{wordsOf(failed.error)}</blockquote>}
-        {failed?.failure ? <p>{inspector.whatToDo[failed.failure]}</p> : why && <p>{why}</p>}
+        {advice ? <p>{advice}</p> : why && <p>{why}</p>}
         {mend && (
           <Link className={classes.mend} href={mend.href}>
             {names.mends[mend.kind]}

@@ -41,12 +41,12 @@ describe.runIf(onlyIf(process.platform === 'linux', 'systemd is for Linux'))('wi
     const active = standIn('active');
     expect(await active.service('status')).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
     await active.service('install');
-    expect(await active.service('status')).toMatchObject({ code: 0, stdout: 'The service of systemd is active.\n' });
+    expect(await active.service('status')).toMatchObject({ code: 0, stdout: 'The systemd service is active.\n' });
     const inactive = standIn('inactive');
     await inactive.service('install');
     expect(await inactive.service('status')).toMatchObject({
       code: 1,
-      stdout: 'The service of systemd is inactive.\n',
+      stdout: 'The systemd service is inactive.\n',
     });
   });
 

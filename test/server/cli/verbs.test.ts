@@ -237,6 +237,10 @@ describe.each([
     expect(await ask(`import ${file} --yes`)).toMatchObject({ missingSecrets: ['main/c1'] });
     expect(await ask('import - --yes', { input: exported.stdout })).toMatchObject({ revision: expect.any(Number) });
     expect(await ask('provider list')).toEqual([expect.objectContaining({ id: 'main' })]);
+    expect(await run('import -', { input: (await run('export')).stdout })).toMatchObject({
+      code: 0,
+      stdout: 'It changes nothing.\n',
+    });
     const broken = await run('import - --yes', { input: '{ "version": 1, "providers": 5 }' });
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('providers: ') });
   });
