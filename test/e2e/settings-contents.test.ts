@@ -21,7 +21,8 @@ describe('the contents of the settings', () => {
     await expect.poll(marked).toEqual(['Export and import']);
     await page.goBack();
     await expect.poll(marked).toEqual(['Records']);
-    await page.evaluate(() => scrollTo(0, 0));
+    await page.mouse.move(700, 400);
+    await page.mouse.wheel(0, -100_000);
     await expect.poll(marked).toEqual(['This window']);
     expect(complaints).toEqual([]);
   });
@@ -31,6 +32,18 @@ describe('the contents of the settings', () => {
     await expect
       .poll(() => page.getByRole('region', { name: 'About' }).evaluate((part) => part.getBoundingClientRect().bottom))
       .toBeLessThanOrEqual(800);
+  });
+
+  it('stay where they lead to while what stands above grows', async () => {
+    const { page } = await open({ screen: '/settings?section=records' });
+    const contents = page.getByRole('navigation', { name: 'Contents' });
+    const records = page.getByRole('region', { name: 'Records' });
+    const top = () => records.evaluate((part) => part.getBoundingClientRect().top);
+    await expect.poll(top).toBeLessThan(200);
+    const grow = (part: Element) => part.setAttribute('style', 'min-height: 900px');
+    await page.getByRole('region', { name: 'Network', exact: true }).evaluate(grow);
+    await expect.poll(top).toBeLessThan(200);
+    expect(await contents.locator('[aria-current="location"]').allTextContents()).toEqual(['Records']);
   });
 
   it('fall back to the beginning where the address names no section', async () => {

@@ -7,6 +7,9 @@ export const sectionElementId = (id: SectionId) => `settings-${id}`;
 /** Below the bar at the top of the window, in pixels. */
 const readingLine = 120;
 
+/** What may scroll the page, or change it, on purpose. */
+const actsOfPerson = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
+
 interface SectionAddress {
   /** The one in sight. */
   current: SectionId;
@@ -20,23 +23,34 @@ interface SectionAddress {
 export function useSectionAddress(isReady: boolean): SectionAddress {
   const asked = sectionOf(new URLSearchParams(useSearch()).get('section'));
   const [current, setCurrent] = useState<SectionId>(asked ?? 'window');
-  /** Where the page stood when a section was shown: one near the end cannot be brought to the top. */
-  const shownAt = useRef<number | null>(null);
+  /** The one that was brought into sight, until the person moves on: one near the end cannot be brought to the top. */
+  const held = useRef<SectionId | null>(null);
   useEffect(() => {
     const note = () => {
-      if (shownAt.current !== null && Math.abs(shownAt.current - scrollY) < 2) return;
-      shownAt.current = null;
-      setCurrent(sectionInSight());
+      if (held.current === null) setCurrent(sectionInSight());
     };
+    const letGo = () => {
+      held.current = null;
+    };
+    // Sections above it may grow when what they show has arrived.
+    const growth = new ResizeObserver(() => {
+      if (held.current !== null) document.getElementById(sectionElementId(held.current))?.scrollIntoView();
+    });
+    growth.observe(document.body);
     addEventListener('scroll', note, { passive: true });
-    return () => removeEventListener('scroll', note);
+    for (const act of actsOfPerson) addEventListener(act, letGo, { passive: true, capture: true });
+    return () => {
+      growth.disconnect();
+      removeEventListener('scroll', note);
+      for (const act of actsOfPerson) removeEventListener(act, letGo, { capture: true });
+    };
   }, []);
   const bringUp = (id: SectionId) => {
     const element = document.getElementById(sectionElementId(id));
     if (!element) return;
     element.scrollIntoView();
     element.focus({ preventScroll: true });
-    shownAt.current = scrollY;
+    held.current = id;
     setCurrent(id);
   };
   const show = useRef(bringUp);
