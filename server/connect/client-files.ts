@@ -4,7 +4,7 @@
  */
 import type { ConfigFormat, Settings } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
-import { jsonFormat } from './json-format.ts';
+import { jsonFormat, jsonListFormat } from './json-format.ts';
 import { withAdded, withEntry } from './merge-settings.ts';
 import { tomlFormat } from './toml-format.ts';
 import { yamlFormat } from './yaml-format.ts';
@@ -43,6 +43,12 @@ const xdgConfig = (subfolder: string) => ({ name: 'XDG_CONFIG_HOME', subfolder }
 
 /** Clients of the APIs of Anthropic and Google add the version themselves. */
 const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, '');
+
+/** Where VS Code keeps the folder `Code`; `.config` elsewhere. */
+const codeFolders: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'Library/Application Support',
+  win32: 'AppData/Roaming',
+};
 
 /** What a context window is guessed at where a client must be told one. */
 const contextTokens = 128_000;
@@ -153,6 +159,20 @@ export const configurableClients: readonly ConfigurableClient[] = [
     ],
   },
   {
+    id: 'vscode-copilot',
+    name: 'VS Code Copilot',
+    keyVariable: null,
+    files: [
+      {
+        folder: `${codeFolders[process.platform] ?? '.config'}/Code/User`,
+        ...(process.platform === 'linux' && { variable: xdgConfig('Code/User') }),
+        names: ['chatLanguageModels.json'],
+        format: jsonListFormat,
+        connect: connectCopilot,
+      },
+    ],
+  },
+  {
     id: 'aider',
     name: 'Aider',
     keyVariable: 'OPENAI_API_KEY',
@@ -172,6 +192,25 @@ export const configurableClients: readonly ConfigurableClient[] = [
     ],
   },
 ];
+
+/** In the file that "Chat: Open Language Models (JSON)" opens. Source: VS Code, "AI language models", custom endpoints. */
+function connectCopilot(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
+  const served = {
+    id: model,
+    name: model,
+    url: `${baseUrl}/chat/completions`,
+    // Copilot lists no model without tools.
+    toolCalling: true,
+    vision: false,
+    maxInputTokens: contextTokens,
+    maxOutputTokens: 16_000,
+  };
+  const entry = {
+    ...{ name: 'Sluice', vendor: 'customendpoint', apiKey: secret, apiType: 'chat-completions' },
+    models: [served],
+  };
+  return { entries: withEntry(settings.entries, entry, ({ name }) => name === entry.name) };
+}
 
 function connectQwen(settings: Settings, { baseUrl, model }: WantedConnection): Settings {
   const entry = { id: model, name: `${model} (Sluice)`, baseUrl, envKey: ownVariable };

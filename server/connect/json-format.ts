@@ -18,19 +18,41 @@ const options = { allowTrailingComma: true };
 export const jsonFormat: ConfigFormat = {
   parse(text) {
     if (text.trim() === '') return {};
-    const errors: ParseError[] = [];
-    const settings: unknown = parse(text, errors, options);
-    const [error] = errors;
-    if (error) throw new ConfigSyntaxError(lineAt(text, error.offset));
+    const settings = parsed(text);
     if (!isObject(settings)) throw new ConfigSyntaxError(1);
     return settings;
   },
-  rewrite(text, settings) {
-    if (text.trim() === '') return `${JSON.stringify(settings, null, 2)}\n`;
-    const layout = layoutOf(text);
-    return editsBetween(this.parse(text), settings).reduce((current, edit) => withEdit(current, edit, layout), text);
+  rewrite: (text, settings) => rewritten(text, settings, editsBetween(jsonFormat.parse(text), settings)),
+};
+
+/** Such a file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
+export const jsonListFormat: ConfigFormat = {
+  parse(text) {
+    if (text.trim() === '') return {};
+    const entries = parsed(text);
+    if (!Array.isArray(entries)) throw new ConfigSyntaxError(1);
+    return entries.length === 0 ? {} : { entries };
+  },
+  rewrite(text, { entries = [] }) {
+    const edits = editsBetween({ entries: [], ...jsonListFormat.parse(text) }, { entries });
+    const inList = edits.map(({ path, value }) => ({ path: path.slice(1), value }));
+    return rewritten(text, entries, inList);
   },
 };
+
+function parsed(text: string): unknown {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, options);
+  const [error] = errors;
+  if (error) throw new ConfigSyntaxError(lineAt(text, error.offset));
+  return value;
+}
+
+function rewritten(text: string, value: unknown, edits: readonly SettingsEdit[]): string {
+  if (text.trim() === '') return `${JSON.stringify(value, null, 2)}\n`;
+  const layout = layoutOf(text);
+  return edits.reduce((current, edit) => withEdit(current, edit, layout), text);
+}
 
 interface Layout {
   indent: string;

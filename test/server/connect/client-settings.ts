@@ -64,6 +64,15 @@ context:
   "language_models": { "ollama": { "api_url": "http://localhost:11434" } },
 }
 `,
+  '.config/Code/User/chatLanguageModels.json': `[
+	// Made by VS Code
+	{
+		"name": "Local",
+		"vendor": "ollama",
+		"url": "http://localhost:11434"
+	}
+]
+`,
   '.aider.conf.yml': `# Aider
 dark-mode: true
 model: sonnet   # usually

@@ -145,6 +145,15 @@ describe('taking back', () => {
     expect(JSON.parse(read('.qwen/settings.json'))).toEqual({ ui: { theme: 'x' } });
   });
 
+  it('keeps what VS Code has added to its list of models since', async () => {
+    const path = '.config/Code/User/chatLanguageModels.json';
+    await apply('vscode-copilot');
+    const added = { name: 'Mine', vendor: 'ollama', url: 'http://localhost:11434' };
+    write(path, JSON.stringify([...JSON.parse(read(path)), added]));
+    await undo('vscode-copilot');
+    expect(JSON.parse(read(path))).toEqual([added]);
+  });
+
   it('is content with a file that is gone', async () => {
     await apply('codex');
     rmSync(join(home, '.codex'), { recursive: true });
