@@ -10,6 +10,14 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice run --model groq/llama-3.3-70b-versatile -- codex',
     'sluice run --group writing -- python summarize.py',
   ],
+  record: [
+    'sluice record --cassette cassettes -- npm test',
+    'sluice record --cassette cassettes --new-only -- npm test',
+  ],
+  replay: [
+    'sluice replay --cassette cassettes -- npm test',
+    'sluice replay --cassette cassettes --pace recorded -- python chat.py',
+  ],
   env: [
     'eval "$(sluice env)"                       # sh, bash, zsh',
     'sluice env --shell fish | source',

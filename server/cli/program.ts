@@ -4,6 +4,7 @@ import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCassetteVerbs } from './cassette-verbs.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
@@ -41,8 +42,8 @@ Environment:
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run" ends with that of
-its program.`;
+Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run",
+"record" and "replay" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {
@@ -87,6 +88,7 @@ export function createProgram(terminal: Terminal): Command {
   addServe(program, terminal);
   addStop(program, terminal);
   addRun(program, terminal);
+  addCassetteVerbs(program, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
   addStatusVerb(program, verbs);
