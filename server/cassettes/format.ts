@@ -1,6 +1,7 @@
 /**
  * The files of a cassette. A cassette is a folder: one file for each recorded exchange (`0001-chat-completions-3f2a9c.json`),
- * and `cassette.json` with its settings. `docs/cassette.schema.json` is generated from `exchangeSchema`.
+ * and `cassette.json` with its settings. `docs/cassette.schema.json` is generated from `exchangeSchema`
+ * (`node build/config-schema.ts`).
  */
 import { z } from 'zod';
 

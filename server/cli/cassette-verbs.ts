@@ -60,6 +60,13 @@ function cassetteVerb(program: Command, name: string, description: string): Comm
     .passThroughOptions();
 }
 
+export function cassetteModeOption(): Option {
+  const choices: readonly CassetteMode[] = ['record', 'replay', 'replay-or-record'];
+  return new Option('--cassette-mode <mode>', 'what is done with the cassette')
+    .choices(choices)
+    .default('replay-or-record');
+}
+
 export function paceOption(): Option {
   return new Option('--pace <pace>', 'how streams are replayed: instant, recorded, or so many times as fast')
     .default(0, 'instant')

@@ -2,7 +2,12 @@
 import type { Command } from 'commander';
 
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  serve: ['sluice serve', 'sluice serve --detach', 'sluice serve --config gateway.json --port 0 --json'],
+  serve: [
+    'sluice serve',
+    'sluice serve --detach',
+    'sluice serve --config gateway.json --port 0 --json',
+    'sluice serve --cassette cassettes --cassette-mode replay',
+  ],
   stop: ['sluice stop'],
   status: ['sluice status', 'sluice status --json'],
   run: [

@@ -1,10 +1,11 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
+import type { CassetteMode } from '../cassettes/desk.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
-import { addCassetteVerbs } from './cassette-verbs.ts';
+import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
@@ -123,6 +124,9 @@ interface ServeFlags {
   host?: string;
   dataDir?: string;
   config?: string;
+  cassette?: string;
+  cassetteMode: CassetteMode;
+  pace: number;
   open?: boolean;
   detach?: boolean;
   json?: boolean;
@@ -139,6 +143,9 @@ function addServe(program: Command, terminal: Terminal): void {
       '--config <file>',
       'use a declarative configuration, which Sluice reads again when it changes, and never writes',
     )
+    .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
+    .addOption(cassetteModeOption())
+    .addOption(paceOption())
     .option('--open', 'open the window in the browser')
     .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
@@ -157,6 +164,10 @@ function addServe(program: Command, terminal: Terminal): void {
           port: flags.port,
           host: flags.host,
           configFile: flags.config,
+          cassette:
+            flags.cassette === undefined
+              ? undefined
+              : { folder: flags.cassette, mode: flags.cassetteMode, pace: flags.pace },
           open: flags.open ?? false,
           json: flags.json ?? false,
         },
