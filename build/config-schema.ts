@@ -1,9 +1,11 @@
 /**
- * Writes docs/config.schema.json and docs/team-preset.schema.json from the zod schemas: `node build/config-schema.ts [FOLDER]`.
+ * Writes the JSON Schemas in docs from the zod schemas: `node build/config-schema.ts [FOLDER]`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { exchangeSchema } from '../server/cassettes/format.ts';
+import { settingsSchema } from '../server/cassettes/settings.ts';
 import { configSchema } from '../server/contract/config.ts';
 import { teamPresetSchema } from '../server/contract/team-preset.ts';
 
@@ -11,6 +13,8 @@ const folder = process.argv[2] ?? join(import.meta.dirname, '../docs');
 
 write('config.schema.json', configSchema, 'Configuration of Sluice, and of `sluice serve --config FILE`');
 write('team-preset.schema.json', teamPresetSchema, 'Team preset of Sluice: see docs/teams.md');
+write('cassette.schema.json', exchangeSchema, 'A recorded exchange of Sluice: see docs/testing-with-sluice.md');
+write('cassette-settings.schema.json', settingsSchema, 'cassette.json of Sluice: see docs/testing-with-sluice.md');
 
 /** `input`: what may be written in a file, so fields with a default are optional. */
 function write(name: string, schema: z.ZodType, title: string): void {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
 import type { ManagedPresets } from './config/managed-preset.ts';
 import type { TeamMemoryStore } from './config/team-memory.ts';
+import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import type { LogRequest } from './log.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
@@ -36,6 +37,8 @@ export interface GatewayPorts {
   windowFolder: string | null;
   /** The APIs offered to clients; default: OpenAI's. */
   apis?: readonly [Api, ...Api[]];
+  /** Records requests, or answers them instead of providers; absent: neither. */
+  cassette?: CassetteDesk | undefined;
   /** Overrides the configuration. */
   listen?: { host?: string; port?: number };
 }

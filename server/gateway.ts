@@ -238,7 +238,7 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 }
 
 function apiPorts(
-  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
+  { log, logRequest, uploadFolder, apis = servedApis, cassette }: GatewayPorts,
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
@@ -274,6 +274,7 @@ function apiPorts(
     },
     bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
+    cassette: cassette ?? null,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),

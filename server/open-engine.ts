@@ -14,6 +14,7 @@ import { openTeamMemory } from './config/team-memory.ts';
 import type { ClaimedFolder } from './data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-folder.ts';
 import type { Environment } from './environment.ts';
+import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';
@@ -37,6 +38,10 @@ export interface EngineOptions {
   /** Where managed team presets may be; absent: none. */
   teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
+  /** Records requests, or answers them instead of providers. */
+  cassette?: CassetteDesk | undefined;
+  /** Where secrets are stored; default: the data folder. */
+  secretsFolder?: string | undefined;
   /** Whether a notice says where secrets are stored, if not in the keychain. */
   saysWhereSecretsAre?: boolean;
   /** Receives messages for the user, one line each; no secrets. */
@@ -75,7 +80,7 @@ export async function openEngine(
       fallbackFolder,
       uploadFolder: folder.tmpPath,
       config,
-      openSecrets: secretsOnDemand(folder.path, options),
+      openSecrets: secretsOnDemand(options.secretsFolder ?? folder.path, options),
       env: options.env,
       proxies: options.environment.proxies,
       log: logFile.log,
@@ -86,12 +91,14 @@ export async function openEngine(
       team: openTeam(folder.path, options, logFile),
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
+      cassette: options.cassette,
     });
     const reload = () => reloadConfig(declared, options, logFile);
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};
     const close = async (drainMs?: number) => {
       stopFollowing();
       await gateway.stop(drainMs);
+      await options.cassette?.close();
       await lock.release();
       logFile.log.info('stopped');
       logFile.flush();

@@ -97,14 +97,15 @@ const mayImport: Record<string, string[]> = {
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],
+  cassettes: [...ground, 'exchange', 'wire'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,
-  'gateway-ports.ts': [...ground, ...data, 'wire', 'log.ts'],
+  'gateway-ports.ts': [...ground, ...data, 'exchange', 'wire', 'log.ts'],
   'gateway-control.ts': belowGateway,
   'gateway.ts': [...belowGateway, 'gateway-control.ts'],
   'open-engine.ts': belowEngine,
-  cli: [...belowEngine, 'open-engine.ts'],
+  cli: [...belowEngine, 'open-engine.ts', 'cassettes'],
   'cli.ts': ['cli', 'config'],
 };
 

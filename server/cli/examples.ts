@@ -2,13 +2,26 @@
 import type { Command } from 'commander';
 
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  serve: ['sluice serve', 'sluice serve --detach', 'sluice serve --config gateway.json --port 0 --json'],
+  serve: [
+    'sluice serve',
+    'sluice serve --detach',
+    'sluice serve --config gateway.json --port 0 --json',
+    'sluice serve --cassette cassettes --cassette-mode replay',
+  ],
   stop: ['sluice stop'],
   status: ['sluice status', 'sluice status --json'],
   run: [
     'sluice run -- claude',
     'sluice run --model groq/llama-3.3-70b-versatile -- codex',
     'sluice run --group writing -- python summarize.py',
+  ],
+  record: [
+    'sluice record --cassette cassettes -- npm test',
+    'sluice record --cassette cassettes --new-only -- npm test',
+  ],
+  replay: [
+    'sluice replay --cassette cassettes -- npm test',
+    'sluice replay --cassette cassettes --pace recorded -- python chat.py',
   ],
   env: [
     'eval "$(sluice env)"                       # sh, bash, zsh',

@@ -1,9 +1,11 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
+import type { CassetteMode } from '../cassettes/desk.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
@@ -41,8 +43,8 @@ Environment:
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run" ends with that of
-its program.`;
+Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run",
+"record" and "replay" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {
@@ -87,6 +89,7 @@ export function createProgram(terminal: Terminal): Command {
   addServe(program, terminal);
   addStop(program, terminal);
   addRun(program, terminal);
+  addCassetteVerbs(program, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
   addStatusVerb(program, verbs);
@@ -121,6 +124,9 @@ interface ServeFlags {
   host?: string;
   dataDir?: string;
   config?: string;
+  cassette?: string;
+  cassetteMode: CassetteMode;
+  pace: number;
   open?: boolean;
   detach?: boolean;
   json?: boolean;
@@ -137,6 +143,9 @@ function addServe(program: Command, terminal: Terminal): void {
       '--config <file>',
       'use a declarative configuration, which Sluice reads again when it changes, and never writes',
     )
+    .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
+    .addOption(cassetteModeOption())
+    .addOption(paceOption())
     .option('--open', 'open the window in the browser')
     .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
@@ -155,6 +164,10 @@ function addServe(program: Command, terminal: Terminal): void {
           port: flags.port,
           host: flags.host,
           configFile: flags.config,
+          cassette:
+            flags.cassette === undefined
+              ? undefined
+              : { folder: flags.cassette, mode: flags.cassetteMode, pace: flags.pace },
           open: flags.open ?? false,
           json: flags.json ?? false,
         },

@@ -1,4 +1,5 @@
 /** `sluice serve`: claims the data folder, runs the engine until a signal, and prints where it listens. */
+import type { CassetteMode } from '../cassettes/desk.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
@@ -21,9 +22,17 @@ export interface ServeOptions {
   host?: string | undefined;
   /** A declarative configuration instead of the data folder's. */
   configFile?: string | undefined;
+  /** Records the requests, or answers them from recordings. */
+  cassette?: CassetteOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;
   json: boolean;
+}
+
+interface CassetteOptions {
+  folder: string;
+  mode: CassetteMode;
+  pace: number;
 }
 
 interface Address {
@@ -34,6 +43,7 @@ interface Address {
 /** Resolves once it listens and has printed that; a signal ends the process. Rejects with advice if it cannot start. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
+  const cassette = options.cassette && (await openCassette(options.cassette, notice));
   const claim = await claimFolder(options.dataDir);
   if ('holder' in claim) throw alreadyRunning(options.dataDir, claim.holder);
   const listen = {
@@ -47,13 +57,17 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     windowFolders: terminal.windowFolders,
     teamPresets: terminal.teamPresets,
     listen,
+    cassette: cassette?.desk,
     saysWhereSecretsAre: true,
     notice,
   });
   const address = await start(engine, { ...engine.config.current.config.settings, ...listen });
   await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
-  endInOrder(engine, notice);
+  endInOrder(
+    cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,
+    notice,
+  );
   const ready = await describeStart(engine, address).catch(async (error: unknown) => {
     await engine.close(0);
     throw error;
@@ -63,6 +77,14 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   terminal.stdout.write(shown);
   tellStarter(shown);
   if (options.open) openBrowser(ready.windowUrl, notice);
+}
+
+/** Imported only where it is used. */
+async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
+  const { OpenCassette } = await import('../cassettes/desk.ts');
+  const { describeSummary } = await import('./cassette-summary.ts');
+  const desk = await OpenCassette.open({ ...options, problem: notice });
+  return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };
 }
 
 async function start(engine: Engine, wanted: Address): Promise<Address> {

@@ -28,6 +28,7 @@ export const errorKinds = {
   unknown_url: { status: 404, type: invalid, code: 'unknown_url' },
   method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
   model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
+  replay_miss: { status: 404, type: invalid, code: 'replay_miss', retryable: false },
   model_missing: { status: 400, type: invalid, code: null },
   upgrade_required: { status: 426, type: invalid, code: 'upgrade_required', retryable: false },
   malformed_http: { status: 400, type: invalid, code: null },

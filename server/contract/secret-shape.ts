@@ -18,7 +18,7 @@ export function looksLikeSecret(text: string): boolean {
 }
 
 /** Narrower than `secretShapes`, since model names must stay readable: `xai-grok-4-fast-reasoning` begins like a key. */
-const certainShape = new RegExp(
+export const secretShape = new RegExp(
   [
     /\bsk[-_][A-Za-z0-9_-]{16,}/,
     /\b(?:pk|rk|gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_](?=[A-Za-z0-9_-]{0,20}[A-Za-z0-9]{20})[A-Za-z0-9_-]+/,
@@ -32,12 +32,12 @@ const certainShape = new RegExp(
   'g',
 );
 
-/** The shortest match of `certainShape`: `Bearer` and eight characters. */
+/** The shortest match of `secretShape`: `Bearer` and eight characters. */
 const shortestShape = 15;
 
 /** Replaces secrets in a short text. */
 export function redactSecretShapes(text: string): string {
-  return text.length < shortestShape ? text : text.replace(certainShape, '[redacted]');
+  return text.length < shortestShape ? text : text.replace(secretShape, '[redacted]');
 }
 
 export function looksLikeSecretInHeader(value: string): boolean {

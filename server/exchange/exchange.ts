@@ -12,14 +12,17 @@ import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
 import type { AttemptsPorts } from './attempts-options.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
+import type { CassetteDesk, Recording } from './cassette-desk.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
+import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { sourceVideoOf } from './source-video.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
@@ -31,6 +34,8 @@ export interface ExchangePorts extends AttemptsPorts {
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
+  /** Records requests, or answers them instead of providers; null: neither. */
+  cassette: CassetteDesk | null;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
@@ -54,6 +59,8 @@ export class Exchange {
   readonly #trace: RequestTrace;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
+  #recording: Recording | null = null;
+  #replayed: ReplayedAnswer | undefined;
   #reserved: Reserved | null = null;
   /** The usage to book if the actual usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
@@ -66,11 +73,31 @@ export class Exchange {
 
   clientLeft(): void {
     this.#attempts?.clientLeft();
+    this.#replayed?.clientLeft();
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
   bodyBroke(): void {
     this.#attempts?.clientLeft();
+  }
+
+  /**
+   * Lets the cassette answer, or record what a provider answers. Resolves with whether it has answered. Rejects with a
+   * GatewayError `replay_miss`.
+   */
+  async replay(cassette: CassetteDesk, match: RouteMatch, body: RequestBody): Promise<boolean> {
+    const { request, response, snapshot } = this.#options;
+    const taken = await cassette.take(await heardRequest({ request, match, body, trace: this.#trace, snapshot }));
+    if (taken.kind === 'recorded') {
+      this.#recording = taken.recording;
+      return false;
+    }
+    const replayed = new ReplayedAnswer(response, this.#trace.id, this.#capture?.response ?? null);
+    this.#replayed = replayed;
+    this.#trace.model = match.model ?? body.fields.model;
+    await replayed.send(taken);
+    this.#trace.response = replayed.summary;
+    return true;
   }
 
   /** Checks limits and reports the request as started; from here on it counts towards them. */
@@ -107,8 +134,15 @@ export class Exchange {
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
     const { request, response, snapshot } = this.#options;
-    const { settings } = snapshot;
-    const options = { ports: this.#ports, request, response, settings, trace: this.#trace, capture: this.#capture };
+    const observers = { capture: this.#capture, recording: this.#recording };
+    const options = {
+      ports: this.#ports,
+      request,
+      response,
+      settings: snapshot.settings,
+      trace: this.#trace,
+      ...observers,
+    };
     this.#attempts = new UpstreamAttempts(options, plan, call);
     return this.#attempts.run();
   }
@@ -134,9 +168,15 @@ export class Exchange {
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     this.#book(this.#trace.record(this.#options.request, accounting), body);
+    this.#recording?.end(this.#howItEnded, accounting.usage);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
+  }
+
+  get #howItEnded(): 'complete' | 'cut' | 'client-left' {
+    if (this.#trace.response.outcome === 'client-gone') return 'client-left';
+    return this.#options.response.writableEnded ? 'complete' : 'cut';
   }
 
   /** Books the request and the usage of a background job that it created or found finished. */

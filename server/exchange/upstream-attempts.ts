@@ -31,6 +31,7 @@ import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
+import { joinTaps } from './response-tap.ts';
 import { signed } from './sign-request.ts';
 import { tellFailure } from './tell-failure.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
@@ -59,7 +60,7 @@ export class UpstreamAttempts {
   #hasLeft = false;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
-    const { response, settings, trace, capture } = options;
+    const { response, settings, trace, capture, recording } = options;
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -71,7 +72,7 @@ export class UpstreamAttempts {
       keepAliveMs: settings.keepAliveCommentMs,
       unreadMs,
       showsAttempts: settings.replyHeaders,
-      tap: capture?.response ?? null,
+      tap: recording ? joinTaps([capture?.response ?? null, recording]) : (capture?.response ?? null),
     });
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;

@@ -121,7 +121,8 @@ class ApiRequest {
     this.#trace.take(match);
     if (match.route.session) throw onlyOverWebSocket(match.label);
     const { group, key } = this.#admitKey();
-    if (match.passed) checkPassthrough({ passed: match.passed, route: match.route, group, key });
+    if (match.passed && !this.#ports.cassette?.replaysOnly)
+      checkPassthrough({ passed: match.passed, route: match.route, group, key });
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
@@ -132,7 +133,9 @@ class ApiRequest {
     const received = this.#receive(match, held);
     const sent = received instanceof Promise ? await received : received;
     this.#exchange.capture?.received(sent);
-    const { keptResponses } = this.#ports;
+    const { keptResponses, cassette } = this.#ports;
+    this.#body = sent;
+    if (cassette && (await this.#exchange.replay(cassette, match, sent))) return this.#noteBody(sent, held);
     const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
     if (kept) return this.#tell(kept);
     const previousId = sent.fields.previousResponseId;
@@ -210,6 +213,7 @@ class ApiRequest {
       trace: this.#trace,
       exchange: this.#exchange,
       capture,
+      isHeld: this.#ports.cassette !== null,
     };
     return receiveBody(this.#request, this.#response, options);
   }

@@ -17,6 +17,8 @@ interface PassedOptions {
   limits: Settings['limits'];
   account: BodyAccount;
   exchange: BodyUser;
+  /** The whole body is needed before the request is sent. */
+  isHeld: boolean;
 }
 
 const jsonType = pattern(/^application\/json\b/i);
@@ -26,7 +28,7 @@ const lookedBytes = 64 * 1024;
 export async function receivePassedBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limits, account, exchange }: PassedOptions,
+  { limits, account, exchange, isHeld }: PassedOptions,
 ): Promise<RequestBody> {
   const { headers } = request;
   const isLengthKnown = headers['transfer-encoding'] === undefined;
@@ -38,17 +40,21 @@ export async function receivePassedBody(
   if (length !== null && length <= lookedBytes && jsonType.test(contentType)) {
     return shortBody(await readBody(request, response, { maxBytes: lookedBytes, account }), contentType);
   }
+  if (isHeld) return heldBody(await readBody(request, response, { maxBytes, account }), contentType);
   account.add(streamedBytes);
   return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });
 }
 
 function shortBody(bytes: Buffer, contentType: string): RequestBody {
+  return { ...heldBody(bytes, contentType), namedIds: namedIds(bytes) };
+}
+
+function heldBody(bytes: Buffer, contentType: string): RequestBody {
   return {
     ...emptyBody,
     contentType,
     size: bytes.length,
     captured: bytes,
-    namedIds: namedIds(bytes),
     sendable: async () => ({ length: bytes.length, open: () => bytes, usageAsked: false }),
   };
 }

@@ -30,6 +30,8 @@ interface ReceiveOptions {
   exchange: BodyUser;
   /** Keeps a body that cannot be used; null if the request is not captured. */
   capture: { unusable(start: Buffer, isCut: boolean): void } | null;
+  /** Passthrough bodies are read as a whole. */
+  isHeld: boolean;
 }
 
 /**

@@ -1,0 +1,48 @@
+import { maxMatchedLength } from '../bounded-pattern.ts';
+
+/** How far two windows overlap: a longer match at their border may be found in part only. */
+const overlap = 1_024;
+
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * All matches in a text of any length, in order and without overlaps. Each search sees a window of `maxMatchedLength`
+ * characters, so that backtracking is bounded. `regexp` needs the flag `g`.
+ */
+export function findAll(text: string, regexp: RegExp): TextRange[] {
+  const found: TextRange[] = [];
+  for (let from = 0; from < text.length; from += maxMatchedLength - overlap) {
+    const window = text.slice(from, from + maxMatchedLength);
+    for (const match of window.matchAll(regexp)) {
+      if (match[0] !== '') found.push({ start: from + match.index, end: from + match.index + match[0].length });
+    }
+    if (from + maxMatchedLength >= text.length) break;
+  }
+  return mergeRanges(found);
+}
+
+/** Sorted, those that overlap joined. */
+export function mergeRanges(ranges: readonly TextRange[]): TextRange[] {
+  const merged: TextRange[] = [];
+  for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
+    const last = merged.at(-1);
+    if (last && start < last.end) last.end = Math.max(last.end, end);
+    else merged.push({ start, end });
+  }
+  return merged;
+}
+
+/** The text with each of the ranges replaced. */
+export function replaceRanges(text: string, ranges: readonly TextRange[], by: string): string {
+  if (ranges.length === 0) return text;
+  let at = 0;
+  let replaced = '';
+  for (const { start, end } of ranges) {
+    replaced += text.slice(at, start) + by;
+    at = end;
+  }
+  return replaced + text.slice(at);
+}

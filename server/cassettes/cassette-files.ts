@@ -1,0 +1,85 @@
+/** Reads and writes the files of a cassette. */
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { exchangeSchema, type RecordedExchange } from './format.ts';
+import { spell } from './layout.ts';
+import { type CassetteSettings, defaultSettings, settingsSchema } from './settings.ts';
+
+const settingsName = 'cassette.json';
+
+/** A file of a cassette cannot be used; the message names it and its field. */
+export class CassetteError extends Error {
+  override readonly name = 'CassetteError';
+}
+
+/** The names of the recordings, in their order. Rejects with a CassetteError. */
+export async function listRecordings(folder: string): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    const reason = systemErrorCode(error) === 'ENOENT' ? 'there is no such folder' : describeFileProblem(error);
+    throw new CassetteError(`The cassette ${folder} cannot be read: ${reason}.`);
+  }
+  const byNumber = new Intl.Collator('en', { numeric: true });
+  return names.filter((name) => name.endsWith('.json') && name !== settingsName).sort(byNumber.compare);
+}
+
+/** Creates the folder if it is missing. Rejects with a CassetteError. */
+export async function createFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new CassetteError(`The cassette ${folder} cannot be created: ${describeFileProblem(error)}.`);
+  }
+}
+
+/** The default settings if there is no file of them. Rejects with a CassetteError. */
+export async function readSettings(folder: string): Promise<CassetteSettings> {
+  return (await readValid(join(folder, settingsName), settingsSchema, true)) ?? defaultSettings;
+}
+
+/** Rejects with a CassetteError. */
+export async function readRecording(folder: string, name: string): Promise<RecordedExchange> {
+  const exchange = await readValid(join(folder, name), exchangeSchema, false);
+  if (exchange === null) throw new CassetteError(`${join(folder, name)} is empty.`);
+  return exchange;
+}
+
+/** A crash leaves the old file or the new one, whole. Rejects with the system's error. */
+export function writeRecording(folder: string, name: string, exchange: RecordedExchange): Promise<void> {
+  return writeFileDurably(join(folder, name), spell(exchange));
+}
+
+async function readValid<T>(path: string, schema: z.ZodType<T>, mayBeMissing: boolean): Promise<T | null> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (mayBeMissing && systemErrorCode(error) === 'ENOENT') return null;
+    throw new CassetteError(`${path} cannot be used: ${describeFileProblem(error)}.`);
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new CassetteError(`${path} cannot be used: ${describeIssue(result.error.issues[0])}.`);
+}
+
+type Issue = z.core.$ZodIssue;
+
+function describeIssue(issue: Issue | undefined, above: readonly PropertyKey[] = []): string {
+  if (!issue) return 'it does not fit the format';
+  const path = [...above, ...issue.path];
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) return describeIssue(nearestOf(issue.errors), path);
+  const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return `${field === '' ? 'the file' : field.replace(/^\./, '')}: ${issue.message}`;
+}
+
+/** The variant that was probably meant: the one with the fewest problems, and these deep in the value. */
+function nearestOf(variants: readonly (readonly Issue[])[]): Issue | undefined {
+  const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
+  const sorted = variants.toSorted((one, other) => one.length - other.length || depth(other) - depth(one));
+  return sorted[0]?.[0];
+}

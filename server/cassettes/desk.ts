@@ -1,0 +1,184 @@
+/** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
+import { GatewayError } from '../contract/errors.ts';
+import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-desk.ts';
+import type { Pace } from '../exchange/stored-answer.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
+import { comparedBody } from './canonical.ts';
+import { createFolder, listRecordings, readRecording, readSettings, writeRecording } from './cassette-files.ts';
+import { firstDifference } from './difference.ts';
+import type { RecordedExchange, RecordedRequest } from './format.ts';
+import { Matching } from './matching.ts';
+import { modelOf } from './model-of.ts';
+import { ExchangeRecording, maxRecordedBytes } from './recording.ts';
+import { type Entry, RecordingIndex } from './recording-index.ts';
+import { fileNameOf, numberOf } from './recording-name.ts';
+import { Redactor } from './redactor.ts';
+import { describeRequest } from './request-part.ts';
+import { unpackAnswer } from './response-part.ts';
+
+/**
+ * `record`: providers answer, and recordings of equal requests are replaced. `replay`: recordings answer, providers are never
+ * asked. `replay-or-record`: recordings answer where there are any; all other answers are added.
+ */
+export const cassetteModes = ['record', 'replay', 'replay-or-record'] as const;
+export type CassetteMode = (typeof cassetteModes)[number];
+
+interface DeskOptions {
+  folder: string;
+  mode: CassetteMode;
+  /** Of replayed streams. */
+  pace: Pace;
+  /** Receives problems in writing, one line each; no secrets. */
+  problem(line: string): void;
+}
+
+export interface CassetteSummary {
+  hits: number;
+  misses: number;
+  recorded: number;
+  /** Refused by Sluice, or too large. */
+  unrecorded: number;
+  /** Could not be written. */
+  failed: number;
+  /** The files of recordings that no request has asked for. */
+  unused: string[];
+}
+
+export class OpenCassette implements CassetteDesk {
+  readonly replaysOnly: boolean;
+  /** That the recorded requests name. */
+  readonly models: ReadonlySet<string>;
+  readonly #options: DeskOptions;
+  readonly #matching: Matching;
+  readonly #index: RecordingIndex;
+  readonly #writing = new Set<Promise<void>>();
+  readonly #counts = { hits: 0, misses: 0, recorded: 0, unrecorded: 0, failed: 0 };
+  #lastNumber: number;
+
+  private constructor(options: DeskOptions, matching: Matching, { index, models, lastNumber }: ReadCassette) {
+    this.#options = options;
+    this.#matching = matching;
+    this.#index = index;
+    this.models = models;
+    this.#lastNumber = lastNumber;
+    this.replaysOnly = options.mode === 'replay';
+  }
+
+  /** Reads all recordings. Rejects with a CassetteError that names the file and the field that cannot be used. */
+  static async open(options: DeskOptions): Promise<OpenCassette> {
+    const { folder, mode } = options;
+    if (mode !== 'replay') await createFolder(folder);
+    const matching = new Matching(await readSettings(folder));
+    return new OpenCassette(options, matching, await readCassette(folder, matching));
+  }
+
+  get summary(): CassetteSummary {
+    return { ...this.#counts, unused: this.#index.untaken };
+  }
+
+  async take(heard: HeardRequest): Promise<Taken> {
+    const startMs = performance.now();
+    const { mode } = this.#options;
+    const redactor = new Redactor(heard.secrets, this.#matching.redactions);
+    const request = await describeRequest(heard, redactor);
+    const keys = this.#matching.keysOf(request);
+    const stored = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
+    if (stored) return this.#replay(stored);
+    if (mode === 'replay') throw await this.#miss(request);
+    const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(heard, request);
+    const ended = (exchange: RecordedExchange | 'unanswered' | 'too-large') => this.#ended(entry.name, exchange);
+    return { kind: 'recorded', recording: new ExchangeRecording({ heard, request, redactor, startMs, ended }) };
+  }
+
+  async close(): Promise<void> {
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
+  }
+
+  async #replay({ name }: Entry): Promise<Taken> {
+    const { folder, pace } = this.#options;
+    const { response } = await readRecording(folder, name).catch((error: unknown) => {
+      throw new GatewayError('replay_miss', error instanceof Error ? error.message : String(error));
+    });
+    this.#counts.hits++;
+    return { kind: 'replayed', answer: unpackAnswer(response), pace };
+  }
+
+  /** Its recording is not replayed in this run, which would give the order of equal requests away to chance. */
+  #newEntry(heard: HeardRequest, request: RecordedRequest): Pick<Entry, 'name'> {
+    const hash = this.#matching.keysOf(request).loose;
+    return { name: fileNameOf({ number: ++this.#lastNumber, label: heard.label, hash }) };
+  }
+
+  #ended(name: string, exchange: RecordedExchange | 'unanswered' | 'too-large'): void {
+    if (typeof exchange === 'string') {
+      this.#counts.unrecorded++;
+      if (exchange === 'too-large') {
+        this.#options.problem(`An answer of more than ${maxRecordedBytes / 2 ** 20} MiB was not recorded.`);
+      }
+      return;
+    }
+    const writing = this.#write(name, exchange).finally(() => this.#writing.delete(writing));
+    this.#writing.add(writing);
+  }
+
+  async #write(name: string, exchange: RecordedExchange): Promise<void> {
+    const { folder, problem } = this.#options;
+    try {
+      await writeRecording(folder, name, exchange);
+      this.#counts.recorded++;
+    } catch (error) {
+      this.#counts.failed++;
+      problem(`The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`);
+    }
+  }
+
+  async #miss(request: RecordedRequest): Promise<GatewayError> {
+    this.#counts.misses++;
+    const { folder } = this.#options;
+    const nearest = this.#index.nearest(this.#matching.partsOf(request));
+    const said = nearest ? await this.#compare(nearest.name, request) : 'The cassette has no similar request.';
+    const message = `No recording in ${folder} answers this ${request.method} ${request.path}. ${said}`;
+    return new GatewayError('replay_miss', message, { headers: { 'x-sluice-replay': 'miss' } });
+  }
+
+  async #compare(name: string, asked: RecordedRequest): Promise<string> {
+    const { request } = await readRecording(this.#options.folder, name);
+    if (request.method !== asked.method || request.path !== asked.path) {
+      return `The nearest one, ${name}, is of ${request.method} ${request.path}.`;
+    }
+    const rules = this.#matching.loose;
+    const difference = firstDifference(comparedBody(request), comparedBody(asked), rules);
+    if (!difference) return `The nearest one is ${name}.`;
+    const { field, recorded, asked: now } = difference;
+    return `The nearest one, ${name}, differs first in ${field}: recorded ${recorded}, asked ${now}.`;
+  }
+}
+
+interface ReadCassette {
+  index: RecordingIndex;
+  models: Set<string>;
+  lastNumber: number;
+}
+
+/** At the same time, so that the disk is not waited for between files. */
+const filesAtOnce = 16;
+
+async function readCassette(folder: string, matching: Matching): Promise<ReadCassette> {
+  const names = await listRecordings(folder);
+  const entries = new Array<Entry>(names.length);
+  const models = new Set<string>();
+  let next = 0;
+  const readOn = async () => {
+    for (let at = next++; at < names.length; at = next++) {
+      const name = names[at] ?? '';
+      const { request } = await readRecording(folder, name);
+      entries[at] = { name, ...matching.keysOf(request), parts: matching.partsOf(request), isTaken: false };
+      const model = modelOf(request);
+      if (model !== null) models.add(model);
+    }
+  };
+  await Promise.all(Array.from({ length: filesAtOnce }, readOn));
+  const index = new RecordingIndex();
+  for (const entry of entries) index.add(entry);
+  return { index, models, lastNumber: names.reduce((most, name) => Math.max(most, numberOf(name)), 0) };
+}

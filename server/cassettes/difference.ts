@@ -1,0 +1,66 @@
+/** The first difference of two requests, for a person who looks for the reason of a miss. */
+import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
+
+export interface Difference {
+  /** `messages[1].content` */
+  field: string;
+  /** As JSON, shortened; `nothing` where there is none. */
+  recorded: string;
+  asked: string;
+}
+
+const maxShownLength = 120;
+
+/** Null if they are equal for the rules. */
+export function firstDifference(recorded: unknown, asked: unknown, rules: CanonicalRules): Difference | null {
+  return differ(recorded, asked, { field: '', rules });
+}
+
+interface Place {
+  field: string;
+  rules: CanonicalRules;
+}
+
+function differ(recorded: unknown, asked: unknown, { field, rules }: Place): Difference | null {
+  if (canonicalOf(recorded, rules) === canonicalOf(asked, rules)) return null;
+  const [one, other] = [membersOf(recorded), membersOf(asked)];
+  if (one === null || other === null || Array.isArray(recorded) !== Array.isArray(asked)) {
+    return { field: field === '' ? 'body' : field, recorded: shown(recorded, asked), asked: shown(asked, recorded) };
+  }
+  for (const name of new Set([...one.keys(), ...other.keys()])) {
+    if (isIgnored(rules.ignored, name)) continue;
+    const inner = {
+      field: nameOf(field, name, Array.isArray(recorded)),
+      rules: { ...rules, ignored: below(rules.ignored, name) },
+    };
+    const found = differ(one.get(name), other.get(name), inner);
+    if (found) return found;
+  }
+  return null;
+}
+
+function canonicalOf(value: unknown, rules: CanonicalRules): string {
+  return value === undefined ? '' : canonicalJson(value, rules);
+}
+
+function membersOf(value: unknown): Map<string, unknown> | null {
+  return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : null;
+}
+
+function nameOf(field: string, name: string, isItem: boolean): string {
+  if (isItem) return `${field}[${name}]`;
+  return field === '' ? name : `${field}.${name}`;
+}
+
+/** Long texts from shortly before the place where they part. */
+function shown(value: unknown, other: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value) ?? 'nothing';
+  if (text.length <= maxShownLength) return text;
+  const otherText = JSON.stringify(other) ?? '';
+  let same = 0;
+  while (same < text.length && text[same] === otherText[same]) same++;
+  const from = Math.max(0, same - maxShownLength / 4);
+  const part = text.slice(from, from + maxShownLength);
+  return `${from > 0 ? '…' : ''}${part}${from + maxShownLength < text.length ? '…' : ''}`;
+}

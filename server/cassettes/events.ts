@@ -1,0 +1,93 @@
+/** Server-sent events as a cassette stores them. */
+import type { StoredPiece } from '../exchange/stored-answer.ts';
+import type { RecordedEvent } from './format.ts';
+import { parseJson } from './parse-json.ts';
+import { redactAcross } from './redact-across.ts';
+import type { Redactor } from './redactor.ts';
+
+/** Its text, up to and with the empty line that ends it. */
+interface TimedText {
+  afterMs: number;
+  text: string;
+}
+
+/** An event whose data is JSON. */
+export interface JsonEvent {
+  afterMs: number;
+  event?: string;
+  data: unknown;
+}
+
+const jsonEvent = /^(?:event: ([^\n]*)\n)?data: ([^\n]*)\n\n$/;
+
+/** Null if the stream is not UTF-8. */
+export function packEvents(pieces: readonly StoredPiece[], redactor: Redactor): RecordedEvent[] | null {
+  const timed = splitEvents(pieces);
+  if (timed === null) return null;
+  const events = timed.map((each) => packEvent(each, redactor));
+  // Models send a text in many events, so that each has a part of what the text holds.
+  redactAcross(events.filter(isJson), redactor);
+  return events;
+}
+
+export function unpackEvent(event: RecordedEvent): Buffer {
+  if ('text' in event) return Buffer.from(event.text);
+  const head = event.event === undefined ? '' : `event: ${event.event}\n`;
+  return Buffer.from(`${head}data: ${JSON.stringify(event.data)}\n\n`);
+}
+
+function isJson(event: RecordedEvent): event is JsonEvent {
+  return !('text' in event);
+}
+
+function packEvent({ afterMs, text }: TimedText, redactor: Redactor): RecordedEvent {
+  const [, event, json = ''] = jsonEvent.exec(text) ?? [];
+  const data = parseJson(json);
+  if (data === undefined) return { afterMs, text: redactor.text(text) };
+  const redacted = redactor.json(data);
+  const name = event === undefined ? {} : { event: redactor.text(event) };
+  if (redacted !== data || JSON.stringify(data) === json) return { afterMs, ...name, data: redacted };
+  return { afterMs, text: redactor.text(text) };
+}
+
+/** An event is as late as its last piece. */
+function splitEvents(pieces: readonly StoredPiece[]): TimedText[] | null {
+  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+  const text = bytes.toString();
+  if (!Buffer.from(text).equals(bytes)) return null;
+  const events: TimedText[] = [];
+  const clock = new PieceClock(pieces);
+  let from = 0;
+  let sentBytes = 0;
+  for (let end = endOfEvent(text, 0); from < text.length; end = endOfEvent(text, end)) {
+    const event = text.slice(from, end);
+    sentBytes += Buffer.byteLength(event);
+    events.push({ afterMs: clock.at(sentBytes), text: event });
+    from = end;
+  }
+  return events;
+}
+
+/** Position after the next empty line; the end of the text if there is none. */
+function endOfEvent(text: string, from: number): number {
+  const plain = text.indexOf('\n\n', from);
+  const windows = text.indexOf('\r\n\r\n', from);
+  if (plain === -1 && windows === -1) return text.length;
+  return windows === -1 || (plain !== -1 && plain < windows) ? plain + 2 : windows + 4;
+}
+
+/** When which byte was sent; asked in order. */
+class PieceClock {
+  readonly #pieces: readonly StoredPiece[];
+  #index = -1;
+  #endBytes = 0;
+
+  constructor(pieces: readonly StoredPiece[]) {
+    this.#pieces = pieces;
+  }
+
+  at(bytes: number): number {
+    while (this.#endBytes < bytes) this.#endBytes += this.#pieces[++this.#index]?.bytes.length ?? bytes;
+    return this.#pieces[this.#index]?.afterMs ?? 0;
+  }
+}

@@ -1,0 +1,70 @@
+/** What `cassette.json` says, compiled; and what is compared of a request. */
+
+import { findAll, replaceRanges } from './bounded-search.ts';
+import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
+import type { RecordedRequest } from './format.ts';
+import { type CassetteSettings, ignoredByDefault } from './settings.ts';
+
+/** Clients put them into prompts and ids: today's date, the time, a session. */
+const changingTexts: readonly RegExp[] = [
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+  /\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?/g,
+];
+
+/**
+ * Two requests with the same `strict` hash are equal; two with the same `loose` one are equal but for what is not
+ * compared. Recordings of the first kind come first, so that tests of dates and users find their own.
+ */
+export interface MatchKeys {
+  strict: string;
+  loose: string;
+}
+
+export class Matching {
+  readonly loose: CanonicalRules;
+  /** What the redaction of texts adds to the known forms of keys. */
+  readonly redactions: readonly RegExp[];
+
+  constructor({ ignore, compare, ignoreText, redact }: CassetteSettings) {
+    const paths = [...ignoredByDefault.filter((path) => !compare.includes(path)), ...ignore];
+    const ignored = [...changingTexts, ...ignoreText.map(compile)];
+    this.loose = {
+      ignored: paths.map((path) => path.split('.')),
+      text: (text) => ignored.reduce((left, each) => replaceRanges(left, findAll(left, each), '*'), text),
+    };
+    this.redactions = redact.map(compile);
+  }
+
+  keysOf(request: RecordedRequest): MatchKeys {
+    return { strict: hashOf(request, strictRules), loose: hashOf(request, this.loose) };
+  }
+
+  /** Hashes of the parts of a request: the more two requests share, the nearer they are. */
+  partsOf(request: RecordedRequest): Uint32Array {
+    const body = comparedBody(request);
+    const parts = [`${request.method} ${request.path.split('?')[0]}`, `? ${request.path}`];
+    if (typeof body === 'object' && body !== null) {
+      for (const [name, value] of Object.entries(body)) {
+        const items = Array.isArray(value) ? value.slice(0, mostItems) : [value];
+        for (const item of items) parts.push(`${name} ${canonicalJson(item, this.loose)}`);
+      }
+    }
+    return Uint32Array.from(parts.slice(0, mostParts), hashOfText);
+  }
+}
+
+/** Bounds what is kept in memory of a recording. */
+const mostParts = 64;
+const mostItems = 32;
+
+function compile(source: string): RegExp {
+  return new RegExp(source, 'gu');
+}
+
+/** FNV-1a of the beginning and the length. */
+function hashOfText(text: string): number {
+  let hash = 0x811c9dc5 ^ text.length;
+  const length = Math.min(text.length, 4_096);
+  for (let at = 0; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

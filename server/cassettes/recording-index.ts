@@ -1,0 +1,87 @@
+import type { MatchKeys } from './matching.ts';
+
+/** A recorded exchange, without its content. */
+export interface Entry extends MatchKeys {
+  /** Of its file. */
+  name: string;
+  /** See `Matching.partsOf`. */
+  parts: Uint32Array;
+  /** A request of this run has taken it. */
+  isTaken: boolean;
+}
+
+/** The recordings of a cassette in the order of their names. Requests that are equal take them in this order. */
+export class RecordingIndex {
+  readonly #entries: Entry[] = [];
+  readonly #strict = new Map<string, Chain>();
+  readonly #loose = new Map<string, Chain>();
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get untaken(): string[] {
+    return this.#entries.filter(({ isTaken }) => !isTaken).map(({ name }) => name);
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+    chainOf(this.#strict, entry.strict).add(entry);
+    chainOf(this.#loose, entry.loose).add(entry);
+  }
+
+  /** Takes the next recording of an equal request, which no other request has taken; null if there is none. */
+  takeNext(keys: MatchKeys): Entry | null {
+    const entry = this.#strict.get(keys.strict)?.next() ?? this.#loose.get(keys.loose)?.next() ?? null;
+    if (entry) entry.isTaken = true;
+    return entry;
+  }
+
+  /** As `takeNext`; when all are taken, the last one again. */
+  takeOrRepeat(keys: MatchKeys): Entry | null {
+    return this.takeNext(keys) ?? this.#strict.get(keys.strict)?.last ?? this.#loose.get(keys.loose)?.last ?? null;
+  }
+
+  /** The recording that shares most parts with the request; null if none shares any. */
+  nearest(parts: Uint32Array): Entry | null {
+    const wanted = new Set(parts);
+    let nearest: Entry | null = null;
+    let most = 0;
+    for (const entry of this.#entries) {
+      let shared = 0;
+      for (const part of entry.parts) if (wanted.has(part)) shared++;
+      if (shared <= most) continue;
+      nearest = entry;
+      most = shared;
+    }
+    return nearest;
+  }
+}
+
+/** Recordings of equal requests. */
+class Chain {
+  readonly #entries: Entry[] = [];
+  /** All before it are taken. */
+  #from = 0;
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+  }
+
+  get last(): Entry | null {
+    return this.#entries.at(-1) ?? null;
+  }
+
+  next(): Entry | null {
+    while (this.#entries[this.#from]?.isTaken) this.#from++;
+    return this.#entries[this.#from] ?? null;
+  }
+}
+
+function chainOf(chains: Map<string, Chain>, key: string): Chain {
+  const known = chains.get(key);
+  if (known) return known;
+  const chain = new Chain();
+  chains.set(key, chain);
+  return chain;
+}

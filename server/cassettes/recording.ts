@@ -1,0 +1,56 @@
+import type { Usage } from '../contract/ledger.ts';
+import type { Headers } from '../exchange/capture/message-capture.ts';
+import type { HeardRequest, Recording } from '../exchange/cassette-desk.ts';
+import type { StoredPiece } from '../exchange/stored-answer.ts';
+import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
+import type { Redactor } from './redactor.ts';
+import { packBody, packHead } from './response-part.ts';
+
+/** Larger answers are not recorded: a cassette is read by people and kept with sources. */
+export const maxRecordedBytes = 64 * 1024 * 1024;
+
+interface RecordingOptions {
+  heard: Pick<HeardRequest, 'id' | 'keepAlive'>;
+  request: RecordedRequest;
+  redactor: Redactor;
+  /** From `performance.now()`. */
+  startMs: number;
+  /** Called once, with the reason if there is no exchange to store. */
+  ended(exchange: RecordedExchange | 'unanswered' | 'too-large'): void;
+}
+
+/** Collects the answer of one request as its client receives it. */
+export class ExchangeRecording implements Recording {
+  readonly #options: RecordingOptions;
+  #head: { status: number; headers: Headers } | null = null;
+  #pieces: StoredPiece[] = [];
+  #bytes = 0;
+
+  constructor(options: RecordingOptions) {
+    this.#options = options;
+  }
+
+  begin(status: number, headers: Headers): void {
+    this.#head = { status, headers };
+  }
+
+  take(bytes: Buffer): void {
+    // When comments are sent depends on the machine.
+    if (bytes === this.#options.heard.keepAlive || bytes.length === 0) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes > maxRecordedBytes) this.#pieces = [];
+    else
+      this.#pieces.push({ afterMs: Math.round(performance.now() - this.#options.startMs), bytes: Buffer.from(bytes) });
+  }
+
+  end(how: RecordedResponse['ended'], usage: Usage | null): void {
+    const { request, redactor, heard, ended } = this.#options;
+    if (!this.#head || this.#bytes > maxRecordedBytes) {
+      ended(this.#head ? 'too-large' : 'unanswered');
+      return;
+    }
+    const head = packHead(this.#head, heard.id, redactor);
+    const body = packBody(head.headers['content-type'], this.#pieces, redactor);
+    ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
+  }
+}

@@ -1,0 +1,69 @@
+/** Removes secrets that are spread over the events of a stream. */
+import type { TextRange } from './bounded-search.ts';
+import { type Redactor, redactionMark } from './redactor.ts';
+
+/** One text in the data of an event. */
+interface Fragment {
+  text: string;
+  put(text: string): void;
+}
+
+/** Texts at the same place of all events are read as one text. Changes the data of the events. */
+export function redactAcross(events: readonly { data: unknown }[], redactor: Redactor): void {
+  const byPlace = new Map<string, Fragment[]>();
+  for (const event of events) {
+    const put = (text: string) => {
+      event.data = text;
+    };
+    collect(event.data, '', put, byPlace);
+  }
+  for (const fragments of byPlace.values()) {
+    // Names and ids are the same in all events.
+    if (fragments.every(({ text }) => text === fragments[0]?.text)) continue;
+    const ranges = redactor.find(fragments.map(({ text }) => text).join(''));
+    if (ranges.length === 0) continue;
+    let from = 0;
+    for (const { text, put } of fragments) {
+      const kept = withoutRanges(text, from, ranges);
+      if (kept !== text) put(kept);
+      from += text.length;
+    }
+  }
+}
+
+function collect(value: unknown, place: string, put: Fragment['put'], byPlace: Map<string, Fragment[]>): void {
+  if (typeof value === 'string') {
+    const fragments = byPlace.get(place);
+    if (fragments) fragments.push({ text: value, put });
+    else byPlace.set(place, [{ text: value, put }]);
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      const putItem = (text: string) => {
+        value[index] = text;
+      };
+      collect(item, `${place}/*`, putItem, byPlace);
+    });
+  } else if (typeof value === 'object' && value !== null) {
+    const members: Record<string, unknown> = Object(value);
+    // Answers and blocks that are sent at the same time are told apart by their index.
+    const own = typeof members.index === 'number' ? `${place}#${members.index}` : place;
+    for (const [name, item] of Object.entries(members)) {
+      const putMember = (text: string) => {
+        members[name] = text;
+      };
+      collect(item, `${own}/${name}`, putMember, byPlace);
+    }
+  }
+}
+
+/** The part of the joined text that begins at `from`; the mark stands where a range begins. */
+function withoutRanges(text: string, from: number, ranges: readonly TextRange[]): string {
+  let at = 0;
+  let kept = '';
+  for (const { start, end } of ranges) {
+    if (end <= from || start >= from + text.length) continue;
+    kept += text.slice(at, Math.max(start - from, 0)) + (start >= from ? redactionMark : '');
+    at = Math.min(end - from, text.length);
+  }
+  return kept + text.slice(at);
+}

@@ -1,0 +1,71 @@
+/** Removes secrets from what is stored: known ones, what has the form of a key, and what `cassette.json` names. */
+import { secretShape } from '../contract/secret-shape.ts';
+import { findSecrets, mayHoldSecret } from '../exchange/find-secrets.ts';
+import { redactBytes } from '../exchange/redact-credential.ts';
+import { redactHeaders, redactUrl } from '../exchange/redact-headers.ts';
+import { findAll, mergeRanges, replaceRanges, type TextRange } from './bounded-search.ts';
+
+export const redactionMark = '[redacted]';
+
+export class Redactor {
+  readonly #secrets: readonly string[];
+  readonly #patterns: readonly RegExp[];
+
+  /** `patterns` have the flag `g`. */
+  constructor(secrets: readonly string[], patterns: readonly RegExp[]) {
+    this.#secrets = secrets;
+    this.#patterns = [secretShape, ...patterns];
+  }
+
+  text(text: string): string {
+    return replaceRanges(text, this.find(text), redactionMark);
+  }
+
+  /** All texts and names of a JSON value; the same value if there is nothing to remove. */
+  json(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.json(item));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    const members = Object.entries(value);
+    const redacted = members.map(([name, item]): [string, unknown] => [this.text(name), this.json(item)]);
+    const isSame = redacted.every(([name, item], at) => name === members[at]?.[0] && item === members[at][1]);
+    return isSame ? value : Object.fromEntries(redacted);
+  }
+
+  /** Bytes that are no text, in which only known secrets can be found. */
+  bytes(bytes: Buffer): Buffer {
+    return redactBytes(bytes, this.#secrets);
+  }
+
+  /** A path with its query. */
+  url(url: string): string {
+    return this.text(redactUrl(url, this.#secrets));
+  }
+
+  header(name: string, value: string): string {
+    const [[, redacted] = [name, redactionMark]] = redactHeaders({ [name]: value }, this.#secrets);
+    return this.text(redacted);
+  }
+
+  /** Where the secrets are, in order and without overlaps. */
+  find(text: string): TextRange[] {
+    const shaped = this.#patterns.flatMap((each) => findAll(text, each));
+    const known = mayHoldSecret(text, this.#secrets)
+      ? textRanges(text, findSecrets(Buffer.from(text), this.#secrets))
+      : [];
+    return known.length + shaped.length === 0 ? shaped : mergeRanges([...known, ...shaped]);
+  }
+}
+
+/** Ranges of bytes of UTF-8 as ranges of characters. */
+function textRanges(text: string, ranges: readonly TextRange[]): TextRange[] {
+  const bytes = Buffer.from(text);
+  if (bytes.length === text.length) return [...ranges];
+  return ranges.map(({ start, end }) => {
+    const before = bytes.toString('utf8', 0, start).length;
+    return { start: before, end: before + bytes.toString('utf8', start, end).length };
+  });
+}

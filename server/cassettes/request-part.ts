@@ -1,0 +1,59 @@
+/** The request of an exchange as it is stored and compared: without secrets, and without what only its transport needs. */
+import { createHash } from 'node:crypto';
+import { pattern } from '../bounded-pattern.ts';
+import type { HeardRequest } from '../exchange/cassette-desk.ts';
+import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
+import { parseJson } from './parse-json.ts';
+import type { Redactor } from './redactor.ts';
+
+/** Those that may change an answer. Anthropic's and OpenAI's name versions and previews. */
+const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
+const formType = pattern(/^multipart\/form-data\b/i);
+
+/** Resolves with the same part for two forms that differ in their boundaries only. */
+export async function describeRequest(heard: HeardRequest, redactor: Redactor): Promise<RecordedRequest> {
+  const { method, url, wire, headers, body } = heard;
+  const kept = keptHeaders.flatMap((name): [string, string][] => {
+    const value = headers[name];
+    if (typeof value !== 'string') return [];
+    return [[name, formType.test(value) ? 'multipart/form-data' : redactor.header(name, value)]];
+  });
+  return {
+    method,
+    path: redactor.url(url),
+    wire,
+    headers: Object.fromEntries(kept),
+    body: body === null || body.length === 0 ? null : await describeBody(body, headers['content-type'], redactor),
+  };
+}
+
+async function describeBody(bytes: Buffer, contentType: string | undefined, redactor: Redactor): Promise<RequestBody> {
+  if (contentType !== undefined && formType.test(contentType)) {
+    const parts = await readForm(bytes, contentType, redactor);
+    if (parts) return { form: parts };
+  }
+  const json = parseJson(bytes.toString());
+  if (json !== undefined) return { json: redactor.json(json) };
+  return { bytes: bytes.length, sha256: sha256(bytes) };
+}
+
+/** Null if the form is damaged. */
+async function readForm(bytes: Buffer, contentType: string, redactor: Redactor): Promise<FormPart[] | null> {
+  try {
+    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
+    return await Promise.all([...form].map(([name, value]) => describePart(redactor.text(name), value, redactor)));
+  } catch {
+    return null;
+  }
+}
+
+async function describePart(name: string, value: string | File, redactor: Redactor): Promise<FormPart> {
+  if (typeof value === 'string') return { name, value: redactor.text(value) };
+  const bytes = Buffer.from(await value.arrayBuffer());
+  const about = { filename: redactor.text(value.name), contentType: value.type };
+  return { name, ...about, bytes: bytes.length, sha256: sha256(bytes) };
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

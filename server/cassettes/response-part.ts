@@ -1,0 +1,99 @@
+/** The response of an exchange as it is stored, from which the same bytes are sent again. */
+import { pattern } from '../bounded-pattern.ts';
+import type { StoredAnswer, StoredPiece } from '../exchange/stored-answer.ts';
+import { packEvents, unpackEvent } from './events.ts';
+import type { RecordedResponse, ResponseBody } from './format.ts';
+import { parseJson } from './parse-json.ts';
+import type { Redactor } from './redactor.ts';
+
+/** All others say something of the one connection, account or moment, such as its rate limits. */
+const keptHeaders = new Set([
+  'content-type',
+  'content-disposition',
+  'content-language',
+  'content-range',
+  'accept-ranges',
+  'cache-control',
+  'etag',
+  'last-modified',
+  'location',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'x-request-id',
+  'request-id',
+  'x-goog-upload-status',
+]);
+
+const eventStreamType = pattern(/^text\/event-stream\b/i);
+
+type ResponseHead = Pick<RecordedResponse, 'status' | 'headers'>;
+
+/** `requestId`: Sluice's own, which the next answer must not have. */
+export function packHead(
+  { status, headers }: { status: number; headers: Readonly<Record<string, string | readonly string[] | undefined>> },
+  requestId: string,
+  redactor: Redactor,
+): ResponseHead {
+  const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    keptHeaders.has(name) && typeof value === 'string' && value !== requestId
+      ? [[name, redactor.header(name, value)]]
+      : [],
+  );
+  return { status, headers: Object.fromEntries(kept) };
+}
+
+export function packBody(
+  contentType: string | undefined,
+  pieces: readonly StoredPiece[],
+  redactor: Redactor,
+): ResponseBody | null {
+  if (pieces.length === 0) return null;
+  const events = eventStreamType.test(contentType ?? '') ? packEvents(pieces, redactor) : null;
+  return events ? { events } : packWhole(pieces, redactor);
+}
+
+/** Without a length, as secrets that were removed change it. */
+export function unpackAnswer({ status, headers, ended, body }: RecordedResponse): StoredAnswer {
+  const pieces = body === null ? [] : unpackBody(body);
+  const isEvents = body !== null && 'events' in body;
+  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+  const length =
+    isEvents || ended === 'cut' || status === 204 || status === 304 ? {} : { 'content-length': String(bytes) };
+  return { status, headers: { ...headers, ...length }, pieces, isCut: ended === 'cut' };
+}
+
+function unpackBody(body: ResponseBody): StoredPiece[] {
+  if ('events' in body) return body.events.map((event) => ({ afterMs: event.afterMs, bytes: unpackEvent(event) }));
+  const { afterMs } = body;
+  if ('json' in body)
+    return [{ afterMs, bytes: Buffer.from(JSON.stringify(body.json, null, body.indent) + (body.end ?? '')) }];
+  return [{ afterMs, bytes: 'text' in body ? Buffer.from(body.text) : Buffer.from(body.base64, 'base64') }];
+}
+
+function packWhole(pieces: readonly StoredPiece[], redactor: Redactor): ResponseBody {
+  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+  const afterMs = pieces[0]?.afterMs ?? 0;
+  const text = bytes.toString();
+  if (!Buffer.from(text).equals(bytes)) return { base64: redactor.bytes(bytes).toString('base64'), afterMs };
+  const json = packJson(text, redactor);
+  return json ? { ...json, afterMs } : { text: redactor.text(text), afterMs };
+}
+
+interface PackedJson {
+  json: unknown;
+  indent?: number;
+  end?: string;
+}
+
+/** Null if the text is no JSON, or JSON that `JSON.stringify` spells in another way. */
+function packJson(text: string, redactor: Redactor): PackedJson | null {
+  const trimmed = text.trimEnd();
+  const json = parseJson(trimmed);
+  if (json === undefined) return null;
+  const indent = /^[[{]\n( {1,10})\S/.exec(trimmed)?.[1]?.length;
+  const spelling = { ...(indent && { indent }), ...(trimmed !== text && { end: text.slice(trimmed.length) }) };
+  const redacted = redactor.json(json);
+  if (redacted === json && JSON.stringify(json, null, indent) !== trimmed) return null;
+  return { json: redacted, ...spelling };
+}

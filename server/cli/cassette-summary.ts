@@ -1,0 +1,23 @@
+import type { CassetteMode, CassetteSummary } from '../cassettes/desk.ts';
+import { counted } from '../contract/counted.ts';
+
+const mostNamed = 10;
+
+/** Some lines for a person. */
+export function describeSummary(summary: CassetteSummary, mode: CassetteMode, folder: string): string {
+  const { hits, misses, recorded, unrecorded, failed, unused } = summary;
+  const counts = [
+    ...(mode === 'record' ? [] : [`${hits} replayed`]),
+    ...(mode === 'replay' ? [`${misses} without a recording`] : [`${recorded} recorded`]),
+    ...(unrecorded > 0 ? [`${unrecorded} not recorded, as Sluice refused them or their answer is too large`] : []),
+    ...(failed > 0 ? [`${failed} could not be written`] : []),
+  ];
+  const lines = [`Cassette ${folder}: ${counts.join(', ')}.`];
+  if (unused.length > 0) lines.push(`${counted(unused.length, 'recording')} not asked for: ${namesOf(unused)}.`);
+  return lines.join('\n');
+}
+
+function namesOf(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).join(', ');
+  return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown;
+}

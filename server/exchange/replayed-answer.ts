@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import { sseFraming } from '../wire/sse-framing.ts';
+import type { Taken } from './cassette-desk.ts';
+import { ClientResponse, unreadMs } from './client-response.ts';
+import type { ResponseSummary } from './exchange-trace.ts';
+import type { ResponseTap } from './response-tap.ts';
+import { sendStored } from './stored-answer.ts';
+
+/** A recorded answer on its way to the client. */
+export class ReplayedAnswer {
+  readonly #client: ClientResponse;
+  readonly #gone = new AbortController();
+
+  constructor(response: ServerResponse, requestId: string, tap: ResponseTap | null) {
+    const own = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
+    this.#client = new ClientResponse({ response, requestId, tap, ...own });
+  }
+
+  get summary(): ResponseSummary {
+    return this.#client.summary;
+  }
+
+  send({ answer, pace }: Extract<Taken, { kind: 'replayed' }>): Promise<void> {
+    const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
+    return sendStored(this.#client, answer, { pace, answerer, gone: this.#gone.signal });
+  }
+
+  clientLeft(): void {
+    this.#client.left();
+    this.#gone.abort();
+  }
+}

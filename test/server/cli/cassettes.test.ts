@@ -1,0 +1,135 @@
+/** `sluice record` and `sluice replay`, with the demo provider. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { endProgramsAfterEach, runCli, runVerb, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+/** Asks what its arguments say, and prints the statuses and answers. */
+const asks = `
+  const { env } = process;
+  const answers = [];
+  for (const content of process.argv.slice(1)) {
+    const response = await fetch(env.OPENAI_BASE_URL + '/chat/completions', {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + env.OPENAI_API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content }] }),
+    });
+    answers.push([response.status, response.headers.get('x-sluice-replay'), await response.text()]);
+  }
+  const models = await fetch(env.OPENAI_BASE_URL + '/models', { headers: { authorization: 'Bearer ' + env.OPENAI_API_KEY } });
+  console.log(JSON.stringify({ answers, models: (await models.json()).data.map(({ id }) => id) }));
+`;
+
+interface Told {
+  answers: [status: number, replay: string | null, text: string][];
+  models: string[];
+}
+
+async function runWith(verb: string[], ...contents: string[]) {
+  const { code, stdout, stderr } = await runCli([...verb, '--', process.execPath, '-e', asks, ...contents]);
+  const told: Told = stdout === '' ? { answers: [], models: [] } : JSON.parse(stdout);
+  return { code, stderr, ...told };
+}
+
+const filesIn = (folder: string) => readdirSync(folder).sort();
+
+test('what a program was told while it was recorded it is told again, without a data folder', async () => {
+  const [data, cassette] = [join(temporaryFolder(), 'none'), join(temporaryFolder(), 'new')];
+  const recorded = await runWith(['record', '--cassette', cassette, '--data-dir', data], 'Hello', 'Bye');
+  expect(recorded).toMatchObject({ code: 0, stderr: `Cassette ${cassette}: 2 recorded.\n` });
+  expect(filesIn(cassette)).toEqual([
+    expect.stringMatching(/^0001-chat-completions-[0-9a-f]{6}\.json$/),
+    expect.stringMatching(/^0002-chat-completions-[0-9a-f]{6}\.json$/),
+  ]);
+  const replayed = await runWith(['replay', '--cassette', cassette], 'Bye', 'Hello');
+  expect(replayed).toMatchObject({ code: 0, stderr: `Cassette ${cassette}: 2 replayed, 0 without a recording.\n` });
+  const [hello, bye] = recorded.answers.map(([, , text]) => text);
+  expect(replayed.answers).toEqual([
+    [200, 'hit', bye],
+    [200, 'hit', hello],
+  ]);
+  expect(replayed.models).toEqual(['demo-chat']);
+  expect(() => readdirSync(data)).toThrow('ENOENT');
+});
+
+test('a request without a recording fails a run that would have passed', async () => {
+  const cassette = temporaryFolder();
+  await runWith(['record', '--cassette', cassette], 'Hello');
+  const { code, stderr, answers } = await runWith(['replay', '--cassette', cassette], 'Hallo');
+  expect({ code, status: answers[0]?.[0] }).toEqual({ code: 1, status: 404 });
+  expect(stderr).toBe(
+    `Cassette ${cassette}: 0 replayed, 1 without a recording.\n1 recording not asked for: ${filesIn(cassette)[0]}.\n`,
+  );
+});
+
+test('with --new-only what is there is replayed, and the rest is recorded', async () => {
+  const cassette = temporaryFolder();
+  const first = await runWith(['record', '--cassette', cassette], 'Hello');
+  const second = await runWith(['record', '--cassette', cassette, '--new-only'], 'Hello', 'Bye');
+  expect(second.stderr).toBe(`Cassette ${cassette}: 1 replayed, 1 recorded.\n`);
+  expect(second.answers[0]?.[2]).toBe(first.answers[0]?.[2]);
+  expect(filesIn(cassette)).toHaveLength(2);
+});
+
+test('what is recorded again replaces its recording, under the same name', async () => {
+  const cassette = temporaryFolder();
+  await runWith(['record', '--cassette', cassette], 'Hello', 'Bye');
+  const names = filesIn(cassette);
+  const contents = () => filesIn(cassette).map((name) => readFileSync(join(cassette, name), 'utf8'));
+  const before = contents();
+  await runWith(['record', '--cassette', cassette], 'Bye');
+  expect(filesIn(cassette)).toEqual(names);
+  const after = contents();
+  expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, false]);
+});
+
+test('the exit code is that of the program', async () => {
+  const cassette = temporaryFolder();
+  const ended = await runCli(['replay', '--cassette', cassette, '--', process.execPath, '-e', 'process.exit(7)']);
+  expect(ended).toMatchObject({ code: 7, stderr: `Cassette ${cassette}: 0 replayed, 0 without a recording.\n` });
+});
+
+describe('a cassette that cannot be used', () => {
+  const replay = (cassette: string) => runVerb(['replay', '--cassette', cassette, '--', 'true']);
+
+  test('is named with its damaged file and field', async () => {
+    const cassette = temporaryFolder();
+    await runWith(['record', '--cassette', cassette], 'Hello');
+    const [name = ''] = filesIn(cassette);
+    const path = join(cassette, name);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('"status": 200', '"status": "good"'));
+    expect(await replay(cassette)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `sluice: ${path} cannot be used: response.status: Invalid input: expected number, received string.\n`,
+    });
+    writeFileSync(path, text.slice(0, 100));
+    expect((await replay(cassette)).stderr).toBe(`sluice: ${path} cannot be used: it is not valid JSON.\n`);
+  });
+
+  test('is told before the program starts', async () => {
+    const missing = join(temporaryFolder(), 'none');
+    expect((await replay(missing)).stderr).toBe(
+      `sluice: The cassette ${missing} cannot be read: there is no such folder.\n`,
+    );
+    const wrong = temporaryFolder();
+    writeFileSync(join(wrong, 'cassette.json'), '{ "version": 1, "redact": ["("] }');
+    expect((await replay(wrong)).stderr).toBe(
+      `sluice: ${join(wrong, 'cassette.json')} cannot be used: redact[0]: not a regular expression of JavaScript.\n`,
+    );
+  });
+
+  test('or a pace that is none is refused', async () => {
+    const { code, stderr } = await runVerb(['replay', '--cassette', 'x', '--pace', 'slow', '--', 'true']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('A pace is instant, recorded or'),
+    });
+  });
+});
