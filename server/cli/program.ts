@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
@@ -98,6 +99,7 @@ export function createProgram(terminal: Terminal): Command {
   addRouteVerbs(program, verbs);
   addLogVerb(program, verbs);
   addCaptureVerbs(program, verbs);
+  addCacheVerbs(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

@@ -147,6 +147,10 @@ export const ledgerMigrations: readonly string[] = [
   ALTER TABLE usage_cells ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE usage_days ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- What the response cache did, as JSON; null for requests that it had nothing to do with.
+  ALTER TABLE requests ADD COLUMN cached TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

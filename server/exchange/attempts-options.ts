@@ -7,6 +7,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import type { PreparationPorts } from './prepare-request.ts';
+import type { ResponseTap } from './response-tap.ts';
 
 /** What the attempts of a request need of the engine. */
 export interface AttemptsPorts extends PreparationPorts {
@@ -25,4 +26,6 @@ export interface AttemptsOptions {
   trace: RequestTrace;
   /** Null if the request is not captured. */
   capture: ExchangeCapture | null;
+  /** Looks on at the client's response; null if nothing does. */
+  tap: ResponseTap | null;
 }
