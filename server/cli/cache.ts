@@ -26,11 +26,11 @@ export function addCacheVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-const head = ['group', 'answers', 'MiB', 'hits', 'shared', 'misses', 'saved'];
+const head = ['group', 'answers', 'MB', 'hits', 'shared', 'misses', 'saved'];
 
 function row({ groupId, entries, bytes, hits, shared, misses, savedUsd }: CacheView): string[] {
   const counts = [hits, shared, misses].map(String);
-  return [groupId, String(entries), (bytes / 1024 ** 2).toFixed(1), ...counts, `$${savedUsd.toFixed(4)}`];
+  return [groupId, String(entries), (bytes / 1_000_000).toFixed(1), ...counts, `$${savedUsd.toFixed(4)}`];
 }
 
 function requireRunning({ origin }: Control): void {

@@ -1,18 +1,11 @@
 /** The response cache of a group: its settings, and what is told of it. */
 import { z } from 'zod';
 
-const mebibyte = 1024 * 1024;
-
 export const cacheSchema = z.strictObject({
   /** How long an answer is used. */
   ttlSeconds: z.number().int().min(1).max(31_536_000).default(3_600),
   /** The most bytes of answers; beyond them those unused for longest are removed. */
-  maxBytes: z
-    .number()
-    .int()
-    .min(64 * 1024)
-    .max(4 * 1024 * mebibyte)
-    .default(64 * mebibyte),
+  maxBytes: z.number().int().min(100_000).max(4_000_000_000).default(64_000_000),
   /** Also keep answers that the same request may not get again, such as those with a temperature above 0. */
   forced: z.boolean().default(false),
   /** Equal requests that arrive while the first one runs wait for its answer. */

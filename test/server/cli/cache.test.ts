@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a cache is written as on, off, or by its settings', () => {
   expect([parseCache('on'), parseCache('off')]).toEqual([{}, null]);
-  expect(parseCache('ttl=2h,size=8,coalesce')).toEqual({ ttlSeconds: 7_200, maxBytes: 8 * 1024 ** 2, coalesce: true });
+  expect(parseCache('ttl=2h,size=8,coalesce')).toEqual({ ttlSeconds: 7_200, maxBytes: 8_000_000, coalesce: true });
   for (const wrong of ['', 'ttl', 'ttl=1y', 'size=big', 'other']) {
     expect(() => parseCache(wrong)).toThrow(InvalidArgumentError);
   }
