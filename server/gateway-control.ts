@@ -1,5 +1,6 @@
 /** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
 import { join } from 'node:path';
+import type { AnswerCache } from './cache/answer-cache.ts';
 import type { LimitReached } from './contract/limits.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
@@ -29,6 +30,7 @@ interface ControlSidePorts {
   transport: Transport;
   authorities: Authorities;
   health: HealthBook;
+  cache: AnswerCache;
   prices: PriceTable;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
@@ -69,6 +71,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     providers,
     team,
     health,
+    cache: given.cache,
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,

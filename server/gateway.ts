@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
+import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Config } from './contract/config.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
@@ -39,7 +40,7 @@ import type { Snapshot, Target } from './routing/snapshot.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
-import { createPriceTable, type PriceTable } from './usage/price-table.ts';
+import { followPrices } from './usage/follow-prices.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 
@@ -194,17 +195,9 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     settings: () => settings().keptResponses,
   });
   const reasoning = createReasoningStore({ database, log });
+  const cache = openAnswerCache(config);
   const health = new HealthBook({ nowMs: () => performance.now() });
-  let prices = pricesOf(config.current.config);
-  config.onChange((now) => {
-    prices = pricesOf(now.config);
-  });
-  const currentPrices: PriceTable = {
-    cost: (...asked) => prices.cost(...asked),
-    tokenPrice: (...asked) => prices.tokenPrice(...asked),
-    maxOutput: (...asked) => prices.maxOutput(...asked),
-    applied: (...asked) => prices.applied(...asked),
-  };
+  const prices = followPrices(config);
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);
   return {
@@ -214,8 +207,9 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     jobs,
     keptResponses,
     reasoning,
+    cache,
     health,
-    prices: currentPrices,
+    prices,
     typicalPrice,
     picker: new HealthPicker({ health, typicalPrice }),
     async close() {
@@ -242,7 +236,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, keptResponses, reasoning, ledger, picker, prices } = base;
+  const { transport, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -261,6 +255,7 @@ function apiPorts(
     jobs,
     keptResponses,
     reasoning,
+    cache,
     picker,
     uploadFolder,
     started(request, reserved) {
@@ -286,12 +281,6 @@ function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memory / 4, 2 * 1024 ** 3);
-}
-
-/** Prices are looked up by preset, since a provider's id is arbitrary. */
-function pricesOf({ settings, providers }: Config): PriceTable {
-  const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
-  return createPriceTable(settings.prices, (provider) => presets.get(provider));
 }
 
 /** The settings that determine how providers are reached. */

@@ -40,6 +40,7 @@ const ground = [
   'reachable-origin.ts',
 ];
 const data = [
+  'cache',
   'config',
   'secrets',
   'ledger',
@@ -89,6 +90,7 @@ const mayImport: Record<string, string[]> = {
   jobs: [...ground, 'database'],
   'kept-responses': [...ground, 'database'],
   reasoning: [...ground, 'database'],
+  cache: ground,
   config: ground,
   secrets: ground,
   demo: ground,

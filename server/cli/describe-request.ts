@@ -1,5 +1,5 @@
 /** Formats one ledger request with all its details for the terminal. */
-import type { AttemptRecord } from '../contract/ledger.ts';
+import type { AttemptRecord, CacheNote } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime, table } from './output.ts';
@@ -16,6 +16,7 @@ export function describeRequest(request: RequestView): string {
     ],
     ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
     ['client', request.client],
+    ['cache', cacheFact(request.cached)],
   ];
   const known = facts.filter(([, value]) => value !== null && value !== '');
   return [
@@ -29,6 +30,12 @@ export function describeRequest(request: RequestView): string {
     ...notesOf('Dropped by the translation', request.dropped),
     ...notesOf('Emulated by the translation', request.emulated),
   ].join('\n');
+}
+
+function cacheFact(cached: CacheNote | null): string | null {
+  if (cached === null) return null;
+  const { result, savedUsd } = cached;
+  return savedUsd === null ? result : `${result}, saved $${savedUsd.toFixed(4)}`;
 }
 
 function attemptRow(attempt: AttemptRecord): string[] {

@@ -68,6 +68,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     "sluice group put writing --models 'gpt-*' --deny 'gpt-5-pro*' --limit usd=50/month",
     'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
     'sluice group put default --order openai=0 --order groq=1',
+    'sluice group put tests --cache ttl=1d,coalesce',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],
@@ -86,6 +87,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
   'capture on': ['sluice capture on --for 10m', 'sluice capture on --key my-editor'],
   'capture off': ['sluice capture off --key my-editor'],
+  'cache stats': ['sluice cache stats'],
+  'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

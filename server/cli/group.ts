@@ -3,6 +3,7 @@ import type { GroupPreviewView, GroupView, RefusedDefault } from '../contract/ac
 import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { cacheHelp, parseCache } from './cache-option.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
@@ -21,6 +22,7 @@ interface PutOptions {
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
+  cache?: ReturnType<typeof parseCache>;
 }
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -56,8 +58,8 @@ function addPut(group: Command, { on }: Verbs): void {
     const groups = await control.query({ type: 'groups' });
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
-    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced };
+    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced, cache } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced, cache };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
@@ -107,6 +109,7 @@ function putCommand(group: Command): Command {
       '--passthrough <provider>',
       'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
     )
+    .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
 }
@@ -120,6 +123,7 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['passthrough', passthrough ?? 'none'],
     ['strategy', group.policy.strategy],
     ['capture', group.capture ? 'on' : 'off'],
+    ['cache', group.cache === null ? 'off' : 'on'],
   ];
   const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');

@@ -4,6 +4,7 @@ import type { CassetteMode } from '../cassettes/desk.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompletion } from './complete.ts';
@@ -101,6 +102,7 @@ export function createProgram(terminal: Terminal): Command {
   addRouteVerbs(program, verbs);
   addLogVerb(program, verbs);
   addCaptureVerbs(program, verbs);
+  addCacheVerbs(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

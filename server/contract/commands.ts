@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
+import type { ClearedCache } from './answer-cache.ts';
 import {
   aliasSchema,
   configSchema,
@@ -212,6 +213,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `conflict` while keys belong to it. */
   z.strictObject({ type: z.literal('group.remove'), id: idSchema, expectedRevision }),
+  /** Removes stored answers: of one group, or of all. */
+  z.strictObject({ type: z.literal('cache.clear'), group: idSchema.optional() }),
   /** Adds an alias, or replaces the one with that name. */
   z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
   z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
@@ -280,6 +283,7 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
+  'cache.clear': ClearedCache;
   'alias.put': Committed & { alias: AliasView };
   'alias.remove': Committed;
   'settings.update': Committed;

@@ -5,6 +5,7 @@
  * It holds no secrets: a credential or key has a *reference* to its secret (see `secretReference`).
  */
 import { z } from 'zod';
+import { cacheSchema } from './answer-cache.ts';
 import { capabilities } from './capability.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { passesThrough } from './passthrough.ts';
@@ -157,6 +158,8 @@ export const groupSchema = z.strictObject({
    * their cost is not counted.
    */
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
+  /** Answer equal requests from memory. `null`: never. */
+  cache: cacheSchema.nullable().default(null),
 });
 
 const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');

@@ -131,6 +131,19 @@ export interface RequestRecord extends RequestStarted {
   emulated: readonly LossNote[];
   /** Why headers and bodies are kept; null if they are not. */
   captured: CaptureCause | null;
+  /** What the response cache did; null if it had nothing to do with the request. */
+  cached: CacheNote | null;
+}
+
+/**
+ * `hit`: answered from the cache. `shared`: with the answer of an equal request that was running. `miss`: answered by a
+ * provider.
+ */
+export interface CacheNote {
+  result: 'hit' | 'shared' | 'miss';
+  /** The cost of the request that was answered first, in US dollars; null: unknown, or a miss. */
+  savedUsd: number | null;
+  savedUsage: Usage | null;
 }
 
 /** The dimensions by which usage can be grouped. */

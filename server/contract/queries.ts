@@ -1,6 +1,7 @@
 /** The queries of the control plane and their results. No result contains a secret. */
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
+import type { CacheView } from './answer-cache.ts';
 import { operations } from './capability.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { connectShape } from './commands.ts';
@@ -92,6 +93,8 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('group-preview'),
     group: groupSchema.extend({ id: idSchema.default('preview') }),
   }),
+  /** The response caches of the groups that have one. */
+  z.strictObject({ type: z.literal('caches') }),
   z.strictObject({ type: z.literal('aliases') }),
   /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
@@ -192,6 +195,7 @@ export interface QueryResults {
   keys: KeyView[];
   groups: GroupView[];
   'group-preview': GroupPreviewView;
+  caches: CacheView[];
   aliases: AliasView[];
   models: ModelView[];
   prices: PriceListView;

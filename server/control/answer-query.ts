@@ -1,5 +1,7 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
+import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../contract/access-views.ts';
+import type { CacheView } from '../contract/answer-cache.ts';
 import { capabilities } from '../contract/capability.ts';
 import type { CapturedAttempt, CapturedExchange } from '../contract/capture.ts';
 import { controlError } from '../contract/control-error.ts';
@@ -50,6 +52,7 @@ export interface QueryPorts {
   providers: ProviderKnowledge;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
+  cache: Pick<AnswerCache, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
@@ -81,6 +84,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     keys: () => views.keys(),
     groups: () => views.groups(),
     'group-preview': ({ group }) => previewGroup(ports, group),
+    caches: () => viewCaches(ports),
     aliases: () => views.aliases(),
     models: (query) => viewModels(whoAsks(ports, query), ports),
     prices: () => viewAllPrices(ports),
@@ -115,6 +119,11 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   };
   // Safe: the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
+}
+
+function viewCaches({ live, cache }: Pick<QueryPorts, 'live' | 'cache'>): CacheView[] {
+  const caching = live.used.config.groups.filter((group) => group.cache !== null);
+  return caching.map(({ id }) => cache.view(id));
 }
 
 function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: string | undefined }): Asker {

@@ -1,5 +1,6 @@
 /** The control plane: commands, queries and events, independent of HTTP and IPC, which are thin layers over it. */
 import type { Logger } from 'pino';
+import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
@@ -49,6 +50,7 @@ interface ControlPorts {
   providers: ProviderKnowledge;
   team: TeamPresets;
   health: HealthBook;
+  cache: AnswerCache;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;

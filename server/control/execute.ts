@@ -2,7 +2,9 @@
  * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`); the result is checked
  * against team locks and stored (`store-change.ts`), one command at a time.
  */
+import type { AnswerCache } from '../cache/answer-cache.ts';
 import { type ConfigStore, revisionPassed } from '../config/config-store.ts';
+import type { ClearedCache } from '../contract/answer-cache.ts';
 import {
   type Command,
   type CommandInput,
@@ -54,6 +56,7 @@ interface ExecutePorts {
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
   captureSwitch: CaptureSwitch;
+  cache: Pick<AnswerCache, 'clear'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -66,6 +69,7 @@ type OtherType =
   | 'key.reveal'
   | 'capture.start'
   | 'capture.stop'
+  | 'cache.clear'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -115,6 +119,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.captureSwitch.stop(captureScopeOf(scope));
       return { timed: ports.captureSwitch.timed };
     },
+    'cache.clear': async ({ group }) => clearCache(ports, group ?? null),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
       await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));
@@ -136,6 +141,12 @@ export function createExecute(ports: ExecutePorts): Execute {
   };
   // Safe: the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
+}
+
+function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group: string | null): ClearedCache {
+  const isThere = group === null || live.used.config.groups.some(({ id }) => id === group);
+  if (!isThere) throw controlError('not_found', { code: 'no-group', id: group }, 'group');
+  return cache.clear(group);
 }
 
 async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): Promise<CommandResults[ChangeType]> {

@@ -153,6 +153,10 @@ export const ledgerMigrations: readonly string[] = [
   DROP INDEX requests_failed;
   CREATE INDEX requests_failed ON requests (seq) WHERE outcome NOT IN ('ok', 'client-gone');
   `,
+  `
+  -- What the response cache did, as JSON; null for requests that it had nothing to do with.
+  ALTER TABLE requests ADD COLUMN cached TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

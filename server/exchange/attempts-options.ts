@@ -26,6 +26,6 @@ export interface AttemptsOptions {
   trace: RequestTrace;
   /** Null if the request is not captured. */
   capture: ExchangeCapture | null;
-  /** Null if the request is not recorded in a cassette. */
-  recording: ResponseTap | null;
+  /** Looks on at the client's response; null if nothing does. */
+  tap: ResponseTap | null;
 }

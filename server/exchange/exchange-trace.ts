@@ -5,7 +5,14 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { CaptureCause } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
-import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type {
+  AttemptCause,
+  AttemptRecord,
+  CacheNote,
+  RequestOutcome,
+  RequestRecord,
+  RequestStarted,
+} from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Labelled } from '../loop-watch.ts';
@@ -108,6 +115,8 @@ export class RequestTrace implements Labelled {
   job: Job | null = null;
   madeJob: Job | null = null;
   deletedJob: Job | null = null;
+  /** Null if the response cache had nothing to do with it. */
+  cached: CacheNote | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presented: readonly string[];
@@ -224,6 +233,7 @@ export class RequestTrace implements Labelled {
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
       captured: this.captured,
+      cached: this.cached,
     };
   }
 

@@ -1,6 +1,8 @@
 /** One request from its plan to its record: which targets may answer it, its limits, its attempts, and what it cost. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerCache } from '../cache/answer-cache.ts';
+import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CapturedExchange } from '../contract/capture.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
@@ -11,19 +13,24 @@ import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
 import type { AttemptsPorts } from './attempts-options.ts';
+import { type CacheVisit, visitCache } from './cache/cache-visit.ts';
+import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { CassetteDesk, Recording } from './cassette-desk.ts';
 import { checkModelName } from './check-model-name.ts';
+import type { ClientResponse } from './client-response.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
+import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
 import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
+import { joinTaps, type ResponseTap } from './response-tap.ts';
 import { sourceVideoOf } from './source-video.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
 
@@ -31,6 +38,7 @@ export interface ExchangePorts extends AttemptsPorts {
   limiter: Limiter;
   bills: JobBills;
   prices: PriceTable;
+  cache: AnswerCache;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
@@ -61,6 +69,10 @@ export class Exchange {
   #capture: ExchangeCapture | null = null;
   #recording: Recording | null = null;
   #replayed: ReplayedAnswer | undefined;
+  /** Null if the response cache has nothing to do with the request. */
+  #visit: CacheVisit | null = null;
+  /** The response that comes from the cache. */
+  #cached: ClientResponse | undefined;
   #reserved: Reserved | null = null;
   /** The usage to book if the actual usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
@@ -74,6 +86,8 @@ export class Exchange {
   clientLeft(): void {
     this.#attempts?.clientLeft();
     this.#replayed?.clientLeft();
+    this.#visit?.gone.abort();
+    this.#cached?.left();
   }
 
   /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
@@ -133,18 +147,56 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    const tap = this.#recording
+      ? joinTaps([this.#capture?.response ?? null, this.#recording])
+      : this.#capture?.response;
+    const { cache: settings } = call.group;
+    return settings === null
+      ? this.#askProviders(plan, call, tap ?? null)
+      : this.#askCache(settings, plan, call, tap ?? null);
+  }
+
+  async #askCache(settings: CacheSettings, plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
+    const { response } = this.#options;
+    const visit = visitCache({ cache: this.#ports.cache, settings, plan, call, response });
+    this.#visit = visit;
+    if (!visit) return this.#askProviders(plan, call, tap);
+    if (await this.#answeredBy(visit, call, tap)) return;
+    const missed = visit.miss(call);
+    this.#trace.cached = missed.note;
+    await this.#askProviders(plan, call, joinTaps([tap, missed.tap]));
+  }
+
+  #askProviders(plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
     const { request, response, snapshot } = this.#options;
-    const observers = { capture: this.#capture, recording: this.#recording };
+    const { settings } = snapshot;
     const options = {
       ports: this.#ports,
       request,
       response,
-      settings: snapshot.settings,
+      settings,
       trace: this.#trace,
-      ...observers,
+      capture: this.#capture,
+      tap,
     };
     this.#attempts = new UpstreamAttempts(options, plan, call);
     return this.#attempts.run();
+  }
+
+  /** False if the request has to be sent to a provider. */
+  async #answeredBy(visit: CacheVisit, call: OutgoingCall, tap: ResponseTap | null): Promise<boolean> {
+    const { response, snapshot } = this.#options;
+    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap }, call);
+    this.#cached = client;
+    const found = await visit.find();
+    const { signal } = visit.gone;
+    if (!found && !signal.aborted) return false;
+    if (found) {
+      this.#trace.cached = found.note;
+      await sendCached({ client, response }, found.answer, signal);
+    }
+    this.#trace.response = client.summary;
+    return true;
   }
 
   /** Must be called as soon as the key is known, since a request that is refused later is captured, too. */
@@ -167,11 +219,15 @@ export class Exchange {
     const { prices, capture } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
-    this.#book(this.#trace.record(this.#options.request, accounting), body);
+    const record = this.#trace.record(this.#options.request, accounting);
+    this.#visit?.settle(this.#trace, record);
+    this.#book(record, body);
     this.#recording?.end(this.#howItEnded, accounting.usage);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
+    this.#visit = null;
+    this.#cached = undefined;
   }
 
   get #howItEnded(): 'complete' | 'cut' | 'client-left' {

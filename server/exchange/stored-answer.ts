@@ -25,7 +25,7 @@ export type Pace = number;
 export async function sendStored(
   client: ClientResponse,
   answer: StoredAnswer,
-  { pace, answerer, gone }: { pace: Pace; answerer: Answerer; gone: AbortSignal },
+  { pace, answerer, gone }: { pace: Pace; answerer: Answerer | null; gone: AbortSignal },
 ): Promise<void> {
   const startMs = performance.now();
   const isDue = (piece: StoredPiece | undefined) =>
@@ -33,7 +33,7 @@ export async function sendStored(
   if (!(await isDue(answer.pieces[0]))) return;
   client.begin(answer.status, answer.headers, answerer);
   const isWhole = pace === 0 && !answer.isCut;
-  if (isWhole) return client.end(outcomeOf(answer), null, Buffer.concat(answer.pieces.map(({ bytes }) => bytes)));
+  if (isWhole) return client.end(outcomeOf(answer), null, joined(answer));
   for (const piece of answer.pieces) {
     if (!(await isDue(piece))) return;
     await written(client, piece.bytes, gone);
@@ -41,6 +41,12 @@ export async function sendStored(
   if (gone.aborted) return;
   if (answer.isCut) client.cut();
   else client.end(outcomeOf(answer), null);
+}
+
+/** A single piece is sent as it is, so that all who get it share its memory. */
+function joined({ pieces }: StoredAnswer): Buffer {
+  const [only, ...others] = pieces.map(({ bytes }) => bytes);
+  return only && others.length === 0 ? only : Buffer.concat(pieces.map(({ bytes }) => bytes));
 }
 
 function outcomeOf({ status }: StoredAnswer): 'ok' | 'error' {

@@ -12,17 +12,17 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { AttemptsOptions } from './attempts-options.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
-import { ClientResponse, drainMs, unreadMs } from './client-response.ts';
+import { type ClientResponse, drainMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
+import { openClient } from './open-client.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
@@ -31,7 +31,6 @@ import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import { joinTaps } from './response-tap.ts';
 import { signed } from './sign-request.ts';
 import { tellFailure } from './tell-failure.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
@@ -60,20 +59,11 @@ export class UpstreamAttempts {
   #hasLeft = false;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
-    const { response, settings, trace, capture, recording } = options;
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
     this.#preparation = new RequestPreparation(options, callPlan, call);
-    this.client = new ClientResponse({
-      response,
-      requestId: trace.id,
-      framing: framingOf(call.match.route),
-      keepAliveMs: settings.keepAliveCommentMs,
-      unreadMs,
-      showsAttempts: settings.replyHeaders,
-      tap: recording ? joinTaps([capture?.response ?? null, recording]) : (capture?.response ?? null),
-    });
+    this.client = openClient(options, call);
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }

@@ -52,7 +52,7 @@ export interface Settled {
   /** Unix milliseconds. */
   startedAt: number;
   used: Spent;
-  /** It did not reach a provider, so it does not count as a request. */
+  /** It did not reach a provider, and was not answered from the cache, so it does not count as a request. */
   isVoid: boolean;
 }
 

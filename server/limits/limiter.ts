@@ -188,11 +188,12 @@ function nameOf(scope: LimitScope, id: string): string {
 
 /** An unknown cost counts as 0 and as an unpriced request. */
 function settledBy(record: RequestRecord): Settled {
-  const { startedAt, usage, costUsd, attempts } = record;
+  const { startedAt, usage, costUsd, attempts, cached } = record;
+  const isFromCache = cached !== null && cached.result !== 'miss';
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return {
     startedAt,
     used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
-    isVoid: attempts.every(({ connectMs, status }) => connectMs === null && status === null),
+    isVoid: !isFromCache && attempts.every(({ connectMs, status }) => connectMs === null && status === null),
   };
 }

@@ -47,6 +47,7 @@ export function compileGroup(
     providers: ranked,
     passthrough: compilePassthrough(group, ranked),
     policy: group.policy,
+    cache: group.cache,
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,

@@ -2,6 +2,7 @@
  * The compiled, immutable configuration. A request uses one snapshot from beginning to end. Listing and routing use the same
  * compiled group, so a key lists exactly the models that it may use.
  */
+import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
@@ -61,6 +62,8 @@ export interface CompiledGroup {
   /** The provider for paths that Sluice does not serve itself; if there is none, the reason as a message for a person. */
   passthrough: { provider: CompiledProvider } | { provider: null; why: string };
   policy: Policy;
+  /** Null: its answers are not cached. */
+  cache: CacheSettings | null;
   /** By provider id; the provider's own override the group's, and these the defaults. */
   timeouts: ReadonlyMap<string, TargetTimeouts>;
 }

@@ -536,6 +536,7 @@ export const lookAtNone = [
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
+  'exchange/cache/answer-tap.ts',
   'exchange/capture/exchange-capture.ts',
   'exchange/capture/message-capture.ts',
   'exchange/capture/response-capture.ts',

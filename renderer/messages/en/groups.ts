@@ -98,6 +98,22 @@ export const groups = {
   unpricedHint:
     'Applies to hard budgets in dollars of the group or its keys. The cost of such models is not counted. Otherwise they are refused until you set their price.',
   setPrices: 'Set prices',
+  cache: {
+    title: 'Response cache',
+    on: 'Answer equal requests from memory',
+    onHint: 'Embeddings, moderations and conversations with temperature 0. Costs nothing, and no provider is asked.',
+    ttl: 'Keep answers for (seconds)',
+    size: 'Maximum size (MB)',
+    coalesce: 'Send equal requests at the same time only once',
+    coalesceHint: 'The others wait for the answer of the first one.',
+    forced: 'Also cache requests that may get a different answer each time',
+    forcedHint: 'Such as conversations with a temperature above 0. Repeated requests then always get the same answer.',
+    holds: (entries: number, count: string, bytes: string) =>
+      `${count} ${entries === 1 ? 'answer' : 'answers'}, ${bytes}`,
+    saved: (requests: number, count: string, cost: string) =>
+      `${count} ${requests === 1 ? 'request' : 'requests'} answered since the start, ${cost} saved`,
+    clear: 'Clear cache',
+  },
   captureTitle: 'Capture',
   capture: 'Capture all requests',
   captureOnRequest: 'Let clients have single requests captured',

@@ -32,6 +32,15 @@ export const inspector = {
     `Answered${provider === null ? '' : ` by ${provider}`} after ${count} failed ${failures === 1 ? 'attempt' : 'attempts'}`,
   duration: 'Duration',
   firstByte: 'First byte',
+  cache: {
+    name: 'Response cache',
+    results: {
+      hit: 'answered from memory',
+      shared: 'same answer as an equal request',
+      miss: 'answered by a provider',
+    },
+    saved: (cost: string) => `${cost} saved`,
+  },
   rate: 'Output speed',
   tokensPerSecond: (count: string) => `${counted(count, 'token')}/s`,
   status: 'Status',

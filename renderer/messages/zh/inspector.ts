@@ -29,6 +29,11 @@ export const inspector: Messages['inspector'] = {
   rescued: (_failures, count, provider) => `失败 ${count} 次后${provider === null ? '成功' : `由 ${provider} 完成`}`,
   duration: '耗时',
   firstByte: '首字节',
+  cache: {
+    name: '响应缓存',
+    results: { hit: '由缓存回答', shared: '与相同请求共用响应', miss: '由服务商回答' },
+    saved: (cost) => `节省 ${cost}`,
+  },
   rate: '输出速度',
   tokensPerSecond: (count) => `每秒 ${count} 个 token`,
   status: '状态',

@@ -13,6 +13,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useEdits } from '../../state/use-edits.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { useQuery } from '../../state/use-query.ts';
+import { CacheField } from './CacheField.tsx';
 import { CaptureField } from './CaptureField.tsx';
 import { DefaultModels } from './DefaultModels.tsx';
 import classes from './Groups.module.css';
@@ -90,6 +91,9 @@ export function GroupForm({ group }: { group: GroupView }) {
           </Lockable>
           <Lockable lock={lockOf('unpriced')}>
             <UnpricedField draft={draft} change={change} />
+          </Lockable>
+          <Lockable lock={lockOf('cache')}>
+            <CacheField group={group} draft={draft} change={change} />
           </Lockable>
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />

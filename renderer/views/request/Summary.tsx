@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { CacheNote } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
@@ -52,6 +53,10 @@ function Facts({ request }: { request: RequestView }) {
   const credentialName = useCredentialName();
   const isRenamed = modelServed !== null && modelServed !== modelAsked;
   const rate = outputRateOf(request);
+  const cacheFact = ({ result, savedUsd }: CacheNote) => {
+    const said = names.cache.results[result];
+    return savedUsd === null ? said : `${said} · ${names.cache.saved(formats.dollars(savedUsd))}`;
+  };
   const facts: [name: string, value: ReactNode][] = [
     [factNames.time, formats.fullMoment(request.startedAt)],
     [names.duration, totalMs !== null && formats.duration(totalMs)],
@@ -65,6 +70,7 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.stream, request.stream ? streamed : notStreamed],
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],
+    [names.cache.name, request.cached && cacheFact(request.cached)],
   ];
   return (
     <>

@@ -1,0 +1,116 @@
+import { Button, NumberInput, SimpleGrid, Switch } from '@mantine/core';
+import type { GroupView } from '../../../server/contract/access-views.ts';
+import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { FieldPart } from '../../components/FieldPart.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { useQuery } from '../../state/use-query.ts';
+import classes from './Groups.module.css';
+import type { DraftProps } from './group-draft.ts';
+
+/** As the configuration has them where nothing is said. */
+const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
+const megabyte = 1_000_000;
+
+/** Whether equal requests are answered from memory, and what that has brought so far. */
+export function CacheField({ group, draft, change }: DraftProps & { group: GroupView }) {
+  const { cache: names } = useMessages().groups;
+  const { cache } = draft;
+  const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
+  return (
+    <FieldPart legend={names.title}>
+      <Switch
+        label={names.on}
+        description={names.onHint}
+        checked={cache !== null}
+        onChange={(event) => change({ cache: event.currentTarget.checked ? usual : null })}
+      />
+      {cache && <Settings cache={cache} onChange={set} />}
+      {group.cache && <Contents groupId={group.id} />}
+    </FieldPart>
+  );
+}
+
+interface SettingsProps {
+  cache: CacheSettings;
+  onChange(changes: Partial<CacheSettings>): void;
+}
+
+function Settings({ cache, onChange }: SettingsProps) {
+  const { cache: names } = useMessages().groups;
+  return (
+    <>
+      <SimpleGrid cols={2} spacing="sm" className={classes.level}>
+        <NumberInput
+          label={names.ttl}
+          min={1}
+          max={31_536_000}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={cache.ttlSeconds}
+          onChange={(value) =>
+            onChange({ ttlSeconds: typeof value === 'number' && value > 0 ? value : usual.ttlSeconds })
+          }
+        />
+        <NumberInput
+          label={names.size}
+          min={1}
+          max={4_000}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={Math.max(1, Math.round(cache.maxBytes / megabyte))}
+          onChange={(value) =>
+            onChange({ maxBytes: typeof value === 'number' && value > 0 ? value * megabyte : usual.maxBytes })
+          }
+        />
+      </SimpleGrid>
+      <Switch
+        label={names.coalesce}
+        description={names.coalesceHint}
+        checked={cache.coalesce}
+        onChange={(event) => onChange({ coalesce: event.currentTarget.checked })}
+      />
+      <Switch
+        label={names.forced}
+        description={names.forcedHint}
+        checked={cache.forced}
+        onChange={(event) => onChange({ forced: event.currentTarget.checked })}
+      />
+    </>
+  );
+}
+
+/** What the cache holds now, with the button that empties it. */
+function Contents({ groupId }: { groupId: string }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups.cache;
+  const caches = useQuery<'caches'>({ type: 'caches' });
+  const command = useCommand();
+  const view = caches.answer?.find((each) => each.groupId === groupId);
+  const clear = async () => {
+    if (await command.run({ type: 'cache.clear', group: groupId })) caches.askAgain();
+  };
+  if (!view) return null;
+  const { entries, bytes, hits, shared, savedUsd } = view;
+  return (
+    <>
+      <p role="status" className={classes.outcome}>
+        {names.holds(entries, formats.number(entries), formats.bytes(bytes))}
+        {' · '}
+        {names.saved(hits + shared, formats.number(hits + shared), formats.dollars(savedUsd))}
+      </p>
+      {command.problem && <CommandProblem problem={command.problem} />}
+      <Button
+        variant="default"
+        size="xs"
+        className={classes.start}
+        disabled={entries === 0}
+        loading={command.isRunning}
+        onClick={() => void clear()}
+      >
+        {names.clear}
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: it is asked by key. */
+import type { CacheView, ClearedCache } from '../contract/answer-cache.ts';
+import { GroupCache } from './group-cache.ts';
+
+export class AnswerCache {
+  readonly #groups = new Map<string, GroupCache>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Made on first use. */
+  of(groupId: string): GroupCache {
+    const present = this.#groups.get(groupId);
+    if (present) return present;
+    const made = new GroupCache(this.#nowMs);
+    this.#groups.set(groupId, made);
+    return made;
+  }
+
+  /** Null: all groups. Answers that are still arriving are not stored either. */
+  clear(groupId: string | null): ClearedCache {
+    const cleared = { entries: 0, bytes: 0 };
+    for (const [id, group] of this.#groups) {
+      if (groupId !== null && id !== groupId) continue;
+      cleared.entries += group.entries;
+      cleared.bytes += group.bytes;
+      group.clear();
+    }
+    return cleared;
+  }
+
+  /** Forgets all other groups, whose caches have been turned off. */
+  keepOnly(groupIds: ReadonlySet<string>): void {
+    for (const id of this.#groups.keys()) if (!groupIds.has(id)) this.#groups.delete(id);
+  }
+
+  view(groupId: string): CacheView {
+    const group = this.#groups.get(groupId);
+    const unused = { entries: 0, bytes: 0, hits: 0, shared: 0, misses: 0, savedUsd: 0 };
+    return { groupId, ...(group?.view() ?? unused) };
+  }
+}

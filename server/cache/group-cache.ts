@@ -1,0 +1,121 @@
+import type { CacheView } from '../contract/answer-cache.ts';
+import type { Usage } from '../contract/ledger.ts';
+
+export interface CachedAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** Of the request that was answered; null if unknown. */
+  usage: Usage | null;
+  costUsd: number | null;
+}
+
+interface Entry {
+  answer: CachedAnswer;
+  bytes: number;
+  storedAtMs: number;
+}
+
+/** A request whose answer is on its way, for which equal ones may wait. */
+export interface Flight {
+  /** Null if it brought nothing that can be used again. Never rejects. */
+  landed: Promise<CachedAnswer | null>;
+  land(answer: CachedAnswer | null): void;
+}
+
+/** Roughly what an entry takes besides its body. */
+const entryBytes = 1024;
+
+/** The answers of one group. Those unused for longest come first in the map. */
+export class GroupCache {
+  readonly #nowMs: () => number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #flights = new Map<string, Flight>();
+  readonly #counts = { hits: 0, shared: 0, misses: 0, savedUsd: 0 };
+  #bytes = 0;
+  #generation = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  get entries(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Changes when the cache is cleared; an answer is stored only under that at which its request began. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  find(key: string, ttlMs: number): CachedAnswer | null {
+    const entry = this.#entries.get(key);
+    if (!entry) return null;
+    this.#remove(key, entry);
+    const ageMs = this.#nowMs() - entry.storedAtMs;
+    // A clock that was set back must not make an entry last for longer.
+    if (ageMs < 0 || ageMs >= ttlMs) return null;
+    this.#add(key, entry);
+    return entry.answer;
+  }
+
+  store(key: string, answer: CachedAnswer, { generation, maxBytes }: { generation: number; maxBytes: number }): void {
+    const bytes = answer.body.length + entryBytes;
+    if (generation !== this.#generation || bytes > maxBytes) return;
+    const before = this.#entries.get(key);
+    if (before) this.#remove(key, before);
+    this.#add(key, { answer, bytes, storedAtMs: this.#nowMs() });
+    for (const [oldKey, old] of this.#entries) {
+      if (this.#bytes <= maxBytes) break;
+      this.#remove(oldKey, old);
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#flights.clear();
+    this.#bytes = 0;
+    this.#generation++;
+  }
+
+  flight(key: string): Flight | null {
+    return this.#flights.get(key) ?? null;
+  }
+
+  /** The flight must be landed, whatever becomes of its request. */
+  takeOff(key: string): Flight {
+    const { promise, resolve } = Promise.withResolvers<CachedAnswer | null>();
+    const flight: Flight = {
+      landed: promise,
+      land: (answer) => {
+        if (this.#flights.get(key) === flight) this.#flights.delete(key);
+        resolve(answer);
+      },
+    };
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  count(result: 'hits' | 'shared' | 'misses', savedUsd: number | null): void {
+    this.#counts[result]++;
+    this.#counts.savedUsd += savedUsd ?? 0;
+  }
+
+  view(): Omit<CacheView, 'groupId'> {
+    return { entries: this.entries, bytes: this.bytes, ...this.#counts };
+  }
+
+  #add(key: string, entry: Entry): void {
+    this.#entries.set(key, entry);
+    this.#bytes += entry.bytes;
+  }
+
+  #remove(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+}

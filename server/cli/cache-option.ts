@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from 'commander';
+import type { GroupConfig } from '../contract/config.ts';
+
+export const cacheHelp = 'ttl=1h,size=64,coalesce,forced';
+
+const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const megabyte = 1_000_000;
+
+/**
+ * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). What is not named takes its default.
+ * @throws InvalidArgumentError
+ */
+export function parseCache(text: string): GroupConfig['cache'] | Partial<NonNullable<GroupConfig['cache']>> {
+  if (text === 'off') return null;
+  if (text === 'on') return {};
+  return Object.assign({}, ...text.split(',').map(settingOf));
+}
+
+function settingOf(text: string): Partial<NonNullable<GroupConfig['cache']>> {
+  if (text === 'coalesce' || text === 'forced') return { [text]: true };
+  const [, count, unit = 's'] = /^ttl=(\d{1,9})([smhd])?$/.exec(text) ?? [];
+  if (count) return { ttlSeconds: Number(count) * secondsOf[unit as keyof typeof secondsOf] };
+  const [, size] = /^size=(\d{1,6})$/.exec(text) ?? [];
+  if (size) return { maxBytes: Number(size) * megabyte };
+  throw new InvalidArgumentError(`Use "on", "off", or some of ${cacheHelp} (ttl in s, m, h or d; size in MB).`);
+}

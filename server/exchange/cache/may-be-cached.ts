@@ -1,0 +1,84 @@
+/** Which requests the response cache answers. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { pattern } from '../../bounded-pattern.ts';
+import type { CacheSettings } from '../../contract/answer-cache.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { parseObject } from '../../wire/json/parse-object.ts';
+import type { RouteMatch } from '../../wire/registry.ts';
+import type { RequestBody } from '../request-body.ts';
+
+export const cacheHeader = 'x-sluice-cache';
+
+/** `refresh`: the request is sent, and its answer replaces the stored one. */
+export type CacheUse = 'none' | 'normal' | 'refresh';
+
+interface CacheableCall {
+  match: RouteMatch;
+  body: RequestBody;
+}
+
+/** Longer bodies take too long to hash on the event loop. */
+const maxRequestBytes = 8 * 1024 * 1024;
+/** Longer bodies take too long to parse; they are cached only where that is asked for. */
+const maxParsedBytes = 512 * 1024;
+
+export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { forced }: CacheSettings): CacheUse {
+  const wanted = String(headers[cacheHeader] ?? '')
+    .trim()
+    .toLowerCase();
+  const control = String(headers['cache-control'] ?? '').toLowerCase();
+  if (wanted === 'skip' || control.includes('no-store') || !mayBeKept(call)) return 'none';
+  if (!forced && wanted !== 'use' && !isDeterministic(call)) return 'none';
+  return control.includes('no-cache') ? 'refresh' : 'normal';
+}
+
+/** Whether the answer depends on the request alone and leaves nothing behind at the provider. */
+function mayBeKept({ match, body }: CacheableCall): boolean {
+  const { route } = match;
+  if (route.method !== 'POST' || match.passed !== null || route.session !== null) return false;
+  if (body.captured === null || body.isOnce || body.size > maxRequestBytes) return false;
+  if (body.fields.previousResponseId !== null) return false;
+  return route.job === null || isUnstoredResponse({ match, body });
+}
+
+function isUnstoredResponse({ match: { route }, body }: CacheableCall): boolean {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates' || body.fields.store) return false;
+  return !route.wire.request.isBackground(body) && body.raw('conversation') === null;
+}
+
+/** Whether the same request is meant to get the same answer each time. */
+function isDeterministic({ match: { route }, body }: CacheableCall): boolean {
+  const { operation } = route.wire;
+  if (route.writeTokenCount || operation === 'embeddings' || operation === 'moderations') return true;
+  if (operation !== 'chat' && operation !== 'completions' && operation !== 'responses') return false;
+  if (body.captured === null || body.size > maxParsedBytes) return false;
+  const request = parseObject(body.captured.toString('utf8'));
+  return request !== null && temperatureOf(request) === 0 && runsNothingAtProvider(request);
+}
+
+function temperatureOf({ temperature, generationConfig }: Record<string, unknown>): unknown {
+  return isObject(generationConfig) ? generationConfig.temperature : temperature;
+}
+
+/** Searches and programs that a provider runs bring something else each time. */
+function runsNothingAtProvider(request: Record<string, unknown>): boolean {
+  const { tools } = request;
+  if (providerFields.some((name) => request[name] != null) || isObject(request.prompt)) return false;
+  return tools == null || (Array.isArray(tools) && tools.every(isRunByClient));
+}
+
+/** OpenAI's web search in chats, Anthropic's MCP connector and containers, OpenRouter's plugins. */
+const providerFields = ['web_search_options', 'mcp_servers', 'container', 'plugins'] as const;
+
+function isRunByClient(tool: unknown): boolean {
+  if (!isObject(tool)) return false;
+  const { type } = tool;
+  if (typeof type === 'string') return clientTools.has(type) || anthropicClientTool.test(type);
+  // Anthropic's tools need no type; Gemini's are told by their members.
+  if ('input_schema' in tool) return true;
+  return Object.keys(tool).every((name) => name === 'functionDeclarations' || name === 'function_declarations');
+}
+
+const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'local_shell', 'apply_patch']);
+/** With the date of their version: Anthropic, "Bash tool", "Text editor tool", "Computer use tool", "Memory tool". */
+const anthropicClientTool = pattern(/^(?:bash|text_editor|computer|memory)_\d{8}$/);

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { OutgoingCall } from '../outgoing-request.ts';
+import type { CallPlan } from '../plan.ts';
+
+/**
+ * Equal for requests that every provider must answer alike: operation, model asked, targets, headers that are passed on, and
+ * the body byte for byte. The order of a JSON object's members counts, since models follow that of a schema.
+ *
+ * `lossy`: the request's `x-sluice-lossy`.
+ */
+export function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | string[] | undefined): string {
+  const { match, group, body, headers, path, query } = call;
+  const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
+  const sent = Object.keys(headers).filter(decides).sort();
+  const about = JSON.stringify([
+    match.route.method,
+    match.route.wire.name,
+    path,
+    query,
+    plan.model,
+    targets,
+    [group.policy.losses, lossy ?? null],
+    sent.map((name) => [name, headers[name]]),
+  ]);
+  const hash = createHash('sha256').update(`${about.length}\n${about}\n`);
+  return hash.update(body.captured ?? '').digest('base64');
+}
+
+/** Headers that identify the client, its session or its attempt, and do not affect the answer. */
+const idle: ReadonlySet<string> = new Set([
+  'user-agent',
+  'x-title',
+  'http-referer',
+  'date',
+  'cache-control',
+  'pragma',
+  'cookie',
+  'priority',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'idempotency-key',
+  'x-request-id',
+  'x-client-request-id',
+  'x-app',
+  'x-claude-code-session-id',
+  'session_id',
+  'conversation_id',
+  'originator',
+]);
+const idlePrefix = 'x-stainless-';
+
+function decides(name: string): boolean {
+  return !idle.has(name) && !name.startsWith(idlePrefix);
+}

@@ -1,0 +1,27 @@
+import type { Config } from '../contract/config.ts';
+import { createPriceTable, type PriceTable } from './price-table.ts';
+
+interface ConfigInForce {
+  current: { config: Config };
+  onChange(listener: (now: { config: Config }) => void): unknown;
+}
+
+/** The prices of the configuration in force. */
+export function followPrices(config: ConfigInForce): PriceTable {
+  let prices = pricesOf(config.current.config);
+  config.onChange((now) => {
+    prices = pricesOf(now.config);
+  });
+  return {
+    cost: (...asked) => prices.cost(...asked),
+    tokenPrice: (...asked) => prices.tokenPrice(...asked),
+    maxOutput: (...asked) => prices.maxOutput(...asked),
+    applied: (...asked) => prices.applied(...asked),
+  };
+}
+
+/** Prices are looked up by preset, since a provider's id is arbitrary. */
+function pricesOf({ settings, providers }: Config): PriceTable {
+  const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
+  return createPriceTable(settings.prices, (provider) => presets.get(provider));
+}
