@@ -131,6 +131,11 @@ export interface RequestRecord extends RequestStarted {
   emulated: readonly LossNote[];
   /** Why headers and bodies are kept; null if they are not. */
   captured: CaptureCause | null;
+  /**
+   * The fault on purpose that the client met, such as `stall`; null if none. Its outcome says nothing about a provider, and
+   * is not counted as an error.
+   */
+  fault: string | null;
 }
 
 /** The dimensions by which usage can be grouped. */

@@ -147,6 +147,10 @@ export const ledgerMigrations: readonly string[] = [
   ALTER TABLE usage_cells ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE usage_days ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- The fault on purpose that the client met; null: none.
+  ALTER TABLE requests ADD COLUMN fault TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

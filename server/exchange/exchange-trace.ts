@@ -88,6 +88,8 @@ export class RequestTrace implements Labelled {
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
+  /** The fault on purpose that the client met; null if none. */
+  fault: string | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -213,6 +215,7 @@ export class RequestTrace implements Labelled {
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
       captured: this.captured,
+      fault: this.fault,
     };
   }
 

@@ -157,5 +157,6 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     dropped: [],
     emulated: [],
     captured: null,
+    fault: null,
   };
 }

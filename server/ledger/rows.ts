@@ -19,7 +19,7 @@ const startedColumns = 'id, started_at, key_id, group_id, route, method, capabil
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses, captured';
+  'first_content_ms, longest_gap_ms, losses, captured, fault';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -99,6 +99,7 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     only?.longestGapMs ?? null,
     lossesOf(row),
     row.captured ?? 0,
+    row.fault,
   ];
 }
 
@@ -180,5 +181,6 @@ export function toLedgerRow(row: Row): RequestView {
     clientRetries: number(row.client_retries) ?? 0,
     ...json<KeptLosses>(row.losses, noLosses),
     captured: captureCauses.find((cause) => cause === row.captured) ?? null,
+    fault: text(row.fault),
   };
 }

@@ -125,5 +125,6 @@ export function finished(id: string): RequestRecord {
     dropped: [],
     emulated: [],
     captured: null,
+    fault: null,
   };
 }

@@ -69,6 +69,7 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     dropped: [],
     emulated: [],
     captured: null,
+    fault: null,
     ...more,
   };
 }

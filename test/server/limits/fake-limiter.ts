@@ -115,6 +115,7 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     dropped: [],
     emulated: [],
     captured: null,
+    fault: null,
     ...more,
   };
 }
