@@ -14,6 +14,7 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -33,6 +34,7 @@ import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
 import { captureScopeOf, startCapture } from './start-capture.ts';
+import { faultScopeOf, startFaults } from './start-faults.ts';
 import { storeChange } from './store-change.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
@@ -54,6 +56,7 @@ interface ExecutePorts {
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
   captureSwitch: CaptureSwitch;
+  faults: FaultSwitch;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -66,6 +69,8 @@ type OtherType =
   | 'key.reveal'
   | 'capture.start'
   | 'capture.stop'
+  | 'faults.start'
+  | 'faults.stop'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -114,6 +119,11 @@ export function createExecute(ports: ExecutePorts): Execute {
     'capture.stop': async (scope) => {
       ports.captureSwitch.stop(captureScopeOf(scope));
       return { timed: ports.captureSwitch.timed };
+    },
+    'faults.start': (command) => startFaults(ports, command),
+    'faults.stop': async (scope) => {
+      ports.faults.stop(faultScopeOf(scope));
+      return { faults: ports.faults.timed };
     },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {

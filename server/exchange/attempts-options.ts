@@ -6,6 +6,7 @@ import type { Picker } from '../routing/picker.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import type { PreparationPorts } from './prepare-request.ts';
 
 /** What the attempts of a request need of the engine. */
@@ -25,4 +26,6 @@ export interface AttemptsOptions {
   trace: RequestTrace;
   /** Null if the request is not captured. */
   capture: ExchangeCapture | null;
+  /** Null if the response meets no fault on purpose. */
+  faulted: FaultedOutput | null;
 }

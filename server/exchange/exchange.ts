@@ -14,6 +14,7 @@ import type { AttemptsPorts } from './attempts-options.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
@@ -52,6 +53,8 @@ export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #options: ExchangeOptions;
   readonly #trace: RequestTrace;
+  /** Set before `run` if the response is to meet a fault on purpose. */
+  faulted: FaultedOutput | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
   #reserved: Reserved | null = null;
@@ -115,6 +118,7 @@ export class Exchange {
         settings,
         trace: this.#trace,
         capture: this.#capture,
+        faulted: this.faulted,
       },
       plan,
       call,

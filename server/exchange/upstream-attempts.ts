@@ -61,7 +61,7 @@ export class UpstreamAttempts {
   #hasLeft = false;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
-    const { response, settings, trace, capture } = options;
+    const { response, settings, trace, capture, faulted } = options;
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -74,6 +74,7 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
       tap: capture?.response ?? null,
+      faulted,
     });
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
