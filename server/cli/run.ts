@@ -1,20 +1,15 @@
 /** `sluice run`: starts a program that finds Sluice in its environment, with a key of its own that ends with it. */
-import { writeFile } from 'node:fs/promises';
-import { constants } from 'node:os';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
-import spawn from 'cross-spawn';
 import { readEnvironment } from '../environment.ts';
-import { systemErrorCode } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openListening } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
-import { type ProgramSettings, programSettings } from './program-settings.ts';
+import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
-import { toolEnvironment, withTool } from './tool-environment.ts';
 
-interface RunOptions {
+export interface RunOptions {
   key?: string;
   group?: string;
   model?: string;
@@ -47,16 +42,26 @@ export function addRun(program: Command, terminal: Terminal): void {
     .passThroughOptions();
   run.action(async () => {
     const options = run.opts<RunOptions>();
-    if (options.key && options.group) {
-      throw new CliError('Use either --key or --group: a key belongs to its group.', exitCodes.usage);
-    }
     process.exitCode = await runProgram(run.args, options, terminal);
   });
 }
 
+/** Called with the program's key before the program starts; resolves with what is called once it has ended. */
+export type AroundRun = (control: Control, keyId: string) => Promise<() => Promise<void>>;
+
+const nothingAround: AroundRun = async () => async () => {};
+
 /** Resolves with the program's exit code once it has ended. */
-async function runProgram(line: readonly string[], options: RunOptions, terminal: Terminal): Promise<number> {
-  const [command = '', ...parameters] = line;
+export async function runProgram(
+  line: readonly string[],
+  options: RunOptions,
+  terminal: Terminal,
+  around = nothingAround,
+): Promise<number> {
+  if (options.key && options.group) {
+    throw new CliError('Use either --key or --group: a key belongs to its group.', exitCodes.usage);
+  }
+  const [command = ''] = line;
   const output = createOutput(terminal, false);
   const environment = readEnvironment(terminal.env);
   const dataDir = options.dataDir ?? environment.dataDir;
@@ -70,37 +75,19 @@ async function runProgram(line: readonly string[], options: RunOptions, terminal
   try {
     const key = await keyFor(basename(command), options, { control, output });
     try {
-      const models = await control.query({ type: 'models', key: key.id });
-      const access = { origin: control.origin, key: key.secret, model: options.model };
-      const settings = programSettings(
-        command,
-        access,
-        models.map(({ id }) => id),
-      );
-      const env = {
-        ...withTool(terminal.env, toolEnvironment(access, terminal.env)),
-        ...settings.env,
-        ...(await writtenSettings(settings, dataDir, terminal.env)),
-      };
-      return await waitFor(command, [...settings.parameters, ...parameters], env);
+      const end = await around(control, key.id);
+      try {
+        const { origin } = control;
+        return await startProgram(line, { origin, key, model: options.model, control, dataDir, env: terminal.env });
+      } finally {
+        await end();
+      }
     } finally {
       await key.release();
     }
   } finally {
     await control.close();
   }
-}
-
-/** Writes the file of a program's settings, unless the user has one of their own; returns the variable that names it. */
-async function writtenSettings(
-  { file }: ProgramSettings,
-  dataDir: string,
-  present: Terminal['env'],
-): Promise<Record<string, string>> {
-  if (!file || present[file.variable]) return {};
-  const path = resolve(dataDir, file.name);
-  await writeFile(path, file.text, { mode: 0o600 });
-  return { [file.variable]: path };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -137,34 +124,4 @@ async function keyFor(
     await control.execute({ type: 'key.revoke', id: keyId }).catch(report);
   };
   return { id: keyId, secret: made.secret, release };
-}
-
-/** The exit codes of env(1) and of POSIX shells. */
-const cannotStart = 126;
-const notFound = 127;
-const killedBy = 128;
-
-function waitFor(command: string, parameters: string[], env: Readonly<Record<string, string | undefined>>) {
-  return new Promise<number>((resolve, reject) => {
-    const child = spawn(command, parameters, { stdio: 'inherit', env });
-    // Ctrl+C reaches the program itself, which shares the terminal; this process ends after it.
-    const ignore = () => {};
-    const forward = (signal: NodeJS.Signals) => void child.kill(signal);
-    process.on('SIGINT', ignore);
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
-    const settle = () => {
-      process.off('SIGINT', ignore);
-      for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.off(signal, forward);
-    };
-    child.on('error', (error) => {
-      settle();
-      const isMissing = systemErrorCode(error) === 'ENOENT';
-      const reason = isMissing ? 'there is no such program' : error.message;
-      reject(new CliError(`${command} cannot be started: ${reason}.`, isMissing ? notFound : cannotStart));
-    });
-    child.on('exit', (code, signal) => {
-      settle();
-      resolve(code ?? killedBy + (signal ? constants.signals[signal] : 0));
-    });
-  });
 }
