@@ -270,6 +270,7 @@ function apiPorts(
     bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
     cassette: cassette ?? null,
+    faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),

@@ -49,6 +49,7 @@ const data = [
   'reasoning',
   'usage',
   'transport',
+  'faults',
   'providers',
   'routing',
   'limits',
@@ -97,6 +98,7 @@ const mayImport: Record<string, string[]> = {
   connect: ground,
   control: [...ground, ...data, 'connect', 'demo', 'translate', 'wire'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
+  faults: ['contract', 'bounded-pattern.ts', 'wire'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],
   cassettes: [...ground, 'exchange', 'wire'],
@@ -176,7 +178,7 @@ describe('the engine', () => {
   });
 
   test('tries every file that reads what strangers send on its worst input', () => {
-    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|translate|wire)\//;
+    const paths = /^server\/(?:exchange|faults|http|transport|routing|usage|limits|jobs|providers|translate|wire)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

@@ -89,6 +89,17 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'capture off': ['sluice capture off --key my-editor'],
   'cache stats': ['sluice cache stats'],
   'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],
+  'faults list': ['sluice faults list'],
+  'faults show': ['sluice faults show rough'],
+  'faults start': [
+    'sluice faults start --key my-editor --profile flaky-streams --for 30m',
+    'sluice faults start --group default --fault "rate-limit;retry-after=2;every=3"',
+  ],
+  'faults stop': ['sluice faults stop', 'sluice faults stop --key my-editor'],
+  'faults run': [
+    'sluice faults run --profile rough -- npm test',
+    'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
+  ],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

@@ -13,6 +13,7 @@ interface PutOptions {
   expires?: number | 'never';
   models?: string[];
   limit?: LimitsChoice;
+  faults?: boolean;
 }
 
 const mostGraceHours = 168;
@@ -35,7 +36,9 @@ function addPut(key: Command, { on }: Verbs): void {
     .option('--group <id>', 'the group it belongs to')
     .option('--expires <when>', 'a date, a time span such as 30d, or "never"', parseExpiry)
     .option('--models <patterns>', 'only these of the group’s models; "all" for all of them', collectList)
-    .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits);
+    .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
+    .option('--faults', 'let its requests ask for faults on purpose, by the header x-sluice-fault')
+    .option('--no-faults', 'refuse such requests');
   on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
     const changes = changesOf(options);
     if (Object.keys(changes).length === 0) {
@@ -115,13 +118,14 @@ function addSecretVerbs(key: Command, { on }: Verbs): void {
   });
 }
 
-function changesOf({ name, group, expires, models, limit }: PutOptions): KeyChanges {
+function changesOf({ name, group, expires, models, limit, faults }: PutOptions): KeyChanges {
   return {
     ...(name !== undefined && { name: name === '' ? null : name }),
     ...(group !== undefined && { group }),
     ...(expires !== undefined && { expiresAt: expires === 'never' ? null : new Date(expires).toISOString() }),
     ...(models && { models: models.length === 1 && models[0] === 'all' ? null : models }),
     ...(limit && { limits: limit === 'none' ? null : limit }),
+    ...(faults !== undefined && { faults }),
   };
 }
 

@@ -13,6 +13,7 @@ import { addDoctor } from './doctor.ts';
 import { addEnvVerb } from './env.ts';
 import { addExamples } from './examples.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
+import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
@@ -103,6 +104,7 @@ export function createProgram(terminal: Terminal): Command {
   addLogVerb(program, verbs);
   addCaptureVerbs(program, verbs);
   addCacheVerbs(program, verbs);
+  addFaultVerbs(program, terminal, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

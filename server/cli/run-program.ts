@@ -1,15 +1,9 @@
-/** Starts a program that finds Sluice in its environment, and waits for its end. */
-import { writeFile } from 'node:fs/promises';
-import { constants } from 'node:os';
-import { basename, resolve } from 'node:path';
-import spawn from 'cross-spawn';
-import { systemErrorCode } from '../files/file-problem.ts';
+/** Starts a program with a key for it, which ends with the program if it was made for it. */
+import { basename } from 'node:path';
 import type { Control, ListeningControl } from './control.ts';
-import { CliError } from './exit-codes.ts';
 import type { Output } from './output.ts';
-import { type ProgramSettings, programSettings } from './program-settings.ts';
+import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
-import { toolEnvironment, withTool } from './tool-environment.ts';
 
 /** Which key the program uses: this one, or a new one of the group. */
 export interface RunChoices {
@@ -24,6 +18,7 @@ interface RunPlace {
   env: Terminal['env'];
   /** For files of the program's settings. */
   dataDir: string;
+  around?: AroundRun | undefined;
 }
 
 interface RunKey {
@@ -33,40 +28,23 @@ interface RunKey {
   release(): Promise<void>;
 }
 
+/** Called with the program's key before the program starts; resolves with what is called once it has ended. */
+export type AroundRun = (control: Control, keyId: string) => Promise<() => Promise<void>>;
+
 /** Resolves with the program's exit code once it has ended. */
 export async function runProgram(line: readonly string[], choices: RunChoices, place: RunPlace): Promise<number> {
-  const [command = '', ...parameters] = line;
-  const { control, env: present, dataDir } = place;
-  const key = await keyFor(basename(command), choices, place);
+  const { control, env, dataDir, around } = place;
+  const key = await keyFor(basename(line[0] ?? ''), choices, place);
   try {
-    const models = await control.query({ type: 'models', key: key.id });
-    const access = { origin: control.origin, key: key.secret, model: choices.model };
-    const settings = programSettings(
-      command,
-      access,
-      models.map(({ id }) => id),
-    );
-    const env = {
-      ...withTool(present, toolEnvironment(access, present)),
-      ...settings.env,
-      ...(await writtenSettings(settings, dataDir, present)),
-    };
-    return await waitFor(command, [...settings.parameters, ...parameters], env);
+    const end = await around?.(control, key.id);
+    try {
+      return await startProgram(line, { origin: control.origin, key, model: choices.model, control, dataDir, env });
+    } finally {
+      await end?.();
+    }
   } finally {
     await key.release();
   }
-}
-
-/** Writes the file of a program's settings, unless the user has one of their own; returns the variable that names it. */
-async function writtenSettings(
-  { file }: ProgramSettings,
-  dataDir: string,
-  present: Terminal['env'],
-): Promise<Record<string, string>> {
-  if (!file || present[file.variable]) return {};
-  const path = resolve(dataDir, file.name);
-  await writeFile(path, file.text, { mode: 0o600 });
-  return { [file.variable]: path };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -103,34 +81,4 @@ async function keyFor(
     await control.execute({ type: 'key.revoke', id: keyId }).catch(report);
   };
   return { id: keyId, secret: made.secret, release };
-}
-
-/** The exit codes of env(1) and of POSIX shells. */
-const cannotStart = 126;
-const notFound = 127;
-const killedBy = 128;
-
-function waitFor(command: string, parameters: string[], env: Readonly<Record<string, string | undefined>>) {
-  return new Promise<number>((resolve, reject) => {
-    const child = spawn(command, parameters, { stdio: 'inherit', env });
-    // Ctrl+C reaches the program itself, which shares the terminal; this process ends after it.
-    const ignore = () => {};
-    const forward = (signal: NodeJS.Signals) => void child.kill(signal);
-    process.on('SIGINT', ignore);
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
-    const settle = () => {
-      process.off('SIGINT', ignore);
-      for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.off(signal, forward);
-    };
-    child.on('error', (error) => {
-      settle();
-      const isMissing = systemErrorCode(error) === 'ENOENT';
-      const reason = isMissing ? 'there is no such program' : error.message;
-      reject(new CliError(`${command} cannot be started: ${reason}.`, isMissing ? notFound : cannotStart));
-    });
-    child.on('exit', (code, signal) => {
-      settle();
-      resolve(code ?? killedBy + (signal ? constants.signals[signal] : 0));
-    });
-  });
 }

@@ -4,10 +4,10 @@ import { readEnvironment } from '../environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
-import { type RunChoices, runProgram } from './run-program.ts';
+import { type AroundRun, type RunChoices, runProgram } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 
-interface RunOptions extends RunChoices {
+export interface RunOptions extends RunChoices {
   dataDir?: string;
 }
 
@@ -30,15 +30,20 @@ export function addRun(program: Command, terminal: Terminal): void {
     .passThroughOptions();
   run.action(async () => {
     const options = run.opts<RunOptions>();
-    if (options.key && options.group) {
-      throw new CliError('Use either --key or --group: a key belongs to its group.', exitCodes.usage);
-    }
     process.exitCode = await runHere(run.args, options, terminal);
   });
 }
 
 /** With the Sluice of the data folder; if none is running, one runs as long as the program. */
-async function runHere(line: readonly string[], options: RunOptions, terminal: Terminal): Promise<number> {
+export async function runHere(
+  line: readonly string[],
+  options: RunOptions,
+  terminal: Terminal,
+  around?: AroundRun,
+): Promise<number> {
+  if (options.key && options.group) {
+    throw new CliError('Use either --key or --group: a key belongs to its group.', exitCodes.usage);
+  }
   const output = createOutput(terminal, false);
   const environment = readEnvironment(terminal.env);
   const dataDir = options.dataDir ?? environment.dataDir;
@@ -50,7 +55,7 @@ async function runHere(line: readonly string[], options: RunOptions, terminal: T
     windowFolders: terminal.windowFolders,
   });
   try {
-    return await runProgram(line, options, { control, output, env: terminal.env, dataDir });
+    return await runProgram(line, options, { control, output, env: terminal.env, dataDir, around });
   } finally {
     await control.close();
   }

@@ -5,6 +5,7 @@ import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
+import { describeFaults } from './describe-faults.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput, localTime } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -38,6 +39,7 @@ function describeRunning(state: QueryResults['status'], running: number): string
     `Requests:    ${running} running`,
     `Request log: ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
+    ...state.faults.map(describeFaults),
   ];
 }
 

@@ -28,6 +28,8 @@ export interface KeyView {
   limitUse: LimitMeter[];
   /** Headers and bodies of its requests are kept. */
   capture: boolean;
+  /** Requests may ask for faults on purpose. */
+  faults: boolean;
   /** `key.reveal` can show its secret again. */
   canReveal: boolean;
   /** The last four characters of its secret; null: unknown. */

@@ -20,6 +20,8 @@ import {
   servesSchema,
 } from './config.ts';
 import type { ErrorBody } from './errors.ts';
+import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
+import type { TimedFaultsView } from './faults.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
@@ -91,6 +93,7 @@ const keyChangesSchema = z
     models: keySchema.shape.models.unwrap().min(1).nullable(),
     limits: limitsSchema.nullable(),
     capture: z.boolean(),
+    faults: z.boolean(),
   })
   .partial();
 
@@ -169,6 +172,7 @@ export const commandSchema = z.discriminatedUnion('type', [
     models: keySchema.shape.models.unwrap().min(1).optional(),
     limits: limitsSchema.optional(),
     capture: z.boolean().default(false),
+    faults: z.boolean().default(false),
     /** Keep the secret in the secret store, so that it can be shown again; otherwise it is shown only once. */
     keepSecret: z.boolean().default(true),
     expectedRevision,
@@ -202,6 +206,8 @@ export const commandSchema = z.discriminatedUnion('type', [
     .refine(hasOneScope, tooManyScopes),
   /** Ends what `capture.start` with the same group or key has begun. */
   z.strictObject({ type: z.literal('capture.stop'), ...captureScope }).refine(hasOneScope, tooManyScopes),
+  startFaultsSchema,
+  stopFaultsSchema,
   /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -281,6 +287,8 @@ export interface CommandResults {
   'key.reveal': { secret: string };
   'capture.start': { timed: TimedCaptureView[] };
   'capture.stop': { timed: TimedCaptureView[] };
+  'faults.start': { faults: TimedFaultsView[] };
+  'faults.stop': { faults: TimedFaultsView[] };
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'cache.clear': ClearedCache;

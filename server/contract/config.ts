@@ -177,6 +177,8 @@ export const keySchema = z.strictObject({
   limits: limitsSchema.optional(),
   /** Keep headers and bodies of this key's requests, as `capture` of a group. */
   capture: z.boolean().optional(),
+  /** Whether a request may ask for a fault on purpose by sending `x-sluice-fault`. */
+  faults: z.boolean().optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: keyHash.optional(),

@@ -5,7 +5,7 @@
 
 import type { ControlProblem } from './control-problem.ts';
 
-interface ErrorKind {
+export interface ErrorKind {
   status: number;
   /** OpenAI's `type`. */
   type: string;

@@ -133,6 +133,11 @@ export interface RequestRecord extends RequestStarted {
   captured: CaptureCause | null;
   /** What the response cache did; null if it had nothing to do with the request. */
   cached: CacheNote | null;
+  /**
+   * The fault on purpose that the client met, such as `stall`; null if none. Its outcome says nothing about a provider, and
+   * is not counted as an error.
+   */
+  fault: string | null;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Views of the program itself: its state, team presets, machine and network. */
+import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
 import type { Settings } from './settings.ts';
 
@@ -28,6 +29,8 @@ export interface StatusView {
   ledger: LedgerHealthView;
   /** Captures that `capture.start` has begun and that have not ended yet. */
   capture: TimedCaptureView[];
+  /** Faults on purpose that `faults.start` has begun and that have not ended yet. */
+  faults: TimedFaultsView[];
   /** The latest one since the start. */
   standstill: StandstillView | null;
   /** The team presets in force and their locks. */

@@ -8,6 +8,7 @@ import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
+import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -81,6 +82,7 @@ export interface ControlPlane {
   /** Its discovered models have changed. */
   providerChanged(providerId: string): void;
   readonly captureSwitch: CaptureSwitch;
+  readonly faults: FaultSwitch;
 }
 
 /** The number of latest requests in a snapshot. */
@@ -95,14 +97,25 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     isLocked: (id) => findLocks(ports.team.locks(ports.live.used.config)).changing('groups', id, 'capture') !== null,
     changed: () => statusChanged(),
   });
-  const views = createViews(engineState(ports, captureSwitch, () => standstill));
+  const faults = new FaultSwitch(() => statusChanged());
+  const switches = { capture: captureSwitch, faults };
+  const views = createViews(engineState(ports, switches, () => standstill));
   const { hub, providerChanged } = createEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
   return {
-    execute: createExecute({ ...ports, views, context, inTurn, captureSwitch, teamChanged: statusChanged, clients }),
+    execute: createExecute({
+      ...ports,
+      views,
+      context,
+      inTurn,
+      captureSwitch,
+      faults,
+      teamChanged: statusChanged,
+      clients,
+    }),
     query: createAnswerQuery({
       ...ports,
       views,
@@ -142,6 +155,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     },
     providerChanged,
     captureSwitch,
+    faults,
   };
 }
 
@@ -200,7 +214,7 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
 
 function engineState(
   ports: ControlPorts,
-  captureSwitch: CaptureSwitch,
+  { capture, faults }: { capture: CaptureSwitch; faults: FaultSwitch },
   standstill: () => StandstillView | null,
 ): EngineState {
   const { config, live, ledger, limiter, providers, team, health, engine } = ports;
@@ -223,7 +237,8 @@ function engineState(
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
-      capture: captureSwitch.timed,
+      capture: capture.timed,
+      faults: faults.timed,
       standstill: standstill(),
       team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),

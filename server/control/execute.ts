@@ -16,6 +16,7 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -35,6 +36,7 @@ import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
 import { captureScopeOf, startCapture } from './start-capture.ts';
+import { faultScopeOf, startFaults } from './start-faults.ts';
 import { storeChange } from './store-change.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
@@ -57,6 +59,7 @@ interface ExecutePorts {
   health: Pick<HealthBook, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
+  faults: FaultSwitch;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -70,6 +73,8 @@ type OtherType =
   | 'capture.start'
   | 'capture.stop'
   | 'cache.clear'
+  | 'faults.start'
+  | 'faults.stop'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -120,6 +125,11 @@ export function createExecute(ports: ExecutePorts): Execute {
       return { timed: ports.captureSwitch.timed };
     },
     'cache.clear': async ({ group }) => clearCache(ports, group ?? null),
+    'faults.start': (command) => startFaults(ports, command),
+    'faults.stop': async (scope) => {
+      ports.faults.stop(faultScopeOf(scope));
+      return { faults: ports.faults.timed };
+    },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
       await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));

@@ -145,6 +145,7 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     limits: key.limits ?? null,
     limitUse: metersOf('key', key, state),
     capture: key.capture ?? false,
+    faults: key.faults ?? false,
     canReveal: key.secret !== undefined,
     suffix: key.suffix ?? null,
     previousUntil: key.previous?.until ?? null,

@@ -157,6 +157,10 @@ export const ledgerMigrations: readonly string[] = [
   -- What the response cache did, as JSON; null for requests that it had nothing to do with.
   ALTER TABLE requests ADD COLUMN cached TEXT;
   `,
+  `
+  -- The fault on purpose that the client met; null: none.
+  ALTER TABLE requests ADD COLUMN fault TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -6,6 +6,7 @@ import type { Picker } from '../routing/picker.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import type { PreparationPorts } from './prepare-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 
@@ -28,4 +29,6 @@ export interface AttemptsOptions {
   capture: ExchangeCapture | null;
   /** Looks on at the client's response; null if nothing does. */
   tap: ResponseTap | null;
+  /** Null if the response meets no fault on purpose. */
+  faulted: FaultedOutput | null;
 }

@@ -14,6 +14,7 @@ import type { Framing } from '../wire/framing.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import { hasLimitHeaders } from './hold-to-limits.ts';
 import type { ResponseTap } from './response-tap.ts';
 
@@ -30,6 +31,8 @@ interface ClientResponseOptions {
   showsAttempts: boolean;
   /** Null if nothing looks on. */
   tap: ResponseTap | null;
+  /** Sends the response with a fault on purpose; null if there is none. */
+  faulted: FaultedOutput | null;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
@@ -79,9 +82,9 @@ export class ClientResponse {
   }
 
   get summary(): ResponseSummary {
-    const { response } = this.#options;
+    const { response, faulted } = this.#options;
     return {
-      outcome: this.#outcome,
+      outcome: faulted?.hasCut ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
@@ -130,7 +133,8 @@ export class ClientResponse {
     }
     if (answerer?.headers) Object.assign(passing, answerer.headers);
     this.#options.tap?.begin(status, passing);
-    response.writeHead(status, passing);
+    if (this.#options.faulted) this.#options.faulted.begin(status, passing);
+    else response.writeHead(status, passing);
   }
 
   /** `from` is paused while the client does not read. */
@@ -140,10 +144,11 @@ export class ClientResponse {
     this.#bytesOut += bytes.length;
     this.#options.tap?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
-    if (writePiece(this.#options.response, bytes, isFirst) || !from) return;
+    const { response, faulted } = this.#options;
+    if ((faulted ? faulted.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
     from.pause();
     if (!this.#paused) {
-      this.#options.response.once('drain', () => this.#resume());
+      (faulted ?? response).once('drain', () => this.#resume());
       this.#awaitReader();
     }
     this.#paused = from;
@@ -154,9 +159,10 @@ export class ClientResponse {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
-    const { response, tap } = this.#options;
+    const { response, tap, faulted } = this.#options;
     if (last) tap?.take(last);
-    endWith(response, last);
+    if (faulted) faulted.end(last);
+    else endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }
 

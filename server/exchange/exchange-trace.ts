@@ -105,6 +105,8 @@ export class RequestTrace implements Labelled {
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
+  /** The fault on purpose that the client met; null if none. */
+  fault: string | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -234,6 +236,7 @@ export class RequestTrace implements Labelled {
       emulated: this.#notedLosses('emulated'),
       captured: this.captured,
       cached: this.cached,
+      fault: this.fault,
     };
   }
 

@@ -20,6 +20,7 @@ import type { CassetteDesk, Recording } from './cassette-desk.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
@@ -65,6 +66,8 @@ export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #options: ExchangeOptions;
   readonly #trace: RequestTrace;
+  /** Set before `run` if the response is to meet a fault on purpose. */
+  faulted: FaultedOutput | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
   #recording: Recording | null = null;
@@ -106,7 +109,10 @@ export class Exchange {
       this.#recording = taken.recording;
       return false;
     }
-    const replayed = new ReplayedAnswer(response, this.#trace.id, this.#capture?.response ?? null);
+    const replayed = new ReplayedAnswer(response, this.#trace.id, {
+      tap: this.#capture?.response ?? null,
+      faulted: this.faulted,
+    });
     this.#replayed = replayed;
     this.#trace.model = match.model ?? body.fields.model;
     await replayed.send(taken);
@@ -178,6 +184,7 @@ export class Exchange {
       trace: this.#trace,
       capture: this.#capture,
       tap,
+      faulted: this.faulted,
     };
     this.#attempts = new UpstreamAttempts(options, plan, call);
     return this.#attempts.run();
@@ -186,7 +193,8 @@ export class Exchange {
   /** False if the request has to be sent to a provider. */
   async #answeredBy(visit: CacheVisit, call: OutgoingCall, tap: ResponseTap | null): Promise<boolean> {
     const { response, snapshot } = this.#options;
-    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap }, call);
+    const { faulted } = this;
+    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faulted }, call);
     this.#cached = client;
     const found = await visit.find();
     const { signal } = visit.gone;

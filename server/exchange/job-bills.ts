@@ -158,5 +158,6 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     emulated: [],
     captured: null,
     cached: null,
+    fault: null,
   };
 }

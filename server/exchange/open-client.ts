@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Settings } from '../contract/settings.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 
@@ -10,11 +11,12 @@ interface OpenClientOptions {
   settings: Settings;
   trace: { id: string };
   tap: ResponseTap | null;
+  faulted: FaultedOutput | null;
 }
 
 /** The response to a request's client. */
 export function openClient(
-  { response, settings, trace, tap }: OpenClientOptions,
+  { response, settings, trace, tap, faulted }: OpenClientOptions,
   { match }: Pick<OutgoingCall, 'match'>,
 ): ClientResponse {
   return new ClientResponse({
@@ -25,5 +27,6 @@ export function openClient(
     unreadMs,
     showsAttempts: settings.replyHeaders,
     tap,
+    faulted,
   });
 }

@@ -3,17 +3,23 @@ import { sseFraming } from '../wire/sse-framing.ts';
 import type { Taken } from './cassette-desk.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
 import type { ResponseTap } from './response-tap.ts';
 import { sendStored } from './stored-answer.ts';
+
+interface Observed {
+  tap: ResponseTap | null;
+  faulted: FaultedOutput | null;
+}
 
 /** A recorded answer on its way to the client. */
 export class ReplayedAnswer {
   readonly #client: ClientResponse;
   readonly #gone = new AbortController();
 
-  constructor(response: ServerResponse, requestId: string, tap: ResponseTap | null) {
+  constructor(response: ServerResponse, requestId: string, { tap, faulted }: Observed) {
     const own = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
-    this.#client = new ClientResponse({ response, requestId, tap, ...own });
+    this.#client = new ClientResponse({ response, requestId, tap, faulted, ...own });
   }
 
   get summary(): ResponseSummary {

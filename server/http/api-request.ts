@@ -14,6 +14,7 @@ import { checkQuery, outgoingQuery } from '../exchange/outgoing-request.ts';
 import { checkPassthrough } from '../exchange/plan-passthrough.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';
+import type { FaultSwitch } from '../faults/fault-switch.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
@@ -39,6 +40,7 @@ export interface ApiPorts extends ExchangePorts {
   admission: Admission;
   bytes: ByteBudget;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
+  faults: FaultSwitch;
   /** Folder for spooled uploads. */
   uploadFolder: string;
   /** Called for internal errors. */
@@ -142,6 +144,8 @@ class ApiRequest {
     const before = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
     const body = before ? await this.#continued(before, sent, held) : sent;
     this.#noteBody(body, held);
+    if (this.#ports.faults.concerns(this.#request.headers) && (await this.#meetFault(match, { group, key }, body)))
+      return;
     const plan = this.#exchange.plan(match, { group, key }, body);
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
@@ -222,6 +226,21 @@ class ApiRequest {
     const body = await continueFrom(before, sent);
     held.add(body.size - sent.size);
     return body;
+  }
+
+  /** Whether the request was answered by a fault on purpose. */
+  async #meetFault(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
+    const { chooseFault, meetFault } = await import('./meet-fault.ts');
+    this.#trace.model = match.model ?? body.fields.model;
+    const { api } = this.#located;
+    const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };
+    const fault = chooseFault(this.#ports.faults, call);
+    if (!fault) return false;
+    const met = await meetFault(fault, call);
+    if (this.#clientGone) throw new ClientGone();
+    if (met === 'answered') return true;
+    this.#exchange.faulted = met;
+    return false;
   }
 
   #noteBody(body: RequestBody, account: HeldBytes): void {

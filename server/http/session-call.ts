@@ -166,6 +166,7 @@ export class SessionCall {
       unreadMs: 0,
       showsAttempts: settings.replyHeaders,
       tap: null,
+      faulted: null,
     });
     client.relay(word.answer, this.#trace.attempts.length);
     this.#trace.response = client.summary;

@@ -20,7 +20,7 @@ const startedColumns = 'id, started_at, key_id, group_id, route, method, capabil
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses, captured, cached';
+  'first_content_ms, longest_gap_ms, losses, captured, cached, fault';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -101,6 +101,7 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     lossesOf(row),
     row.captured ?? 0,
     row.cached === null ? null : JSON.stringify(row.cached),
+    row.fault,
   ];
 }
 
@@ -183,5 +184,6 @@ export function toLedgerRow(row: Row): RequestView {
     ...json<KeptLosses>(row.losses, noLosses),
     captured: captureCauses.find((cause) => cause === row.captured) ?? null,
     cached: json<CacheNote | null>(row.cached, null),
+    fault: text(row.fault),
   };
 }

@@ -34,14 +34,15 @@ type Countable = Pick<
   | 'usage'
   | 'costUsd'
   | 'attempts'
+  | 'fault'
 >;
 
-/** A client's disconnect is not an error. */
-const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone';
+/** A client's disconnect is not an error, nor is a fault that was switched on. */
+const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone' && row.fault === null;
 
 /** The caller's mistake: Sluice refused it with a 4xx, and no provider was asked. */
-const isRefused = ({ outcome, provider, status }: Countable) =>
-  outcome === 'error' && provider === null && status !== null && status >= 400 && status < 500;
+const isRefused = ({ outcome, provider, status, fault }: Countable) =>
+  outcome === 'error' && fault === null && provider === null && status !== null && status >= 400 && status < 500;
 
 /** Whether the request may have cost something that is not known. */
 export function isUnpriced(row: Countable): boolean {

@@ -8,6 +8,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     name: 'any',
     groupId: group.id,
     capture: false,
+    faults: false,
     sharesGroup: false,
     enabled: true,
     expiresAtMs: null,

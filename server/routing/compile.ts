@@ -143,6 +143,7 @@ function compileKeys(
       name: key.name ?? key.id,
       groupId: key.group,
       capture: key.capture ?? false,
+      faults: key.faults ?? false,
       sharesGroup: (enabledByGroup.get(key.group)?.length ?? 0) > 1,
       limited: compileLimits('key', key),
       enabled: key.enabled,

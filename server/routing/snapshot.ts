@@ -88,6 +88,8 @@ export interface CompiledKey {
   name: string;
   groupId: string;
   capture: boolean;
+  /** Requests may ask for faults on purpose. */
+  faults: boolean;
   /** Whether its group has other enabled keys. */
   sharesGroup: boolean;
   enabled: boolean;

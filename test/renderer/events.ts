@@ -36,6 +36,7 @@ export function status(revision: number): StatusView {
     secretStore: null,
     secretStoreKind: null,
     capture: [],
+    faults: [],
     standstill: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
@@ -55,6 +56,7 @@ export function key(id: string): KeyView {
     limits: null,
     limitUse: [],
     capture: false,
+    faults: false,
     canReveal: false,
     suffix: null,
     previousUntil: null,
@@ -126,5 +128,6 @@ export function finished(id: string): RequestRecord {
     emulated: [],
     captured: null,
     cached: null,
+    fault: null,
   };
 }

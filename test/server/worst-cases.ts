@@ -46,6 +46,7 @@ import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
+import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
@@ -202,6 +203,7 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstGemini,
   ...worstConverse,
   ...worstClouds,
+  ...worstFaults,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),
@@ -542,6 +544,10 @@ export const lookAtNone = [
   'exchange/capture/response-capture.ts',
   'exchange/client-writes.ts',
   'exchange/exchange-trace.ts',
+  // What the shapes of `faults/` make of an answer.
+  'exchange/faults/faulted-output.ts',
+  // Hands the text of a header to `faults/parse-rule.ts`.
+  'http/meet-fault.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/incoming-response.ts',

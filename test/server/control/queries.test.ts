@@ -98,6 +98,7 @@ describe('what is configured', () => {
       limits: null,
       limitUse: [],
       capture: false,
+      faults: false,
       canReveal: false,
       suffix: null,
       previousUntil: null,

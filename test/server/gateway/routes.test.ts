@@ -117,6 +117,7 @@ describe('chat completions', () => {
       dropped: [],
       emulated: [],
       captured: null,
+      fault: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

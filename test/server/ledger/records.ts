@@ -70,6 +70,7 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     emulated: [],
     captured: null,
     cached: null,
+    fault: null,
     ...more,
   };
 }

@@ -116,6 +116,7 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     emulated: [],
     captured: null,
     cached: null,
+    fault: null,
     ...more,
   };
 }

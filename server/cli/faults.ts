@@ -1,0 +1,144 @@
+/** `sluice faults`: what client programs can be made to meet, and when. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
+import { describeFaults } from './describe-faults.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { createOutput, type Output, table } from './output.ts';
+import { type RunOptions, runHere } from './run.ts';
+import type { AroundRun } from './run-program.ts';
+import type { Terminal } from './terminal.ts';
+import type { Verbs } from './verb.ts';
+
+interface Scope {
+  key?: string;
+  group?: string;
+}
+
+/** What is met. */
+interface Choice {
+  profile?: FaultProfileName;
+  fault?: string[];
+  seed?: number;
+}
+
+const ruleHelp = `
+A rule is a fault with its parameters and with the requests that meet it: share=0.1, nth=3, every=5, first=2, model=gpt-*,
+route=/chat/completions. Without any of these, every request meets it.`;
+
+export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verbs): void {
+  const faults = program.command('faults').description('let client programs meet errors, delays and broken streams');
+  on(faults.command('list').description('list the faults and the profiles'), async ({ output }) => showAll(output));
+
+  const show = faults.command('show').argument('<profile>').description('show the rules of a profile');
+  on(show, async ({ output }, [name = '']) => {
+    const { faultProfiles } = await import('../faults/fault-profiles.ts');
+    const known = faultProfileNames.find((each) => each === name);
+    if (!known) throw new CliError(`There is no profile "${name}". There are: ${faultProfileNames.join(', ')}.`);
+    output.show(faultProfiles[known], faultProfiles[known].rules.join('\n'));
+  });
+
+  const start = withChoice(withScope(faults.command('start').description('switch faults on; they end by themselves')))
+    .option('--for <minutes>', 'how long: 10m (default), up to 24h', parseMinutes, 10)
+    .addHelpText('after', ruleHelp);
+  on<Scope & Choice & { for: number }>(start, async ({ control, output }, _, options) => {
+    const { key, group, for: minutes } = options;
+    if (control.origin === null) throw new CliError('Sluice is not running, so no request can meet a fault.');
+    if ((key === undefined) === (group === undefined)) {
+      throw new CliError('Name a --key or a --group.', exitCodes.usage);
+    }
+    const scope = { ...(key !== undefined && { key }), ...(group !== undefined && { group }) };
+    const result = await control.execute({ type: 'faults.start', ...scope, ...chosen(options), minutes });
+    output.show(result, result.faults.map(describeFaults).join('\n'));
+  });
+
+  const stop = withScope(faults.command('stop').description('switch faults off; without a key or group: all of them'));
+  on<Scope>(stop, async ({ control, output }, _, { key, group }) => {
+    const scope = { ...(key !== undefined && { key }), ...(group !== undefined && { group }) };
+    const result = await control.execute({ type: 'faults.stop', ...scope });
+    output.show(result, result.faults.length === 0 ? 'Faults are off.' : result.faults.map(describeFaults).join('\n'));
+  });
+  addFaultsRun(faults, terminal);
+}
+
+function addFaultsRun(faults: Command, terminal: Terminal): void {
+  const run = withChoice(
+    faults
+      .command('run')
+      .argument('<command...>', 'the program and its arguments, best after "--"')
+      .description('start a program as "sluice run" does, whose requests meet faults'),
+  )
+    .option('--key <id>', 'use this key, whose secret must be kept, instead of a new one')
+    .option('--group <id>', 'the group of the new key (default: default)')
+    .option('--model <name>', 'the model, for programs that take it from their environment')
+    .option('--data-dir <folder>', 'the data folder')
+    .addHelpText('after', ruleHelp)
+    .passThroughOptions();
+  run.action(async () => {
+    const options = run.opts<RunOptions & Choice>();
+    process.exitCode = await runHere(run.args, options, terminal, aroundRun(chosen(options), terminal));
+  });
+}
+
+const longestMinutes = 24 * 60;
+
+function aroundRun(choice: ReturnType<typeof chosen>, terminal: Terminal): AroundRun {
+  return async (control, key) => {
+    const { faults } = await control.execute({ type: 'faults.start', key, ...choice, minutes: longestMinutes });
+    const seed = faults.find(({ id }) => id === key)?.seed;
+    createOutput(terminal, false).note(
+      `Requests meet faults on purpose. "--seed ${seed}" makes the same choices again.`,
+    );
+    return async () => {
+      await control.execute({ type: 'faults.stop', key });
+    };
+  };
+}
+
+async function showAll(output: Output): Promise<void> {
+  const [{ faultTexts }, { faultProfiles }] = await Promise.all([
+    import('../faults/fault-kinds.ts'),
+    import('../faults/fault-profiles.ts'),
+  ]);
+  const profiles = Object.entries(faultProfiles).map(([name, { does }]) => [name, does]);
+  const text = [
+    table(['fault', 'what the client meets'], Object.entries(faultTexts), ''),
+    table(['profile', 'what its requests meet'], profiles, ''),
+  ].join('\n\n');
+  output.show({ faults: faultTexts, profiles: faultProfiles }, text);
+}
+
+function withScope(command: Command): Command {
+  return command.option('--key <id>', 'requests of this key').option('--group <id>', 'requests of this group');
+}
+
+function withChoice(command: Command): Command {
+  return command
+    .addOption(new Option('--profile <name>', 'a built-in list of rules').choices(faultProfileNames))
+    .option('--fault <rule>', 'a rule such as "stall;after=40;share=0.1"; may be given several times', collectRule)
+    .option('--seed <number>', 'makes the choices of that seed again', parseSeed);
+}
+
+/** Throws CliError unless there is one of profile and rules. */
+function chosen({ profile, fault, seed }: Choice) {
+  if ((profile === undefined) === (fault === undefined)) {
+    throw new CliError('Give either a --profile or one or more --fault: see "sluice faults list".', exitCodes.usage);
+  }
+  return { ...(profile && { profile }), ...(fault && { rules: fault }), ...(seed !== undefined && { seed }) };
+}
+
+const collectRule = (rule: string, before: readonly string[] = []) => [...before, rule];
+
+const mostSeed = 0x7fff_ffff;
+
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (/^\d+$/.test(text) && seed <= mostSeed) return seed;
+  throw new InvalidArgumentError(`Use a whole number from 0 to ${mostSeed}.`);
+}
+
+function parseMinutes(text: string): number {
+  const [, count, unit] = /^(\d+)(m|h)?$/.exec(text) ?? [];
+  const minutes = Number(count) * (unit === 'h' ? 60 : 1);
+  if (minutes >= 1 && minutes <= longestMinutes) return minutes;
+  throw new InvalidArgumentError('Use a time from 1m to 24h.');
+}

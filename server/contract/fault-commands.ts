@@ -1,0 +1,38 @@
+/** The commands that switch faults on purpose on and off. */
+import { z } from 'zod';
+import { idSchema } from './config.ts';
+import { faultProfileNames, maxFaultMinutes } from './faults.ts';
+
+const scope = { group: idSchema.optional(), key: idSchema.optional() };
+
+/**
+ * Lets the requests of a key, or of all keys of a group, meet faults on purpose. Exactly one of `profile` and `rules`. Ends by
+ * itself and with the program; replaces what was started for the same key or group.
+ */
+export const startFaultsSchema = z
+  .strictObject({
+    type: z.literal('faults.start'),
+    ...scope,
+    profile: z.enum(faultProfileNames).optional(),
+    /** Such as `cut;after=5;share=0.1;model=gpt-*`; of those that apply to a request, the first one counts. */
+    rules: z.array(z.string().min(1).max(300)).min(1).max(50).optional(),
+    minutes: z.number().int().min(1).max(maxFaultMinutes).default(10),
+    /** The same seed makes the same choices again; absent: a random one. */
+    seed: z.number().int().min(0).max(0x7fff_ffff).optional(),
+  })
+  .refine(({ group, key }) => (group === undefined) !== (key === undefined), {
+    error: 'name a group or a key',
+    path: ['key'],
+  })
+  .refine(({ profile, rules }) => (profile === undefined) !== (rules === undefined), {
+    error: 'give a profile or rules',
+    path: ['profile'],
+  });
+
+/** Ends what `faults.start` with the same group or key has begun; without either, all faults. */
+export const stopFaultsSchema = z
+  .strictObject({ type: z.literal('faults.stop'), ...scope })
+  .refine(({ group, key }) => group === undefined || key === undefined, {
+    error: 'name a group or a key, not both',
+    path: ['key'],
+  });

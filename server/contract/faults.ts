@@ -1,0 +1,25 @@
+/** Faults on purpose: what a client program meets, so that its handling of errors can be tried. */
+
+/** The header by which a client asks for a fault, and by which every response with one says so. */
+export const faultHeader = 'x-sluice-fault';
+
+/** The built-in lists of rules. */
+export const faultProfileNames = ['rough', 'rate-limited', 'outage', 'slow', 'flaky-streams'] as const;
+export type FaultProfileName = (typeof faultProfileNames)[number];
+
+/** Longest time for which faults can be switched on. */
+export const maxFaultMinutes = 24 * 60;
+
+/** Faults for the requests of a group or key that end by themselves. */
+export interface TimedFaultsView {
+  kind: 'group' | 'key';
+  /** Of the group or key. */
+  id: string;
+  /** Null if rules were given instead. */
+  profile: FaultProfileName | null;
+  rules: readonly string[];
+  /** The same seed makes the same choices again. */
+  seed: number;
+  /** Unix milliseconds. */
+  untilMs: number;
+}

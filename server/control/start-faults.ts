@@ -1,0 +1,56 @@
+import { randomInt } from 'node:crypto';
+import type { CommandMap, CommandResults } from '../contract/commands.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { FaultScope, FaultSwitch } from '../faults/fault-switch.ts';
+import { findById } from './change-list.ts';
+import type { LiveConfig } from './live-config.ts';
+
+interface FaultPorts {
+  live: Pick<LiveConfig, 'used'>;
+  faults: FaultSwitch;
+}
+
+interface Named {
+  group?: string | undefined;
+  key?: string | undefined;
+}
+
+/** Null: everything. */
+export function faultScopeOf({ group, key }: Named): FaultScope | null {
+  if (key !== undefined) return { kind: 'key', id: key };
+  return group === undefined ? null : { kind: 'group', id: group };
+}
+
+const mostSeeds = 2 ** 31;
+
+/** Throws GatewayError `not_found`, or `invalid_command` for a rule that cannot be read. */
+export async function startFaults(
+  { live, faults }: FaultPorts,
+  { minutes, profile, rules, seed = randomInt(mostSeeds), ...named }: CommandMap['faults.start'],
+): Promise<CommandResults['faults.start']> {
+  const { config } = live.used;
+  const scope = faultScopeOf(named);
+  if (!scope) throw new GatewayError('invalid_command', 'Name a key or a group.', { param: 'key' });
+  if (scope.kind === 'group') findById(config.groups, scope.id, 'group');
+  else findById(config.keys, scope.id, 'key');
+  const [{ faultProfiles }, { FaultSequence }] = await Promise.all([
+    import('../faults/fault-profiles.ts'),
+    import('../faults/fault-sequence.ts'),
+  ]);
+  const texts = rules ?? (profile === undefined ? [] : faultProfiles[profile].rules);
+  const sequence = new FaultSequence(await parseRules(texts), seed);
+  faults.start({ ...scope, profile: profile ?? null, rules: texts, seed }, sequence, minutes * 60_000);
+  return { faults: faults.timed };
+}
+
+async function parseRules(texts: readonly string[]) {
+  const { FaultTextError, parseRule } = await import('../faults/parse-rule.ts');
+  return texts.map((text, index) => {
+    try {
+      return parseRule(text);
+    } catch (error) {
+      if (!(error instanceof FaultTextError)) throw error;
+      throw new GatewayError('invalid_command', `rules.${index}: ${error.message}`, { param: `rules.${index}` });
+    }
+  });
+}

@@ -1,0 +1,172 @@
+/** Sends a client's response with a fault: carries out what a shape makes of it, and waits where that says so. */
+import type { ServerResponse } from 'node:http';
+import { faultHeader } from '../../contract/faults.ts';
+import type { ResponseFault } from '../../faults/fault-kinds.ts';
+import { shapeWhole } from '../../faults/shape-bytes.ts';
+import { shapeStream } from '../../faults/shape-events.ts';
+import type { Shape, Step } from '../../faults/steps.ts';
+import type { Route } from '../../wire/route.ts';
+
+interface FaultedOutputOptions {
+  fault: ResponseFault;
+  response: ServerResponse;
+  route: Route;
+  /** The response has begun, and meets the fault. */
+  met(): void;
+}
+
+type Headers = Record<string, string | string[]>;
+
+/** What waits to be sent before the upstream is paused. */
+const maxWaitingSteps = 256;
+
+export class FaultedOutput {
+  /** Closed on purpose before its end. */
+  hasCut = false;
+  readonly #options: FaultedOutputOptions;
+  #shape: Shape | null = null;
+  #steps: Step[] = [];
+  #isWaiting = false;
+  /** Nothing more is sent. */
+  #isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(options: FaultedOutputOptions) {
+    this.#options = options;
+    options.response.once('close', () => this.#close());
+  }
+
+  /** Sends the head. An error, and a response without a body, are sent as they are. */
+  begin(status: number, headers: Headers): void {
+    const { fault, response, met } = this.#options;
+    const hasBody = status < 400 && status !== 204 && status !== 304 && response.req.method !== 'HEAD';
+    if (!hasBody) {
+      response.writeHead(status, headers);
+      return;
+    }
+    met();
+    this.#shape = this.#shapeFor(headers);
+    response.writeHead(status, { ...this.#headersFor(headers), [faultHeader]: fault.name });
+    // A client sees the head of a late or stalled body.
+    response.flushHeaders();
+  }
+
+  /** False: write no more before the listener of `once` is called. */
+  write(bytes: Buffer): boolean {
+    if (this.#isOver) return true;
+    if (!this.#shape) return this.#options.response.write(bytes);
+    // They may wait for long, and their owner may use them again.
+    this.#perform(this.#shape.push(Buffer.from(bytes)));
+    return this.#steps.length < maxWaitingSteps && !this.#options.response.writableNeedDrain;
+  }
+
+  end(last: Buffer | undefined): void {
+    if (this.#isOver) return;
+    if (!this.#shape) {
+      this.#options.response.end(last);
+      return;
+    }
+    this.#perform([...(last ? this.#shape.push(last) : []), ...this.#shape.end(), { kind: 'end' }]);
+  }
+
+  once(_event: 'drain', listener: () => void): void {
+    this.#drained = listener;
+    this.#tellDrained();
+  }
+
+  #shapeFor(headers: Headers): Shape | null {
+    const { fault, route } = this.#options;
+    // The content of a compressed answer is not looked into.
+    if (headers['content-encoding'] !== undefined) return fault.name === 'damaged-gzip' ? null : shapeWhole(fault);
+    const type = String(headers['content-type'] ?? '');
+    const isStream = route.stream?.framing.isStream(type) ?? false;
+    return isStream && route.stream ? shapeStream(fault, route.stream) : shapeWhole(fault);
+  }
+
+  #headersFor(headers: Headers): Headers {
+    const { name } = this.#options.fault;
+    const { 'content-length': length, ...others } = headers;
+    // A response that is cut or stalls breaks its promise, as it would without Sluice.
+    const keepsLength = name === 'cut' || name === 'stall' || name === 'late-event' || name === 'wrong-type';
+    return {
+      ...(keepsLength && length !== undefined && { 'content-length': length }),
+      ...others,
+      ...(name === 'wrong-type' && { 'content-type': 'text/plain; charset=utf-8' }),
+      ...(name === 'damaged-gzip' && { 'content-encoding': 'gzip' }),
+    };
+  }
+
+  #perform(steps: readonly Step[]): void {
+    this.#steps.push(...steps);
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (!this.#isWaiting && !this.#isOver) {
+      const step = this.#steps.shift();
+      if (!step) break;
+      this.#take(step);
+    }
+    this.#tellDrained();
+  }
+
+  #take(step: Step): void {
+    const { response } = this.#options;
+    switch (step.kind) {
+      case 'send':
+        if (step.bytes.length > 0 && !response.write(step.bytes))
+          this.#wait((resume) => response.once('drain', resume));
+        return;
+      case 'wait':
+        this.#wait((resume) => {
+          this.#timer = setTimeout(resume, step.ms);
+        });
+        return;
+      case 'stall':
+        this.#finish();
+        this.#timer = setTimeout(() => this.#cut(), step.seconds * 1000).unref();
+        return;
+      case 'cut':
+        this.#finish();
+        this.#cut();
+        return;
+      case 'end':
+        this.#finish();
+        response.end();
+    }
+  }
+
+  #wait(begin: (resume: () => void) => void): void {
+    this.#isWaiting = true;
+    begin(() => {
+      this.#isWaiting = false;
+      this.#pump();
+    });
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#steps = [];
+  }
+
+  /** What was written before is still sent. */
+  #cut(): void {
+    this.hasCut = true;
+    this.#options.response.socket?.destroySoon();
+  }
+
+  #tellDrained(): void {
+    if (!this.#isOver && (this.#isWaiting || this.#steps.length > 0 || this.#options.response.writableNeedDrain))
+      return;
+    const listener = this.#drained;
+    this.#drained = undefined;
+    listener?.();
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#finish();
+    this.#tellDrained();
+  }
+}

@@ -1,0 +1,131 @@
+/** Changes to the JSON of one event, or of a whole answer, whatever API it belongs to. */
+import { pattern } from '../bounded-pattern.ts';
+
+type Json = Record<string, unknown>;
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Where the JSON object stands in an event; null if it has none. */
+function objectIn(bytes: Buffer): { start: number; end: number } | null {
+  const start = bytes.indexOf(openBrace);
+  const end = bytes.lastIndexOf(closeBrace) + 1;
+  return start === -1 || end <= start ? null : { start, end };
+}
+
+/** The event with another value; the same bytes if it has no JSON object, is nested too deeply, or `edit` returns false. */
+export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
+  const place = objectIn(bytes);
+  if (!place) return bytes;
+  const text = changed(bytes.toString('utf8', place.start, place.end), edit);
+  if (text === null) return bytes;
+  return Buffer.concat([bytes.subarray(0, place.start), Buffer.from(text), bytes.subarray(place.end)]);
+}
+
+function changed(text: string, edit: (value: Json) => boolean): string | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && edit(value) ? JSON.stringify(value) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The event with only the first half of its JSON, which no client can parse. */
+export function halfOf(bytes: Buffer): Buffer {
+  const { start, end } = objectIn(bytes) ?? { start: 0, end: bytes.length };
+  return Buffer.concat([bytes.subarray(0, start + Math.ceil((end - start) / 2)), bytes.subarray(end)]);
+}
+
+/** The event with a member of so many bytes more, which clients ignore. */
+export function enlarged(bytes: Buffer, by: number): Buffer {
+  return editJson(bytes, (value) => {
+    value.padding = 'x'.repeat(by);
+    return true;
+  });
+}
+
+const usageNames = ['usage', 'usageMetadata'];
+export type UsageChange = 'omit' | 'zero' | 'double';
+
+/** Usage stands at the top, or in the `message` or `response` of an event. */
+export function changeUsage(value: Json, change: UsageChange): boolean {
+  const holders = [value, value.message, value.response].filter(isObject);
+  let hasChanged = false;
+  for (const holder of holders) {
+    for (const name of usageNames) {
+      if (!isObject(holder[name])) continue;
+      hasChanged = true;
+      if (change === 'omit') delete holder[name];
+      else scale(holder[name], change === 'zero' ? 0 : 2);
+    }
+  }
+  return hasChanged;
+}
+
+function scale(counts: Json, factor: number): void {
+  for (const [name, count] of Object.entries(counts)) {
+    if (typeof count === 'number') counts[name] = count * factor;
+    else if (isObject(count)) scale(count, factor);
+  }
+}
+
+/** Makes the end of an answer that of one that a content filter has stopped, in the words of its API. */
+export function filterContent(value: Json): boolean {
+  const response = isObject(value.response) ? value.response : value;
+  if (response.status === 'completed' && 'output' in response) {
+    response.status = 'incomplete';
+    response.incomplete_details = { reason: 'content_filter' };
+    if (value.type === 'response.completed') value.type = 'response.incomplete';
+    return true;
+  }
+  const choices = [value.choices, value.candidates].flatMap((list) => (Array.isArray(list) ? list : []));
+  const holders = [...choices, value.delta, value].filter(isObject);
+  return holders.map(filterEnd).some(Boolean);
+}
+
+const filteredAs: Readonly<Record<string, string>> = {
+  finish_reason: 'content_filter',
+  stop_reason: 'refusal',
+  finishReason: 'SAFETY',
+};
+
+function filterEnd(holder: Json): boolean {
+  const name = Object.keys(filteredAs).find((each) => typeof holder[each] === 'string');
+  if (name === undefined) return false;
+  holder[name] = filteredAs[name];
+  return true;
+}
+
+const textNames = new Set(['content', 'text', 'delta', 'arguments', 'partial_json', 'thinking', 'reasoning_content']);
+const charactersPerToken = 4;
+
+/** Texts of all APIs stand at most this deep in an event. */
+const maxDepth = 12;
+
+/** About how many tokens the event brings; 0 for one without text. */
+export function tokensIn(event: unknown): number {
+  return Math.ceil(charactersIn(event, '', 0) / charactersPerToken);
+}
+
+function charactersIn(value: unknown, name: string, depth: number): number {
+  if (typeof value === 'string') return textNames.has(name) ? value.length : 0;
+  if (depth > maxDepth) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + charactersIn(each, name, depth + 1), 0);
+  if (!isObject(value)) return 0;
+  return Object.entries(value).reduce((sum, [each, inside]) => sum + charactersIn(inside, each, depth + 1), 0);
+}
+
+const endOfAnswer = pattern(/"(?:finish_reason|stop_reason|finishReason)"\s{0,4}:\s{0,4}"/);
+/** Whether the event says how the answer ended. */
+export const saysEnd = (event: string): boolean => endOfAnswer.test(event);
+
+const callArguments = pattern(
+  /"arguments"\s{0,4}:\s{0,4}"[^"]|"input_json_delta"|function_call_arguments\.delta|"functionCall"/,
+);
+/** Whether the event has arguments of a tool call. */
+export const hasCallArguments = (event: string): boolean => callArguments.test(event);

@@ -1,0 +1,75 @@
+/** Which of many requests meet a fault: the same ones each time, for the same rules, seed and order of requests. */
+import type { Fault } from './fault-kinds.ts';
+import { needsStream } from './fault-kinds.ts';
+import type { Condition, FaultRule } from './parse-rule.ts';
+
+/** What rules can ask about a request. */
+export interface RequestFacts {
+  model: string | null;
+  /** As in the route table: `/v1/chat/completions`. */
+  route: string;
+  /** A stream was asked for. */
+  streams: boolean;
+}
+
+export class FaultSequence {
+  readonly #rules: readonly FaultRule[];
+  readonly #seed: number;
+  /** How many requests each rule has met. */
+  readonly #counts: number[];
+
+  constructor(rules: readonly FaultRule[], seed: number) {
+    this.#rules = rules;
+    this.#seed = seed;
+    this.#counts = rules.map(() => 0);
+  }
+
+  /** The fault of the first rule that applies; null if none does. Every rule counts the request, if it is about such ones. */
+  next(request: RequestFacts): Fault | null {
+    let chosen: Fault | null = null;
+    this.#rules.forEach((rule, index) => {
+      if (!isAbout(rule, request)) return;
+      const count = (this.#counts[index] ?? 0) + 1;
+      this.#counts[index] = count;
+      if (chosen === null && isDue(rule.when, count, chance(this.#seed, index, count))) chosen = rule.fault;
+    });
+    return chosen;
+  }
+}
+
+function isAbout({ fault, when }: FaultRule, { model, route, streams }: RequestFacts): boolean {
+  if (needsStream(fault) && !streams) return false;
+  if (when.route !== undefined && !route.endsWith(when.route)) return false;
+  return when.model === undefined || (model !== null && matches(when.model, model));
+}
+
+function isDue({ nth, every, first, share }: Condition, count: number, drawn: number): boolean {
+  if (nth !== undefined && count !== nth) return false;
+  if (every !== undefined && count % every !== 0) return false;
+  if (first !== undefined && count > first) return false;
+  return share === undefined || drawn < share;
+}
+
+/** `*` stands for any characters. No regular expression, since the name is a client's. */
+function matches(wanted: string, name: string): boolean {
+  const parts = wanted.split('*');
+  const [first = '', ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return wanted === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+/** A number from 0 to 1 that depends on all three. Source of the mixing: MurmurHash3's finalizer, public domain. */
+function chance(seed: number, rule: number, count: number): number {
+  let bits = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(rule + 1, 0x85ebca6b) ^ Math.imul(count, 0xc2b2ae35)) >>> 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,68 @@
+/**
+ * The faults that are switched on: for a key, or for all keys of a group. They are kept in memory only and end by
+ * themselves, so that a restart ends them, too.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { faultHeader, type TimedFaultsView } from '../contract/faults.ts';
+import type { FaultSequence } from './fault-sequence.ts';
+
+export type FaultScope = Pick<TimedFaultsView, 'kind' | 'id'>;
+
+interface RunningFaults {
+  view: TimedFaultsView;
+  sequence: FaultSequence;
+  timer: NodeJS.Timeout;
+}
+
+export class FaultSwitch {
+  /** Faults have begun or ended. */
+  readonly #changed: () => void;
+  readonly #running: RunningFaults[] = [];
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  /** Whether a request may meet a fault. The only question that requests ask while all faults are off. */
+  concerns(headers: IncomingHttpHeaders): boolean {
+    return this.#running.length > 0 || headers[faultHeader] !== undefined;
+  }
+
+  /** What is switched on for the caller; faults of its key go before those of its group. Null: nothing. */
+  sequenceFor(groupId: string, keyId: string): FaultSequence | null {
+    const nowMs = Date.now();
+    const find = (kind: FaultScope['kind'], id: string) =>
+      // The timer may stand still while the machine sleeps.
+      this.#running.find(({ view }) => view.kind === kind && view.id === id && nowMs < view.untilMs);
+    return (find('key', keyId) ?? find('group', groupId))?.sequence ?? null;
+  }
+
+  /** Those that have not ended yet. */
+  get timed(): TimedFaultsView[] {
+    return this.#running.map(({ view }) => view);
+  }
+
+  /** Replaces those of the same key or group. */
+  start(view: Omit<TimedFaultsView, 'untilMs'>, sequence: FaultSequence, durationMs: number): void {
+    this.#remove(view);
+    const timer = setTimeout(() => this.stop(view), durationMs).unref();
+    this.#running.push({ view: { ...view, untilMs: Date.now() + durationMs }, sequence, timer });
+    this.#changed();
+  }
+
+  /** Null: everything. */
+  stop(scope: FaultScope | null): void {
+    if (this.#remove(scope)) this.#changed();
+  }
+
+  #remove(scope: FaultScope | null): boolean {
+    const ended = this.#running.filter(
+      ({ view }) => scope === null || (view.kind === scope.kind && view.id === scope.id),
+    );
+    for (const each of ended) {
+      clearTimeout(each.timer);
+      this.#running.splice(this.#running.indexOf(each), 1);
+    }
+    return ended.length > 0;
+  }
+}

@@ -1,0 +1,88 @@
+/** Reads faults and rules as they are written in commands, profiles and the header `x-sluice-fault`. */
+import { z } from 'zod';
+import { type Fault, type FaultName, faultNames, faultSchemas } from './fault-kinds.ts';
+
+/** When a rule applies. All given conditions must hold; without any, it applies to every request. */
+const conditionSchema = z.strictObject({
+  /** The share of requests, from 0 to 1, chosen by the seed. */
+  share: z.coerce.number().gt(0).max(1).optional(),
+  /** Only the nth of the requests that match `model` and `route`, counted from 1. */
+  nth: z.coerce.number().int().min(1).optional(),
+  every: z.coerce.number().int().min(1).optional(),
+  first: z.coerce.number().int().min(1).optional(),
+  /** A name, in which `*` stands for any characters. */
+  model: z.string().min(1).optional(),
+  /** The end of a path, such as `/chat/completions`. */
+  route: z.string().min(1).optional(),
+});
+
+export type Condition = z.infer<typeof conditionSchema>;
+
+export interface FaultRule {
+  fault: Fault;
+  when: Condition;
+}
+
+/** The text names no fault, or a parameter is wrong. `message` names the field. */
+export class FaultTextError extends Error {}
+
+/** A rule: `cut;after=5;share=0.1;model=gpt-*`. Throws FaultTextError. */
+export function parseRule(text: string): FaultRule {
+  const { name, pairs } = split(text);
+  const isCondition = ([field]: readonly [string, string]) => field in conditionSchema.shape;
+  const fault = faultOf(
+    name,
+    pairs.filter((pair) => !isCondition(pair)),
+  );
+  return { fault, when: check(conditionSchema, pairs.filter(isCondition), name) };
+}
+
+/** A fault for one request: `stall;after=40`. Throws FaultTextError, also for conditions. */
+export function parseFault(text: string): Fault {
+  const { name, pairs } = split(text);
+  const condition = pairs.find(([field]) => field in conditionSchema.shape);
+  if (condition) throw new FaultTextError(`"${condition[0]}" belongs to rules: a request for a fault always gets it.`);
+  return faultOf(name, pairs);
+}
+
+const maxTextLength = 300;
+
+function split(text: string): { name: FaultName; pairs: [string, string][] } {
+  if (text.length > maxTextLength) throw new FaultTextError(`A fault has at most ${maxTextLength} characters.`);
+  const [name = '', ...parts] = text.split(';').map((part) => part.trim());
+  if (!isFaultName(name)) {
+    throw new FaultTextError(`There is no fault "${name}". There are: ${faultNames.join(', ')}.`);
+  }
+  const pairs = parts.filter((part) => part !== '').map((part): [string, string] => pairOf(name, part));
+  const names = pairs.map(([field]) => field);
+  const twice = names.find((field, index) => names.indexOf(field) !== index);
+  if (twice !== undefined) throw new FaultTextError(`"${twice}" of "${name}" is given twice.`);
+  return { name, pairs };
+}
+
+function pairOf(name: string, part: string): [string, string] {
+  const equals = part.indexOf('=');
+  if (equals < 1 || equals === part.length - 1)
+    throw new FaultTextError(`"${part}" of "${name}" is no parameter: write NAME=VALUE.`);
+  return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()];
+}
+
+function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faultSchemas, name);
+}
+
+function faultOf(name: FaultName, pairs: readonly [string, string][]): Fault {
+  const schema: z.ZodType<object> = faultSchemas[name];
+  // Safe: the schema is that of the name.
+  return { name, ...check(schema, pairs, name) } as Fault;
+}
+
+function check<Value>(schema: z.ZodType<Value>, pairs: readonly [string, string][], name: string): Value {
+  const parsed = schema.safeParse(Object.fromEntries(pairs));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') throw new FaultTextError(`"${name}" has no "${issue.keys[0] ?? ''}".`);
+  const field = issue?.path[0];
+  const where = field === undefined ? `"${name}"` : `"${String(field)}" of "${name}"`;
+  throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`);
+}

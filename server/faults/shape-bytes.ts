@@ -1,0 +1,119 @@
+/** Faults of a response that do not depend on events: stops at a byte, late bodies, and answers that are no streams. */
+import { gzipSync } from 'node:zlib';
+import { changeUsage, editJson, filterContent } from './edit-event.ts';
+import type { FaultOf, ResponseFault } from './fault-kinds.ts';
+import { insideCharacter, type Shape, type Step, send } from './steps.ts';
+
+/** Waits before the first byte. */
+export class LateBytes implements Shape {
+  readonly #ms: number;
+  #hasBegun = false;
+
+  constructor({ ms }: FaultOf<'late-event'>) {
+    this.#ms = ms;
+  }
+
+  push(bytes: Buffer): Step[] {
+    if (this.#hasBegun) return [send(bytes)];
+    this.#hasBegun = true;
+    return [{ kind: 'wait', ms: this.#ms }, send(bytes)];
+  }
+
+  end(): Step[] {
+    return [];
+  }
+}
+
+/** Stops after so many bytes. */
+export class StopAtByte implements Shape {
+  readonly #stop: Step;
+  #left: number;
+
+  constructor(bytes: number, stop: Step) {
+    this.#left = bytes;
+    this.#stop = stop;
+  }
+
+  push(bytes: Buffer): Step[] {
+    const passing = bytes.subarray(0, this.#left);
+    this.#left -= passing.length;
+    return passing.length < bytes.length ? [send(passing), this.#stop] : [send(passing)];
+  }
+
+  end(): Step[] {
+    return [];
+  }
+}
+
+/** Longer answers are downloads, which are not held, and pass unchanged. */
+const maxHeldBytes = 4 * 1024 * 1024;
+
+/** Holds an answer to its end and changes it as a whole. */
+export class HeldWhole implements Shape {
+  readonly #change: (whole: Buffer) => Step[];
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  constructor(change: (whole: Buffer) => Step[]) {
+    this.#change = change;
+  }
+
+  push(bytes: Buffer): Step[] {
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > maxHeldBytes + bytes.length) return [send(bytes)];
+    this.#held.push(bytes);
+    return this.#heldBytes > maxHeldBytes ? this.#release().map(send) : [];
+  }
+
+  end(): Step[] {
+    return this.#held.length === 0 ? [] : this.#change(Buffer.concat(this.#release()));
+  }
+
+  #release(): Buffer[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+}
+
+/** For an answer that is no stream; null if the fault does nothing to its body. */
+export function shapeWhole(fault: ResponseFault): Shape | null {
+  switch (fault.name) {
+    case 'late-event':
+      return new LateBytes(fault);
+    case 'stall':
+      return stopIn(fault, { kind: 'stall', seconds: fault.seconds });
+    case 'cut':
+      return stopIn(fault, { kind: 'cut' });
+    case 'malformed-event':
+      return new HeldWhole((whole) => [send(whole.subarray(0, Math.ceil(whole.length / 2)))]);
+    case 'usage':
+      return new HeldWhole((whole) => [send(editJson(whole, (value) => changeUsage(value, fault.change)))]);
+    case 'filtered':
+      return new HeldWhole((whole) => [send(editJson(whole, filterContent))]);
+    case 'damaged-gzip':
+      return new HeldWhole((whole) => [send(damagedGzip(whole))]);
+    default:
+      return null;
+  }
+}
+
+type Stopping = FaultOf<'stall'> | FaultOf<'cut'>;
+
+/** At the given byte; else in the middle, since an answer that is no stream has no events. */
+function stopIn(fault: Stopping, stop: Step): Shape {
+  if (fault.bytes !== undefined) return new StopAtByte(fault.bytes, stop);
+  const isInCharacter = fault.name === 'cut' && fault.inside === 'character';
+  return new HeldWhole((whole) => {
+    const middle = Math.floor(whole.length / 2);
+    const at = isInCharacter ? (insideCharacter(whole) ?? middle) : middle;
+    return [send(whole.subarray(0, at)), stop];
+  });
+}
+
+/** The second half of the compressed bytes is overwritten. */
+export function damagedGzip(bytes: Buffer): Buffer {
+  const packed = gzipSync(bytes);
+  packed.fill(0xff, Math.floor(packed.length / 2));
+  return packed;
+}

@@ -1,0 +1,183 @@
+/** Faults of a stream: at a certain event, between events, or in what they say. */
+import type { EventGate, Framing } from '../wire/framing.ts';
+import type { StreamFormat, StreamWatch } from '../wire/stream-format.ts';
+import {
+  changeUsage,
+  editJson,
+  enlarged,
+  filterContent,
+  halfOf,
+  hasCallArguments,
+  saysEnd,
+  tokensIn,
+} from './edit-event.ts';
+import type { FaultOf, ResponseFault } from './fault-kinds.ts';
+import { damagedGzip, LateBytes, StopAtByte } from './shape-bytes.ts';
+import { insideCharacter, type Shape, type Step, send } from './steps.ts';
+
+interface SeenEvent {
+  bytes: Buffer;
+  /** Counted from 1; comments do not count. */
+  number: number;
+  /** It ends the answer, or says how it ended. */
+  isEnd: boolean;
+  /** The parsed data; undefined if there is none. */
+  value: unknown;
+}
+
+/** What becomes of one event. */
+type EventRule = (event: SeenEvent) => Step[];
+
+/** For a stream; null if the fault does nothing to its body. */
+export function shapeStream(fault: ResponseFault, stream: StreamFormat): Shape | null {
+  if (fault.name === 'late-event') return new LateBytes(fault);
+  if (fault.name === 'stall' && fault.bytes !== undefined) return new StopAtByte(fault.bytes, stopOf(fault));
+  if (fault.name === 'cut' && fault.bytes !== undefined) return new StopAtByte(fault.bytes, stopOf(fault));
+  const watch = stream.watch(1);
+  const rule = ruleOf(fault, watch);
+  return rule && new EventShape(stream.framing, watch, rule);
+}
+
+function stopOf(fault: FaultOf<'stall'> | FaultOf<'cut'>): Step {
+  return fault.name === 'cut' ? { kind: 'cut' } : { kind: 'stall', seconds: fault.seconds };
+}
+
+const defaultAfter = 3;
+
+function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
+  switch (fault.name) {
+    case 'pace':
+      return paced(fault);
+    case 'stall':
+      return stoppedAfter(fault.after ?? defaultAfter, stopOf(fault));
+    case 'cut':
+      if (fault.inside === 'character') return cutInCharacter;
+      return fault.inside === 'tool-call' ? cutInCall() : stoppedAfter(fault.after ?? defaultAfter, stopOf(fault));
+    case 'malformed-event':
+      return ({ bytes, number }) => (number === fault.after + 1 ? [send(halfOf(bytes)), send(bytes)] : [send(bytes)]);
+    case 'huge-event':
+      return ({ bytes, number }) => [
+        send(number === fault.after + 1 ? enlarged(bytes, fault.kilobytes * 1024) : bytes),
+      ];
+    case 'error-event':
+      return errorAfter(fault.after, watch);
+    case 'missing-end':
+      return ({ bytes, isEnd }) => (isEnd ? [{ kind: 'end' }] : [send(bytes)]);
+    case 'duplicate-events':
+      return ({ bytes, number }) => (number % fault.each === 0 ? twice(bytes) : [send(bytes)]);
+    case 'usage':
+      return ({ bytes }) => [send(editJson(bytes, (value) => changeUsage(value, fault.change)))];
+    case 'filtered':
+      return ({ bytes }) => [send(filtered(bytes))];
+    case 'damaged-gzip':
+      return ({ bytes }) => [send(damagedGzip(bytes)), { kind: 'end' }];
+    default:
+      return null;
+  }
+}
+
+const openBracket = 0x5b;
+
+/** The first element of an array brings its bracket along, which cannot stand there twice. */
+const twice = (bytes: Buffer): Step[] => [send(bytes), ...(bytes[0] === openBracket ? [] : [send(bytes)])];
+
+const stoppedAfter =
+  (after: number, stop: Step): EventRule =>
+  ({ bytes, number }) =>
+    number > after ? [stop] : [send(bytes)];
+
+/** A stream with fewer events ends with the error, too. */
+const errorAfter =
+  (after: number, watch: StreamWatch): EventRule =>
+  ({ bytes, number, isEnd }) => {
+    if (number <= after && !isEnd) return [send(bytes)];
+    const error = {
+      message: 'The server had an error. (A fault on purpose.)',
+      type: 'server_error',
+      param: null,
+      code: null,
+    };
+    return [send(Buffer.from(watch.errorEvent(error))), { kind: 'end' }];
+  };
+
+function paced(fault: FaultOf<'pace'>): EventRule {
+  const eventsPerSecond = fault['events-per-second'];
+  const tokensPerSecond = fault['tokens-per-second'] ?? 1;
+  return ({ bytes, value }) => {
+    const seconds = eventsPerSecond === undefined ? tokensIn(value) / tokensPerSecond : 1 / eventsPerSecond;
+    return seconds === 0 ? [send(bytes)] : [{ kind: 'wait', ms: seconds * 1000 }, send(bytes)];
+  };
+}
+
+/** A stream without such a character is cut in the middle of its end. */
+const cutInCharacter: EventRule = ({ bytes, isEnd }) => {
+  const at = insideCharacter(bytes) ?? (isEnd ? Math.floor(bytes.length / 2) : null);
+  return at === null ? [send(bytes)] : [send(bytes.subarray(0, at)), { kind: 'cut' }];
+};
+
+/** In the second event with arguments, or the only one. Without a call: in the middle of the stream's end. */
+function cutInCall(): EventRule {
+  let pieces = 0;
+  return ({ bytes, isEnd }) => {
+    const text = bytes.toString('utf8');
+    const isPiece = hasCallArguments(text);
+    if (isPiece) pieces++;
+    const isWholeCall = isPiece && text.includes('"functionCall"');
+    if (!isEnd && !isWholeCall && !(isPiece && pieces === 2)) return [send(bytes)];
+    return [send(bytes.subarray(0, Math.floor(bytes.length / 2))), { kind: 'cut' }];
+  };
+}
+
+function filtered(bytes: Buffer): Buffer {
+  const edited = editJson(bytes, filterContent);
+  if (edited === bytes || !edited.includes('response.completed')) return edited;
+  return Buffer.from(edited.toString('utf8').replace('event: response.completed', 'event: response.incomplete'));
+}
+
+class EventShape implements Shape {
+  readonly #framing: Framing;
+  readonly #watch: StreamWatch;
+  readonly #rule: EventRule;
+  readonly #gate: EventGate;
+  #number = 0;
+  #steps: Step[] = [];
+
+  constructor(framing: Framing, watch: StreamWatch, rule: EventRule) {
+    this.#framing = framing;
+    this.#watch = watch;
+    this.#rule = rule;
+    const pass = (bytes: Buffer) => void this.#steps.push(send(bytes));
+    this.#gate = framing.openGate(pass, {
+      filter: (event, isWhole) => {
+        if (isWhole) this.#steps.push(...this.#stepsOf(event));
+        return null;
+      },
+    });
+  }
+
+  push(bytes: Buffer): Step[] {
+    this.#gate.push(bytes);
+    return this.#taken();
+  }
+
+  /** What follows the last event, such as the bracket of an array. */
+  end(): Step[] {
+    const rest = this.#gate.takeRest();
+    return rest.length === 0 ? [] : [send(rest)];
+  }
+
+  #stepsOf(event: Buffer): Step[] {
+    if (this.#framing.saysNothing(event)) return [send(event)];
+    const read = this.#framing.readEvent(event);
+    if (read) this.#watch.note(read);
+    this.#number++;
+    const isEnd = this.#watch.isComplete || saysEnd(event.toString('utf8'));
+    return this.#rule({ bytes: event, number: this.#number, isEnd, value: read?.value });
+  }
+
+  #taken(): Step[] {
+    const steps = this.#steps;
+    this.#steps = [];
+    return steps;
+  }
+}

@@ -1,0 +1,69 @@
+/** What upstreams could send, and clients could ask, to keep faults on purpose busy. */
+import { isEarly } from '../../../server/faults/fault-kinds.ts';
+import { FaultTextError, parseFault } from '../../../server/faults/parse-rule.ts';
+import { shapeWhole } from '../../../server/faults/shape-bytes.ts';
+import { shapeStream } from '../../../server/faults/shape-events.ts';
+import type { Shape } from '../../../server/faults/steps.ts';
+import { chatStream } from '../../../server/wire/openai/chat-stream.ts';
+import type { WorstCase } from '../worst-cases.ts';
+
+const kilobyte = 1024;
+const pieceBytes = 1000;
+
+const faults = [
+  'pace;tokens-per-second=1',
+  'usage',
+  'filtered',
+  'cut;inside=character',
+  'cut;inside=tool-call',
+  'huge-event',
+]
+  .map(parseFault)
+  .filter((fault) => !isEarly(fault));
+
+function feed(shape: Shape | null, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; at += pieceBytes) shape?.push(bytes.subarray(at, at + pieceBytes));
+  shape?.end();
+}
+
+const inputs: WorstCase['inputs'] = {
+  events: ['', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n', ''],
+  'deep objects': ['data: ', '{"usage":', '1\n\n'],
+  'deep lists': ['data: {"content":', '[', ']}\n\n'],
+  'arguments that end at once': ['data: {"arguments":"', '"arguments" : ""', '"}\n\n'],
+  'blanks after a name': ['data: {"finish_reason"', ' ', ':1}\n\n'],
+  'empty lines': ['', '\n', ''],
+  'half a character': ['data: {"a":"', '\u00e9', ''],
+};
+
+export const worstFaults: Record<string, WorstCase> = {
+  'a stream with a fault': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['edit-event', 'shape-events', 'steps'].map((name) => `faults/${name}.ts`),
+    inputs,
+    run: (bytes) => {
+      for (const fault of faults) if (!isEarly(fault)) feed(shapeStream(fault, chatStream), bytes);
+    },
+  },
+  'an answer with a fault': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['faults/shape-bytes.ts'],
+    inputs,
+    run: (bytes) => {
+      for (const fault of faults) if (!isEarly(fault)) feed(shapeWhole(fault), bytes);
+    },
+  },
+  'a request for a fault': {
+    atOnceBytes: 16 * kilobyte,
+    files: ['faults/parse-rule.ts'],
+    inputs: { parameters: ['stall', ';after=1', ''], blanks: ['stall;', ' ', 'after=1'], names: ['', 'stall', ''] },
+    run: (bytes) => {
+      try {
+        return parseFault(bytes.toString());
+      } catch (error) {
+        if (!(error instanceof FaultTextError)) throw error;
+        return null;
+      }
+    },
+  },
+};
