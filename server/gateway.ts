@@ -77,11 +77,11 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const base = openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
-  const origin = () => {
-    if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
-    return reachableOrigin(server);
-  };
-  const observability = openObservability(ports, base, () => ({ live: side.live, admission: api.admission }));
+  const origin = () => originOf(server);
+  const observability = openObservability(ports, { ...base, instanceId }, () => ({
+    ...side,
+    admission: api.admission,
+  }));
   const side: ControlSide = await openControlSide({
     gatewayPorts: ports,
     ...base,
@@ -114,6 +114,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     await server?.stop(drainMs);
     loopWatch.stop();
     await side.stop();
+    await observability.close();
     await base.close();
   };
   let stopped: Promise<void> | undefined;
@@ -138,6 +139,11 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       return stopped;
     },
   };
+}
+
+function originOf(server: ListeningServer | undefined): string {
+  if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+  return reachableOrigin(server);
 }
 
 /** Targets are compared by the price of this request; each model is charged only for what it counts. */
@@ -264,6 +270,7 @@ function apiPorts(
     captureSwitch: control.captureSwitch,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
+    observability,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }

@@ -5,6 +5,11 @@ import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';
 
 const reference = /^(?:env|file):.+$/s;
 
+/** Whether a value names the place of a secret. */
+export function isReference(value: string): boolean {
+  return reference.test(value);
+}
+
 /** Where a secret is: the configuration itself holds none. */
 const secretReference = z.string().regex(reference, 'use env:NAME or file:PATH');
 
@@ -25,7 +30,7 @@ const headers = z
   .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'use a header name'), z.string().min(1))
   .superRefine((all, context) => {
     for (const [name, value] of Object.entries(all)) {
-      if (reference.test(value)) continue;
+      if (isReference(value)) continue;
       if (/[\r\n\0]/.test(value)) context.addIssue({ code: 'custom', path: [name], message: 'use a single line' });
       else if (isSecretHeader(name) || looksLikeSecretInHeader(value)) {
         context.addIssue({ code: 'custom', path: [name], message: 'use env:NAME or file:PATH for a secret' });
@@ -34,6 +39,11 @@ const headers = z
   });
 
 export const metricsSetting = z.enum(['off', 'on']);
+
+/** Whether a resolved address can be used. */
+export function isToolUrl(text: string): boolean {
+  return toolUrl.safeParse(text).success;
+}
 
 export const telemetrySchema = z.strictObject({
   /** The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off. */
@@ -51,7 +61,8 @@ export const webhookEvents = ['budget', 'provider-down', 'provider-up'] as const
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 export const webhookSchema = z.strictObject({
-  url: toolUrl,
+  /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, as those of chats are. */
+  url: z.union([secretReference, toolUrl]),
   /** The events that are sent; default: all. */
   events: z
     .array(z.enum(webhookEvents))

@@ -6,6 +6,7 @@ import { isObject } from '../contract/is-object.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Observability } from '../observability/observability.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
@@ -30,6 +31,8 @@ export interface ExchangePorts extends AttemptsPorts {
   prices: PriceTable;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
+  /** Begins spans. */
+  observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
@@ -132,6 +135,8 @@ export class Exchange {
   /** Must be called as soon as the key is known, since a request that is refused later is captured, too. */
   admitted(member: Member): void {
     const { request, snapshot } = this.#options;
+    const { tracer } = this.#ports.observability;
+    if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
     const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
     if (cause === null) return;
     const { maxBytes } = snapshot.settings.capture;
@@ -149,7 +154,9 @@ export class Exchange {
     const { prices, capture } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
-    this.#book(this.#trace.record(this.#options.request, accounting), body);
+    const record = this.#trace.record(this.#options.request, accounting);
+    if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
+    this.#book(record, body);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
