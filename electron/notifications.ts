@@ -3,6 +3,7 @@ import { Notification } from 'electron';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
+import { isDown } from '../server/contract/provider-down.ts';
 import type { ProviderView } from '../server/contract/provider-views.ts';
 import type { ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
@@ -55,7 +56,7 @@ export function createNotifications({ settings, language, clicked }: Notificatio
       for (const provider of providersOf(event)) {
         const { id, name } = provider;
         const why = describeTrouble(provider, messages);
-        if (problems(id, isDown(provider))) show('provider-unusable', name, why);
+        if (problems(id, isDown(provider, Date.now()))) show('provider-unusable', name, why);
         for (const credential of provider.credentials) {
           const isRefused = credential.health.state === 'refused';
           if (refusals(`${id}/${credential.id}`, isRefused)) show('credential-refused', name);
@@ -78,17 +79,6 @@ function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMes
   const block = blockOf(provider);
   if (block) return blocked[block];
   return failure === null ? '' : failures[failure];
-}
-
-/** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
-const worthTellingMs = 1_500;
-
-/** Null: too soon to say. */
-function isDown({ enabled, unusable, health }: ProviderView): boolean | null {
-  if (!enabled) return false;
-  if (unusable !== null) return true;
-  if (health.state !== 'cooling') return false;
-  return health.until !== null && health.until - Date.now() > worthTellingMs ? true : null;
 }
 
 /** Whether something has come about that was not so before. What is so at a start is no news. */

@@ -15,6 +15,7 @@ import { type ControlRoutes, createControlRoutes } from './http/control-routes.t
 import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
+import type { Observability } from './observability/observability.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
@@ -32,6 +33,7 @@ interface ControlSidePorts {
   health: HealthBook;
   cache: AnswerCache;
   prices: PriceTable;
+  observability: Observability;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -93,6 +95,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       access,
       control,
       exportRequests: (format, filter) => exportRequests(ledger, format, filter),
+      observability: given.observability,
     }),
     createAdminUrl,
     addressChanged() {

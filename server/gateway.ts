@@ -4,20 +4,20 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
 import { openAnswerCache } from './cache/open-answer-cache.ts';
-import type { Config } from './contract/config.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportFilterOf } from './control/export-filter.ts';
-import type { LiveConfig } from './control/live-config.ts';
 import { type Database, openDatabase, type Replaced } from './database/database.ts';
 import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
+import { followNetwork } from './gateway-network.ts';
+import { followSettings, openObservability } from './gateway-observability.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
 import type { ApiPorts } from './http/api-request.ts';
@@ -32,6 +32,7 @@ import { type ExportFormat, exportRequests } from './ledger/export.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
+import type { Observability } from './observability/observability.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import { createReasoningStore } from './reasoning/reasoning-store.ts';
 import { HealthBook } from './routing/health/health-book.ts';
@@ -39,7 +40,6 @@ import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
-import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import { followPrices } from './usage/follow-prices.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
@@ -77,23 +77,26 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const base = openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
-  const origin = () => {
-    if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
-    return reachableOrigin(server);
-  };
-  const side = await openControlSide({
+  const origin = () => originOf(server);
+  const observability = openObservability(ports, { ...base, instanceId }, () => ({
+    ...side,
+    admission: api.admission,
+  }));
+  const side: ControlSide = await openControlSide({
     gatewayPorts: ports,
     ...base,
+    observability,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
   });
   const { live, control } = side;
   const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const api: ApiPorts = { ...apiPorts(ports, base, side), loopWatch };
+  const api: ApiPorts = { ...apiPorts(ports, base, { ...side, observability }), loopWatch };
+  await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
-    control: side.routes.router,
+    control: side.routes,
     windowFolder: ports.windowFolder,
     health: () => ({ instance: instanceId }),
     api,
@@ -111,6 +114,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     await server?.stop(drainMs);
     loopWatch.stop();
     await side.stop();
+    await observability.close();
     await base.close();
   };
   let stopped: Promise<void> | undefined;
@@ -137,20 +141,9 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
-/** Drops connections and health when the machine's addresses, its certificates or the network settings change. */
-function followNetwork({ transport, health, authorities }: Foundations, live: LiveConfig) {
-  const changed = () => {
-    transport.leaveConnections();
-    health.networkChanged();
-  };
-  live.onChange(({ before, after }) => {
-    if (networkSettings(before) !== networkSettings(after)) changed();
-  });
-  const stop = watchNetwork({
-    changed,
-    look: () => `${[...machineAddresses()].sort().join(' ')} ${authorities.fingerprint()}`,
-  });
-  return { changed, stop };
+function originOf(server: ListeningServer | undefined): string {
+  if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+  return reachableOrigin(server);
 }
 
 /** Targets are compared by the price of this request; each model is charged only for what it counts. */
@@ -234,13 +227,14 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis, cassette }: GatewayPorts,
   base: Foundations,
-  { live, control, limiter }: ControlSide,
+  { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'loopWatch'> {
   const { transport, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
     control.requestFinished(record);
+    observability.finished(record);
     logRequest(record);
   };
   const registry = new Registry(apis);
@@ -273,6 +267,7 @@ function apiPorts(
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
+    observability,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }
@@ -282,9 +277,4 @@ function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memory / 4, 2 * 1024 ** 3);
-}
-
-/** The settings that determine how providers are reached. */
-function networkSettings({ settings: { systemCa, extraCaFiles, noProxy } }: Config): string {
-  return JSON.stringify([systemCa, extraCaFiles, noProxy]);
 }

@@ -53,6 +53,7 @@ const data = [
   'providers',
   'routing',
   'limits',
+  'observability',
   'database',
 ];
 const belowGateway = [
@@ -87,6 +88,7 @@ const mayImport: Record<string, string[]> = {
   routing: [...ground, 'providers', 'transport', 'secrets', 'wire'],
   limits: [...ground, 'ledger'],
   usage: ground,
+  observability: [...ground, 'secrets', 'transport'],
   ledger: [...ground, 'database'],
   jobs: [...ground, 'database'],
   'kept-responses': [...ground, 'database'],
@@ -107,7 +109,9 @@ const mayImport: Record<string, string[]> = {
   'data-folder': ground,
   'gateway-ports.ts': [...ground, ...data, 'exchange', 'wire', 'log.ts'],
   'gateway-control.ts': belowGateway,
-  'gateway.ts': [...belowGateway, 'gateway-control.ts'],
+  'gateway-network.ts': belowGateway,
+  'gateway-observability.ts': belowGateway,
+  'gateway.ts': [...belowGateway, 'gateway-control.ts', 'gateway-network.ts', 'gateway-observability.ts'],
   'open-engine.ts': belowEngine,
   cli: [...belowEngine, 'open-engine.ts', 'cassettes'],
   'cli.ts': ['cli', 'config'],
@@ -129,6 +133,10 @@ const singleImporters: Record<string, RegExp> = {
   'electron-store': /^electron\/settings-store\.ts$/,
   commander: /^server\/cli\//,
   pino: /^server\/log\.ts$/,
+  'prom-client': /^server\/observability\//,
+  '@opentelemetry/api': /^server\/observability\//,
+  '@opentelemetry/sdk-trace': /^server\/observability\//,
+  '@opentelemetry/sdk-metrics': /^server\/observability\//,
 };
 
 describe('the engine', () => {

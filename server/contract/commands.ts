@@ -98,7 +98,8 @@ const keyChangesSchema = z
   .partial();
 
 /**
- * `limits`, `admission`, `ledger`, `capture`, `jobs` and `keptResponses` are merged with the present values; everything else is replaced.
+ * `limits`, `admission`, `ledger`, `capture`, `jobs`, `keptResponses` and `telemetry` are merged with the present values; everything
+ * else is replaced.
  * Validated together with the configuration.
  */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;

@@ -1,5 +1,6 @@
 /** Settings of the whole program. */
 import { z } from 'zod';
+import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { milliseconds } from './policy.ts';
 
 export const settingsSchema = z.strictObject({
@@ -81,6 +82,13 @@ export const settingsSchema = z.strictObject({
   noProxy: z.array(z.string().min(1)).default([]),
   /** Price overrides in US dollars, by model name or `provider/model`; see `server/usage/prices.json` for the units. */
   prices: z.record(z.string(), z.record(z.string(), z.number().nonnegative())).default({}),
+  /** Prometheus metrics at `/metrics`. */
+  metrics: metricsSetting.default('off'),
+  /** `env:NAME` or `file:PATH` of a token that may only read `/metrics`. Null: only the admin token may. */
+  metricsToken: metricsTokenSetting.default(null),
+  /** OpenTelemetry: traces and metrics over OTLP/HTTP. */
+  telemetry: telemetrySchema.prefault({}),
+  webhooks: webhooksSetting.default([]),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

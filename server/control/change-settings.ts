@@ -22,5 +22,6 @@ function merge(settings: Settings, changes: SettingsChanges): object {
     capture: { ...settings.capture, ...changes.capture },
     jobs: { ...settings.jobs, ...changes.jobs },
     keptResponses: { ...settings.keptResponses, ...changes.keptResponses },
+    telemetry: { ...settings.telemetry, ...changes.telemetry },
   };
 }

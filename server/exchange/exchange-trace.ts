@@ -16,6 +16,7 @@ import type {
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Labelled } from '../loop-watch.ts';
+import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
 import { noteLosses } from '../translate/tell-losses.ts';
@@ -94,12 +95,16 @@ export interface AttemptTrace {
   responseStatus: string | null;
   /** Null if the request is not captured. */
   capture: AttemptCapture | null;
+  /** By which the upstream learns of the attempt's span; null if there is none. */
+  traceHeaders: TraceHeaders | null;
 }
 
 export class RequestTrace implements Labelled {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
   readonly attempts: AttemptTrace[] = [];
+  /** Its spans; null if no traces are wanted. */
+  tracing: RequestTracing | null = null;
   /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
@@ -195,6 +200,7 @@ export class RequestTrace implements Labelled {
       document: undefined,
       responseStatus: null,
       capture: null,
+      traceHeaders: this.tracing === null ? null : this.tracing.attempt(record),
     };
     this.attempts.push(attempt);
     this.answering = attempt;

@@ -8,6 +8,7 @@ import { isObject } from '../contract/is-object.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Observability } from '../observability/observability.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
@@ -42,6 +43,8 @@ export interface ExchangePorts extends AttemptsPorts {
   cache: AnswerCache;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
+  /** Begins spans. */
+  observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
   /** Records requests, or answers them instead of providers; null: neither. */
   cassette: CassetteDesk | null;
@@ -210,6 +213,8 @@ export class Exchange {
   /** Must be called as soon as the key is known, since a request that is refused later is captured, too. */
   admitted(member: Member): void {
     const { request, snapshot } = this.#options;
+    const { tracer } = this.#ports.observability;
+    if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
     const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
     if (cause === null) return;
     const { maxBytes } = snapshot.settings.capture;
@@ -229,6 +234,7 @@ export class Exchange {
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     const record = this.#trace.record(this.#options.request, accounting);
     this.#visit?.settle(this.#trace, record);
+    if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
     this.#recording?.end(this.#howItEnded, accounting.usage);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));

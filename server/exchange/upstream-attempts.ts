@@ -4,6 +4,7 @@
  */
 import { awakeMs } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { replaceTraceHeaders } from '../observability/request-tracing.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailureResponse } from '../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
@@ -166,6 +167,7 @@ export class UpstreamAttempts {
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
+    if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     if (credential?.signing) {
       const refused = await signed(request, credential, this.#options.ports.transport, trace.record);
       if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };

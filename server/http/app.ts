@@ -9,12 +9,13 @@
  * API requests do not pass through Express but go to the registry directly, which saves a tenth of each request's cost.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { pageHeaders } from '../contract/page-headers.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { servedApis } from '../wire/registry.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';
+import type { ControlRoutes } from './control-routes.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
 import { createPages } from './pages.ts';
@@ -23,8 +24,8 @@ import { sendError, toGatewayError } from './send-error.ts';
 interface AppPorts {
   api: ApiPorts;
   snapshot(): Snapshot;
-  /** `/control`, with its own guards. */
-  control: Router | null;
+  /** `/control` and `/metrics`, with their own guards. */
+  control: Pick<ControlRoutes, 'router' | 'metrics'> | null;
   /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
   /** Further fields of `/healthz`. */
@@ -71,7 +72,10 @@ function createApp(ports: AppPorts): express.Express {
       response.set('cache-control', 'no-store').json({ status: 'ok' });
     });
   }
-  if (ports.control) app.use('/control', ports.control);
+  if (ports.control) {
+    app.use('/control', ports.control.router);
+    app.get('/metrics', ports.control.metrics);
+  }
   if (ports.windowFolder) app.use(windowHeaders, createPages(ports.windowFolder));
   app.use((request, response) => {
     const located = registry.locate(request.originalUrl, request.headers);

@@ -15,19 +15,24 @@ import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
+import type { Observability } from '../observability/observability.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
+import { sendMetrics } from './metrics-route.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
   /** The ledger as text, in chunks. */
   exportRequests(format: ExportFormat, filter: RequestFilter): AsyncIterable<string>;
+  observability: Pick<Observability, 'metrics' | 'metricsToken'>;
 }
 
 export interface ControlRoutes {
   router: Router;
+  /** For `GET /metrics`, with its own guard. */
+  metrics: RequestHandler;
   /** Ends the event streams. */
   close(): void;
 }
@@ -66,7 +71,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
   router.use(explainBodyError);
-  return { router, close: streams.close };
+  return { router, metrics: sendMetrics(ports), close: streams.close };
 }
 
 const neverStored: RequestHandler = (_request, response, next) => {

@@ -1,0 +1,78 @@
+/** Settings of what Sluice tells other tools: metrics, OpenTelemetry and webhooks. All of it is off by default. */
+import { z } from 'zod';
+import { isSecretHeader } from './secret-header.ts';
+import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';
+
+const reference = /^(?:env|file):.+$/s;
+
+/** Whether a value names the place of a secret. */
+export function isReference(value: string): boolean {
+  return reference.test(value);
+}
+
+/** Where a secret is: the configuration itself holds none. */
+const secretReference = z.string().regex(reference, 'use env:NAME or file:PATH');
+
+/** Not quoted in errors, since it may contain a secret. */
+const toolUrl = z
+  .string()
+  .max(2_000)
+  .refine(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'use an address that begins with http:// or https://',
+  )
+  .refine((text) => !hasUserInfo(text), 'leave out the user and password');
+
+const endpointUrl = toolUrl.refine((text) => !/[?#]/.test(text), 'leave out the query and the fragment');
+
+/** By name. A value is a plain text, or `env:NAME` or `file:PATH`, which must be used for secrets. */
+const headers = z
+  .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'use a header name'), z.string().min(1))
+  .superRefine((all, context) => {
+    for (const [name, value] of Object.entries(all)) {
+      if (isReference(value)) continue;
+      if (/[\r\n\0]/.test(value)) context.addIssue({ code: 'custom', path: [name], message: 'use a single line' });
+      else if (isSecretHeader(name) || looksLikeSecretInHeader(value)) {
+        context.addIssue({ code: 'custom', path: [name], message: 'use env:NAME or file:PATH for a secret' });
+      }
+    }
+  });
+
+export const metricsSetting = z.enum(['off', 'on']);
+
+/** Whether a resolved address can be used. */
+export function isToolUrl(text: string): boolean {
+  return toolUrl.safeParse(text).success;
+}
+
+export const telemetrySchema = z.strictObject({
+  /** The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off. */
+  endpoint: endpointUrl.nullable().default(null),
+  /** Sent with each export. */
+  headers: headers.default({}),
+  protocol: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
+  traces: z.boolean().default(true),
+  /** Jaeger and Langfuse accept traces only. */
+  metrics: z.boolean().default(true),
+});
+export type TelemetrySettings = z.infer<typeof telemetrySchema>;
+
+export const webhookEvents = ['budget', 'provider-down', 'provider-up'] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+export const webhookSchema = z.strictObject({
+  /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, as those of chats are. */
+  url: z.union([secretReference, toolUrl]),
+  /** The events that are sent; default: all. */
+  events: z
+    .array(z.enum(webhookEvents))
+    .min(1)
+    .default([...webhookEvents]),
+  /** The key of the signature. Absent: deliveries are not signed. */
+  secret: secretReference.optional(),
+});
+export type WebhookSettings = z.infer<typeof webhookSchema>;
+
+/** A token that may only read `/metrics`. */
+export const metricsTokenSetting = secretReference.nullable();
+export const webhooksSetting = z.array(webhookSchema).max(20);

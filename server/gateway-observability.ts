@@ -1,0 +1,67 @@
+/** Connects metrics, telemetry and webhooks with the parts of a gateway. */
+import type { ControlPlane } from './control/control-plane.ts';
+import type { LiveConfig } from './control/live-config.ts';
+import { createHealthViews } from './control/view-health.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
+import type { Admission } from './http/admission.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { providerName } from './observability/gen-ai.ts';
+import { Observability } from './observability/observability.ts';
+import type { HealthBook } from './routing/health/health-book.ts';
+import type { Transport } from './transport/transport.ts';
+import { version } from './version.ts';
+
+interface Foundations {
+  ledger: Ledger;
+  health: HealthBook;
+  transport: Transport;
+  instanceId: string;
+}
+
+/** Of a gateway that is complete. */
+interface Running {
+  live: LiveConfig;
+  control: Pick<ControlPlane, 'onEvent'>;
+  admission: Admission;
+}
+
+export function openObservability(
+  { env, log, config }: GatewayPorts,
+  { ledger, health, transport, instanceId }: Foundations,
+  running: () => Running,
+): Observability {
+  const views = createHealthViews(health, Date.now);
+  return new Observability({
+    version,
+    instanceId,
+    transport,
+    env,
+    log,
+    providerName(id) {
+      const provider = config.current.config.providers.find((each) => each.id === id);
+      return providerName(id, provider?.preset);
+    },
+    onEvent: (listener) => running().control.onEvent(listener),
+    figures() {
+      const { live, admission } = running();
+      const { pending, dropped } = ledger.health();
+      return {
+        running: admission.running,
+        waiting: admission.waiting,
+        ledgerPending: pending,
+        ledgerDropped: dropped,
+        unauthenticated: ledger.refusals.count,
+        providers: [...live.snapshot.providers.values()].map((provider) => ({
+          id: provider.id,
+          state: views.provider(provider).state,
+        })),
+      };
+    },
+  });
+}
+
+/** Resolves once the present settings are in force. */
+export async function followSettings(observability: Observability, live: LiveConfig): Promise<void> {
+  live.onChange(({ after }) => void observability.follow(after.settings));
+  await observability.follow(live.used.config.settings);
+}

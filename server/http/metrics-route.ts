@@ -1,0 +1,26 @@
+/** `GET /metrics` for Prometheus, while the setting `metrics` is on. */
+import type { RequestHandler } from 'express';
+import { isSameSecret } from '../control/admin-token.ts';
+import type { WindowAccess } from '../control/window-access.ts';
+import type { Observability } from '../observability/observability.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
+import { checkControlAccess } from './control-guard.ts';
+
+interface MetricsRoutePorts {
+  access: WindowAccess;
+  observability: Pick<Observability, 'metrics' | 'metricsToken'>;
+}
+
+/** Lets in who may use the control plane, and who has the token that may only read metrics. */
+export function sendMetrics({ access, observability }: MetricsRoutePorts): RequestHandler {
+  return async (request, response, next) => {
+    const { metrics, metricsToken } = observability;
+    if (metrics === null) return next();
+    const presented = bearerSecret(request.headers.authorization ?? '');
+    const mayRead = metricsToken !== null && presented !== null && isSameSecret(presented, metricsToken);
+    if (!mayRead) checkControlAccess(request, access);
+    const text = await metrics.text();
+    response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    response.type(metrics.contentType).send(text);
+  };
+}

@@ -1,0 +1,14 @@
+import type { ProviderHealthView } from '../contract/provider-views.ts';
+
+/** The state of the engine at the moment of a scrape. */
+export interface EngineFigures {
+  /** Requests that run now, and those that wait to be admitted. */
+  running: number;
+  waiting: number;
+  /** Rows of the ledger that wait to be written, and those that were lost since the start. */
+  ledgerPending: number;
+  ledgerDropped: number;
+  /** Requests without a valid key since the start. */
+  unauthenticated: number;
+  providers: readonly { id: string; state: ProviderHealthView['state'] }[];
+}

@@ -1,0 +1,44 @@
+import type { Attributes, Meter } from '@opentelemetry/api';
+import type { RequestRecord } from '../contract/ledger.ts';
+import { operationName } from './gen-ai.ts';
+
+/** The bounds that the conventions recommend for each. */
+const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const tokenBounds = [
+  1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+];
+const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/** Records the attempts of a finished request as OpenTelemetry's conventions for generative AI say. */
+export function createGenAiMetrics(
+  meter: Meter,
+  providerName: (id: string) => string,
+): (record: RequestRecord) => void {
+  const histogram = (name: string, unit: string, description: string, bounds: number[]) =>
+    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } });
+  const duration = histogram('gen_ai.client.operation.duration', 's', 'GenAI operation duration.', durationBounds);
+  const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Number of tokens used.', tokenBounds);
+  const firstToken = histogram(
+    'gen_ai.server.time_to_first_token',
+    's',
+    'Time to generate first token for successful responses.',
+    firstTokenBounds,
+  );
+  return (record) => {
+    for (const attempt of record.attempts) {
+      const { failure, model, usage, firstContentMs, totalMs } = attempt;
+      const labels: Attributes = {
+        'gen_ai.operation.name': operationName(record.capability),
+        'gen_ai.provider.name': providerName(attempt.provider),
+        ...(model !== null && { 'gen_ai.request.model': model }),
+      };
+      if (totalMs !== null) duration.record(totalMs / 1_000, failure ? { ...labels, 'error.type': failure } : labels);
+      if (firstContentMs !== null && failure === null) firstToken.record(firstContentMs / 1_000, labels);
+      if (usage?.inputTokens !== undefined)
+        tokens.record(usage.inputTokens, { ...labels, 'gen_ai.token.type': 'input' });
+      if (usage?.outputTokens !== undefined) {
+        tokens.record(usage.outputTokens, { ...labels, 'gen_ai.token.type': 'output' });
+      }
+    }
+  };
+}

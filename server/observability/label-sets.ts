@@ -1,0 +1,40 @@
+/** What a time series is about, besides closed sets such as an outcome. */
+export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
+
+/** In place of a name for which there is no room. */
+export const otherLabel = 'other';
+/** Where a request has no group, reached no provider, or names no model. */
+export const noLabel = 'none';
+
+/**
+ * Bounds the number of time series, since clients choose names of models. The first `limit` combinations of group, provider
+ * and model are told apart. After that a new one is counted without its model; once there are `limit` of these as well,
+ * everything new is counted as `other`.
+ */
+export class LabelSets {
+  readonly #limit: number;
+  readonly #whole = new Map<string, SeriesLabels>();
+  readonly #withoutModel = new Map<string, SeriesLabels>();
+  readonly #rest: SeriesLabels = { group: otherLabel, provider: otherLabel, model: otherLabel };
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  of(group: string | null, provider: string | null, model: string | null): SeriesLabels {
+    const labels = { group: group ?? noLabel, provider: provider ?? noLabel, model: model ?? noLabel };
+    return (
+      this.#taken(this.#whole, labels) ??
+      this.#taken(this.#withoutModel, { ...labels, model: otherLabel }) ??
+      this.#rest
+    );
+  }
+
+  #taken(sets: Map<string, SeriesLabels>, labels: SeriesLabels): SeriesLabels | undefined {
+    const name = `${labels.group}\n${labels.provider}\n${labels.model}`;
+    const known = sets.get(name);
+    if (known || sets.size >= this.#limit) return known;
+    sets.set(name, labels);
+    return labels;
+  }
+}

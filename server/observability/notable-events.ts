@@ -1,0 +1,75 @@
+/** Which of the control plane's events webhooks tell, and what they say. */
+import { randomUUID } from 'node:crypto';
+import type { ControlEvent } from '../contract/events.ts';
+import type { LimitReached } from '../contract/limits.ts';
+import type { WebhookEvent } from '../contract/observability.ts';
+import { blockOf } from '../contract/provider-block.ts';
+import { isDown } from '../contract/provider-down.ts';
+import type { ProviderView } from '../contract/provider-views.ts';
+
+/** The body of a webhook. Contains names from the configuration and codes; never secrets, nor what providers answered. */
+export interface NotableEvent {
+  /** The same in each delivery of one event. */
+  id: string;
+  type: WebhookEvent;
+  /** ISO 8601. */
+  at: string;
+  /** One sentence, for chats. */
+  text: string;
+  data: object;
+}
+
+type Told = Pick<NotableEvent, 'type' | 'text' | 'data'>;
+
+/** Makes notable events of the control plane's. What is so at the start is no news. */
+export function createNotableEvents(tell: (event: NotableEvent) => void): (event: ControlEvent) => void {
+  const wasDown = new Map<string, boolean>();
+  const say = (told: Told) => tell({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...told });
+  const look = (provider: ProviderView) => {
+    const now = isDown(provider, Date.now());
+    if (now === null) return;
+    const before = wasDown.get(provider.id);
+    wasDown.set(provider.id, now);
+    if (before === false && now) say(downEvent(provider));
+    else if (before === true && !now && provider.enabled) say(upEvent(provider));
+  };
+  return (event) => {
+    if (event.type === 'limit-reached') say(budgetEvent(event.notice));
+    else if (event.type === 'provider-changed') look(event.provider);
+    else if (event.type === 'snapshot' || event.type === 'config-changed') {
+      const { providers } = event;
+      if (!providers) return;
+      const present = new Set(providers.map(({ id }) => id));
+      for (const id of wasDown.keys()) if (!present.has(id)) wasDown.delete(id);
+      providers.forEach(look);
+    }
+  };
+}
+
+function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: LimitReached): Told {
+  const { unit, per, amount } = budget;
+  const total = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
+  return {
+    type: 'budget',
+    text: `The ${scope} ${name} has used ${percent} % of its budget of ${total} per ${per}.`,
+    data: { scope, id, name, unit, per, amount, percent, used, resetsAt: toIso(resetsAt) },
+  };
+}
+
+function downEvent(provider: ProviderView): Told {
+  const { id, name, health } = provider;
+  const reason = blockOf(provider) ?? health.failure;
+  return {
+    type: 'provider-down',
+    text: `The provider ${name} is not used at present${reason === null ? '' : ` (${reason})`}.`,
+    data: { provider: id, name, reason, until: toIso(health.until) },
+  };
+}
+
+function upEvent({ id, name }: ProviderView): Told {
+  return { type: 'provider-up', text: `The provider ${name} is used again.`, data: { provider: id, name } };
+}
+
+function toIso(unixMs: number | null): string | null {
+  return unixMs === null ? null : new Date(unixMs).toISOString();
+}

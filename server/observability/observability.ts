@@ -1,0 +1,167 @@
+/**
+ * What Sluice tells other tools, as the settings say: metrics for Prometheus, traces and metrics for
+ * OpenTelemetry, webhooks. What is switched off is not even loaded, and
+ * costs each request one comparison.
+ */
+
+import type { EventMessage } from '../contract/events.ts';
+import type { RequestRecord } from '../contract/ledger.ts';
+import { isReference, isToolUrl, type WebhookSettings } from '../contract/observability.ts';
+import type { Settings } from '../contract/settings.ts';
+import { resolveSecret } from '../secrets/resolve-secret.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { EngineFigures } from './engine-figures.ts';
+import type { Metrics } from './prometheus.ts';
+import type { RequestTracer } from './request-tracing.ts';
+import type { Telemetry } from './telemetry.ts';
+import type { Webhook, Webhooks } from './webhooks.ts';
+
+export interface ObservabilityPorts {
+  version: string;
+  instanceId: string;
+  transport: Transport;
+  /** For `env:NAME` references. */
+  env: Readonly<Record<string, string | undefined>>;
+  figures(): EngineFigures;
+  /** The conventions' name of a configured provider's service: see `gen-ai.ts`. */
+  providerName(id: string): string;
+  /** Subscribes to the control plane's events. Returns how to unsubscribe. */
+  onEvent(listener: (message: EventMessage) => void): () => void;
+  log: { warn(fields: object, message: string): void };
+}
+
+export class Observability {
+  readonly #ports: ObservabilityPorts;
+  readonly #inTurn = createSerialQueue();
+  #metrics: Metrics | null = null;
+  #metricsToken: string | null = null;
+  #telemetry: Telemetry | null = null;
+  /** The settings that `#telemetry` was started with. */
+  #telemetryIsFor = '';
+  #webhooksAreFor = '';
+  #stopWebhooks: () => void = () => {};
+
+  constructor(ports: ObservabilityPorts) {
+    this.#ports = ports;
+  }
+
+  /** Null while they are switched off. */
+  get metrics(): Metrics | null {
+    return this.#metrics;
+  }
+
+  /** Of those who may only read the metrics; null: there is none. */
+  get metricsToken(): string | null {
+    return this.#metricsToken;
+  }
+
+  /** Null while no traces are wanted. */
+  get tracer(): RequestTracer | null {
+    return this.#telemetry === null ? null : this.#telemetry.tracer;
+  }
+
+  /** Resolves once the settings are in force. Never rejects: what cannot be used is logged, and stays off. */
+  follow(settings: Settings): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#followMetrics(settings);
+      await this.#followTelemetry(settings);
+      await this.#followWebhooks(settings);
+    });
+  }
+
+  finished(record: RequestRecord): void {
+    if (this.#metrics !== null) this.#metrics.finished(record);
+    if (this.#telemetry !== null) this.#telemetry.finished(record);
+  }
+
+  /** Sends what is waiting. */
+  async close(): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#stopWebhooks();
+      await this.#telemetry?.stop();
+      this.#telemetry = null;
+    });
+  }
+
+  async #followMetrics({ metrics, metricsToken }: Settings): Promise<void> {
+    const isOn = metrics === 'on';
+    this.#metricsToken = isOn && metricsToken ? await this.#secret('metricsToken', metricsToken) : null;
+    if (!isOn) this.#metrics = null;
+    else if (this.#metrics === null) {
+      const { createMetrics } = await import('./prometheus.ts');
+      this.#metrics = createMetrics(this.#ports);
+    }
+  }
+
+  async #followTelemetry({ telemetry: settings }: Settings): Promise<void> {
+    const wanted = JSON.stringify(settings);
+    if (wanted === this.#telemetryIsFor) return;
+    this.#telemetryIsFor = wanted;
+    const before = this.#telemetry;
+    this.#telemetry = null;
+    // Its last export may take a while, which must not delay what follows.
+    void before?.stop();
+    const { endpoint } = settings;
+    if (endpoint === null || !(settings.traces || settings.metrics)) return;
+    const headers = await this.#headers(settings.headers);
+    const { startTelemetry } = await import('./telemetry.ts');
+    const failed = (url: string, reason: string) =>
+      this.#ports.log.warn({ url, reason }, 'telemetry could not be sent');
+    this.#telemetry = startTelemetry({ ...this.#ports, settings: { ...settings, endpoint, headers }, failed });
+  }
+
+  async #followWebhooks({ webhooks: settings }: Settings): Promise<void> {
+    const wanted = JSON.stringify(settings);
+    if (wanted === this.#webhooksAreFor) return;
+    this.#webhooksAreFor = wanted;
+    this.#stopWebhooks();
+    this.#stopWebhooks = () => {};
+    const usable: Webhook[] = [];
+    for (const each of settings) {
+      const webhook = await this.#webhook(each);
+      if (webhook) usable.push(webhook);
+    }
+    if (usable.length === 0) return;
+    const { startWebhooks } = await import('./webhooks.ts');
+    const webhooks: Webhooks = startWebhooks(usable, this.#ports);
+    const unsubscribe = this.#ports.onEvent(({ event }) => webhooks.onEvent(event));
+    this.#stopWebhooks = () => {
+      unsubscribe();
+      webhooks.stop();
+    };
+  }
+
+  /** Null if its address or secret is missing: without its signature, a delivery would be refused. */
+  async #webhook({ url: written, events, secret: reference }: WebhookSettings): Promise<Webhook | null> {
+    const url = isReference(written) ? await this.#secret('webhooks.url', written) : written;
+    const secret = reference === undefined ? null : await this.#secret('webhooks.secret', reference);
+    if (url === null || (reference !== undefined && secret === null)) return null;
+    if (isToolUrl(url)) return { url, events, secret };
+    this.#ports.log.warn({ reference: written }, 'the address of a webhook cannot be used');
+    return null;
+  }
+
+  /** With the values of references; headers whose secret is missing are left out. */
+  async #headers(written: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(written)) {
+      const resolved = isReference(value) ? await this.#secret(`telemetry.headers.${name}`, value) : value;
+      if (resolved !== null) headers[name] = resolved;
+    }
+    return headers;
+  }
+
+  /** Null if it is missing. */
+  async #secret(setting: string, reference: string): Promise<string | null> {
+    const { env, log } = this.#ports;
+    try {
+      const value = await resolveSecret(reference, { name: setting, store: { get: async () => undefined }, env });
+      if (value !== undefined) return value;
+      log.warn({ setting, reference }, 'the secret of a setting is missing');
+    } catch (error) {
+      log.warn({ setting, error }, 'the secret of a setting could not be read');
+    }
+    return null;
+  }
+}

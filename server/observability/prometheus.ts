@@ -1,0 +1,175 @@
+/** The metrics at `/metrics`, by Prometheus' own client library; loaded only when they are switched on. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import type { EngineFigures } from './engine-figures.ts';
+import { LabelSets } from './label-sets.ts';
+import { outputTokensPerSecond } from './output-speed.ts';
+
+export interface Metrics {
+  readonly contentType: string;
+  /** Counts a finished request. */
+  finished(record: RequestRecord): void;
+  /** In the text format of Prometheus. */
+  text(): Promise<string>;
+}
+
+interface MetricsPorts {
+  version: string;
+  figures(): EngineFigures;
+}
+
+/** Combinations of group, provider and model that are told apart: see `LabelSets`. */
+const mostSeries = 300;
+
+const series = ['group', 'provider', 'model'] as const;
+const secondsMs = 1_000;
+const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const durationBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const speedBuckets = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1_000];
+
+const tokenTypes: readonly (readonly [type: string, read: (usage: Usage) => number | undefined])[] = [
+  ['input', (usage) => usage.inputTokens],
+  ['output', (usage) => usage.outputTokens],
+  ['cached_input', (usage) => usage.cachedInputTokens],
+  ['cache_write', (usage) => usage.cacheWriteTokens],
+  ['reasoning', (usage) => usage.reasoningTokens],
+];
+
+export function createMetrics(ports: MetricsPorts): Metrics {
+  const registry = new Registry();
+  const requests = new RequestMetrics(registry);
+  const engine = engineGauges(registry, ports);
+  return {
+    contentType: registry.contentType,
+    finished: (record) => requests.finished(record),
+    text() {
+      engine.update();
+      return registry.metrics();
+    },
+  };
+}
+
+class RequestMetrics {
+  readonly #sets = new LabelSets(mostSeries);
+  readonly #requests;
+  readonly #attempts;
+  readonly #tokens;
+  readonly #cost;
+  readonly #unpriced;
+  readonly #firstByte;
+  readonly #duration;
+  readonly #speed;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name, help, labelNames, registers });
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, labelNames: series, buckets, registers });
+    this.#requests = counter('sluice_requests_total', 'Requests that have ended, by how they ended.', [
+      ...series,
+      'outcome',
+    ]);
+    this.#attempts = counter(
+      'sluice_attempts_total',
+      'Calls to providers: "ok", or the class of the failure. A request may need several.',
+      ['provider', 'outcome'],
+    );
+    this.#tokens = counter(
+      'sluice_tokens_total',
+      'Tokens of all attempts. "input" includes "cached_input" and "cache_write"; "output" includes "reasoning".',
+      [...series, 'type'],
+    );
+    this.#cost = counter('sluice_cost_usd_total', 'Known cost of all attempts, in US dollars.', series);
+    this.#unpriced = counter('sluice_unpriced_requests_total', 'Requests whose usage has no known price.', series);
+    this.#firstByte = histogram(
+      'sluice_first_byte_seconds',
+      'From an attempt’s start to its first byte.',
+      firstByteBuckets,
+    );
+    this.#duration = histogram(
+      'sluice_request_duration_seconds',
+      'From request to complete response.',
+      durationBuckets,
+    );
+    this.#speed = histogram(
+      'sluice_output_tokens_per_second',
+      'Output tokens of a streamed answer per second after its first content.',
+      speedBuckets,
+    );
+  }
+
+  finished(record: RequestRecord): void {
+    const labels = this.#sets.of(record.groupId, record.provider, record.modelServed);
+    this.#requests.inc({ ...labels, outcome: record.outcome });
+    this.#duration.observe(labels, record.totalMs / secondsMs);
+    for (const attempt of record.attempts) this.#attempted(record, attempt);
+    if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
+    // Usage of a job is booked with the request that found it finished, whose attempts have none of their own.
+    if (record.attempts.every(({ usage }) => usage === null)) this.#used(labels, record);
+  }
+
+  #attempted(record: RequestRecord, attempt: AttemptRecord): void {
+    const labels = this.#sets.of(record.groupId, attempt.provider, attempt.model);
+    this.#attempts.inc({ provider: labels.provider, outcome: attempt.failure ?? 'ok' });
+    if (attempt.firstByteMs !== null) this.#firstByte.observe(labels, attempt.firstByteMs / secondsMs);
+    const speed = record.stream ? outputTokensPerSecond(attempt) : null;
+    if (speed !== null) this.#speed.observe(labels, speed);
+    this.#used(labels, attempt);
+  }
+
+  #used(labels: ReturnType<LabelSets['of']>, { usage, costUsd }: Pick<AttemptRecord, 'usage' | 'costUsd'>): void {
+    if (costUsd) this.#cost.inc(labels, costUsd);
+    if (usage === null) return;
+    for (const [type, read] of tokenTypes) {
+      const count = read(usage);
+      if (count) this.#tokens.inc({ ...labels, type }, count);
+    }
+  }
+}
+
+const providerStates: readonly EngineFigures['providers'][number]['state'][] = ['ok', 'degraded', 'cooling', 'refused'];
+
+/** What is read when Prometheus asks. */
+function engineGauges(registry: Registry, { figures, version }: MetricsPorts): { update(): void } {
+  const registers = [registry];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const total = (name: string, help: string) => new Counter({ name, help, registers });
+  const set = (counter: Counter, value: number) => {
+    counter.reset();
+    counter.inc(value);
+  };
+  const running = gauge('sluice_requests_running', 'Requests that run now.');
+  const waiting = gauge('sluice_requests_waiting', 'Requests that wait to be admitted.');
+  const pending = gauge('sluice_ledger_rows_waiting', 'Rows of the ledger that are not written yet.');
+  const dropped = total('sluice_ledger_rows_dropped_total', 'Rows of the ledger that were lost.');
+  const refused = total('sluice_unauthenticated_requests_total', 'Requests without a valid key.');
+  const states = new Gauge({
+    name: 'sluice_provider_state',
+    help: '1 for the present state of a provider: ok, degraded, cooling or refused.',
+    labelNames: ['provider', 'state'],
+    registers,
+  });
+  const cpu = total('process_cpu_seconds_total', 'Processor time of this process, in seconds.');
+  const memory = gauge('process_resident_memory_bytes', 'Resident memory of this process.');
+  const started = gauge('process_start_time_seconds', 'When this process began, in Unix seconds.');
+  started.set(Math.round(Date.now() / secondsMs - process.uptime()));
+  new Gauge({ name: 'sluice_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1);
+  return {
+    update() {
+      const now = figures();
+      running.set(now.running);
+      waiting.set(now.waiting);
+      pending.set(now.ledgerPending);
+      set(dropped, now.ledgerDropped);
+      set(refused, now.unauthenticated);
+      states.reset();
+      for (const { id: provider, state: present } of now.providers) {
+        for (const state of providerStates) states.set({ provider, state }, state === present ? 1 : 0);
+      }
+      const { user, system } = process.cpuUsage();
+      set(cpu, (user + system) / 1e6);
+      memory.set(process.memoryUsage.rss());
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/** The spans of requests: one of kind SERVER for a request, and below it one of kind CLIENT for each attempt. */
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type Attributes,
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import { operationName } from './gen-ai.ts';
+import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
+
+const propagator = new W3CTraceContextPropagator();
+
+export function createRequestTracer(tracer: Tracer, providerName: (id: string) => string): RequestTracer {
+  return { begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt) };
+}
+
+interface SpanPorts {
+  tracer: Tracer;
+  /** `gen_ai.provider.name` of a configured provider. */
+  providerName(id: string): string;
+}
+
+class RequestSpans implements RequestTracing {
+  readonly #ports: SpanPorts;
+  readonly #span: Span;
+  readonly #context: Context;
+  readonly #attempts: { record: AttemptRecord; span: Span }[] = [];
+
+  constructor(ports: SpanPorts, headers: IncomingHttpHeaders, startedAt: number) {
+    this.#ports = ports;
+    const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    this.#span = ports.tracer.startSpan('request', { kind: SpanKind.SERVER, startTime: startedAt }, parent);
+    this.#context = trace.setSpan(parent, this.#span);
+  }
+
+  attempt(record: AttemptRecord): TraceHeaders {
+    const options = { kind: SpanKind.CLIENT, startTime: record.startedAt };
+    const span = this.#ports.tracer.startSpan('attempt', options, this.#context);
+    this.#attempts.push({ record, span });
+    const headers: TraceHeaders = { traceparent: '' };
+    propagator.inject(trace.setSpan(this.#context, span), headers, defaultTextMapSetter);
+    return headers;
+  }
+
+  finished(request: RequestRecord): void {
+    const endedAt = request.startedAt + request.totalMs;
+    for (const { record, span } of this.#attempts) this.#endAttempt(span, record, request);
+    const span = this.#span;
+    span.updateName(`${request.method} ${request.route}`);
+    span.setAttributes(requestAttributes(request));
+    // By OpenTelemetry's conventions for HTTP servers, an error of the client's is none of the server's span.
+    if (request.outcome !== 'ok' && request.outcome !== 'client-gone' && (request.status ?? 500) >= 500) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.end(endedAt);
+  }
+
+  #endAttempt(span: Span, record: AttemptRecord, request: RequestRecord): void {
+    const operation = operationName(request.capability);
+    span.updateName(record.model === null ? operation : `${operation} ${record.model}`);
+    span.setAttributes({
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': this.#ports.providerName(record.provider),
+      ...attemptAttributes(record),
+    });
+    if (record.failure !== null && record.failure !== 'client-gone') {
+      span.setStatus({ code: SpanStatusCode.ERROR, ...(record.error !== null && { message: record.error }) });
+    }
+    span.end(record.totalMs === null ? request.startedAt + request.totalMs : record.startedAt + record.totalMs);
+  }
+}
+
+function requestAttributes(request: RequestRecord): Attributes {
+  return withoutNulls({
+    'http.request.method': request.method,
+    'http.route': request.route,
+    'http.response.status_code': request.status,
+    'error.type': request.outcome === 'ok' ? null : (request.errorCode ?? request.outcome),
+    'sluice.request.id': request.id,
+    'sluice.group': request.groupId,
+    'sluice.key': request.keyId,
+    'sluice.outcome': request.outcome,
+    'sluice.model.asked': request.modelAsked,
+    'sluice.attempts': request.attempts.length,
+    'sluice.queue_ms': request.queueMs,
+  });
+}
+
+function attemptAttributes(record: AttemptRecord): Attributes {
+  return withoutNulls({
+    'gen_ai.request.model': record.model,
+    'http.response.status_code': record.status,
+    'error.type': record.failure,
+    ...usageAttributes(record.usage),
+    'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : record.firstContentMs / 1_000,
+    'sluice.provider': record.provider,
+    'sluice.attempt.cause': record.cause,
+    'sluice.upstream.request_id': record.upstreamRequestId,
+    'sluice.usage.certainty': record.usage === null ? null : record.usageCertainty,
+    'sluice.cost_usd': record.costUsd,
+  });
+}
+
+function usageAttributes(usage: Usage | null): Record<string, number | null> {
+  return {
+    'gen_ai.usage.input_tokens': usage?.inputTokens ?? null,
+    'gen_ai.usage.output_tokens': usage?.outputTokens ?? null,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cachedInputTokens ?? null,
+    'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWriteTokens ?? null,
+    'gen_ai.usage.reasoning.output_tokens': usage?.reasoningTokens ?? null,
+  };
+}
+
+function withoutNulls(attributes: Record<string, string | number | null>): Attributes {
+  const kept: Attributes = {};
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) kept[name] = value;
+  return kept;
+}

@@ -1,0 +1,103 @@
+/** OpenTelemetry, by its own SDK; loaded only when an endpoint is set. Nothing is registered globally. */
+import {
+  JsonMetricsSerializer,
+  JsonTraceSerializer,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+} from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { TelemetrySettings } from '../contract/observability.ts';
+import type { Transport } from '../transport/transport.ts';
+import { createGenAiMetrics } from './gen-ai-metrics.ts';
+import { OtlpExporter, type OtlpTarget } from './otlp-exporter.ts';
+import { createRequestTracer } from './request-spans.ts';
+import type { RequestTracer } from './request-tracing.ts';
+
+export interface Telemetry {
+  /** Null: no traces are wanted. */
+  readonly tracer: RequestTracer | null;
+  /** Counts a finished request. */
+  finished(record: RequestRecord): void;
+  /** Sends what is waiting, and waits for that at most two seconds. */
+  stop(): Promise<void>;
+}
+
+export interface TelemetryOptions {
+  /** With the endpoint, and with the values of secret headers. */
+  settings: TelemetrySettings & { endpoint: string };
+  version: string;
+  instanceId: string;
+  transport: Transport;
+  /** `gen_ai.provider.name` of a configured provider. */
+  providerName(id: string): string;
+  failed: OtlpTarget['failed'];
+  /** Between exports, in milliseconds; for tests. */
+  everyMs?: number;
+}
+
+const metricsEveryMs = 60_000;
+const spansEveryMs = 5_000;
+const exportTimeoutMs = 30_000;
+const mostWaitMs = 2_000;
+
+export function startTelemetry(options: TelemetryOptions): Telemetry {
+  const { settings, version, providerName, everyMs } = options;
+  const resource = resourceFromAttributes({
+    'service.name': 'sluice',
+    'service.version': version,
+    'service.instance.id': options.instanceId,
+  });
+  const isJson = settings.protocol === 'http/json';
+  const spans = new TracerProvider({
+    resource,
+    // A client that does not sample its trace has none of the spans below it either.
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OtlpExporter(targetOf(options, 'traces'), isJson ? JsonTraceSerializer : ProtobufTraceSerializer),
+        scheduledDelayMillis: everyMs ?? spansEveryMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+  const metrics = settings.metrics
+    ? new MeterProvider({
+        resource,
+        readers: [
+          new PeriodicExportingMetricReader({
+            exporter: new OtlpExporter(
+              targetOf(options, 'metrics'),
+              isJson ? JsonMetricsSerializer : ProtobufMetricsSerializer,
+            ),
+            exportIntervalMillis: everyMs ?? metricsEveryMs,
+            exportTimeoutMillis: everyMs ?? exportTimeoutMs,
+          }),
+        ],
+      })
+    : null;
+  const count = metrics ? createGenAiMetrics(metrics.getMeter('sluice', version), providerName) : null;
+  return {
+    tracer: settings.traces ? createRequestTracer(spans.getTracer('sluice', version), providerName) : null,
+    finished: (record) => count?.(record),
+    async stop() {
+      const stopped = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
+      const { promise: tooLong, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, mostWaitMs);
+      await Promise.race([stopped, tooLong]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function targetOf({ settings, transport, failed }: TelemetryOptions, signal: 'traces' | 'metrics'): OtlpTarget {
+  return {
+    transport,
+    url: `${settings.endpoint.replace(/\/+$/, '')}/v1/${signal}`,
+    headers: Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    contentType: settings.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
+    failed,
+  };
+}

@@ -1,0 +1,135 @@
+/** Sends notable events to the addresses that the settings name; loaded only if they name one. */
+import { createHmac } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ControlEvent } from '../contract/events.ts';
+import type { WebhookEvent } from '../contract/observability.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import { readResponse } from '../transport/read-response.ts';
+import type { Transport } from '../transport/transport.ts';
+import { createNotableEvents, type NotableEvent } from './notable-events.ts';
+
+/** With the values of its references. */
+export interface Webhook {
+  url: string;
+  events: readonly WebhookEvent[];
+  /** Null: deliveries are not signed. */
+  secret: string | null;
+}
+
+interface WebhookPorts {
+  transport: Transport;
+  version: string;
+  log: { warn(fields: object, message: string): void };
+  /** Waits before each retry, in milliseconds. */
+  retryDelaysMs?: readonly number[];
+}
+
+export interface Webhooks {
+  onEvent(event: ControlEvent): void;
+  /** Gives up what is not delivered yet. */
+  stop(): void;
+}
+
+const usualDelaysMs = [1_000, 10_000, 60_000];
+const timeouts = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 };
+const mostAnswerBytes = 64 * 1024;
+/** Events that wait for one address; further ones are dropped. */
+const mostWaiting = 100;
+
+export function startWebhooks(webhooks: readonly Webhook[], ports: WebhookPorts): Webhooks {
+  const stopping = new AbortController();
+  const senders = webhooks.map((webhook) => new WebhookSender(webhook, ports, stopping.signal));
+  return {
+    onEvent: createNotableEvents((event) => {
+      for (const sender of senders) sender.take(event);
+    }),
+    stop: () => stopping.abort(),
+  };
+}
+
+class WebhookSender {
+  readonly #webhook: Webhook;
+  readonly #ports: WebhookPorts;
+  readonly #stopped: AbortSignal;
+  readonly #inTurn = createSerialQueue();
+  #waiting = 0;
+
+  constructor(webhook: Webhook, ports: WebhookPorts, stopped: AbortSignal) {
+    this.#webhook = webhook;
+    this.#ports = ports;
+    this.#stopped = stopped;
+  }
+
+  /** Delivers events in order. */
+  take(event: NotableEvent): void {
+    if (!this.#webhook.events.includes(event.type)) return;
+    if (this.#waiting >= mostWaiting) return this.#tell(event, 'too many events are waiting');
+    this.#waiting++;
+    void this.#inTurn(async () => {
+      await this.#deliver(event);
+      this.#waiting--;
+    });
+  }
+
+  async #deliver(event: NotableEvent): Promise<void> {
+    const { retryDelaysMs = usualDelaysMs } = this.#ports;
+    let reason: string | null = null;
+    for (const delayMs of [0, ...retryDelaysMs]) {
+      if (delayMs > 0) await wait(delayMs, undefined, { signal: this.#stopped, ref: false }).catch(() => undefined);
+      if (this.#stopped.aborted) return;
+      const outcome = await this.#post(event);
+      if (outcome === null) return;
+      reason = outcome.reason;
+      if (!outcome.mayRetry) break;
+    }
+    this.#tell(event, reason ?? '');
+  }
+
+  /** Null: delivered. Never rejects. */
+  async #post(event: NotableEvent): Promise<{ reason: string; mayRetry: boolean } | null> {
+    const { origin, pathname, search } = new URL(this.#webhook.url);
+    const body = Buffer.from(JSON.stringify(event));
+    const request = {
+      origin,
+      method: 'POST',
+      path: pathname + search,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': String(body.length),
+        'user-agent': `sluice/${this.#ports.version}`,
+        'x-sluice-event': event.type,
+        ...this.#signature(body),
+      },
+      body,
+      timeouts,
+      proxy: 'system',
+    };
+    try {
+      const { status } = await readResponse(this.#ports.transport, request, mostAnswerBytes);
+      if (status >= 200 && status < 300) return null;
+      return {
+        reason: `it answered with status ${status}`,
+        mayRetry: status >= 500 || status === 408 || status === 429,
+      };
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error), mayRetry: true };
+    }
+  }
+
+  /** Over time and body, so that an old delivery cannot be sent again as a new one. */
+  #signature(body: Buffer): Record<string, string> {
+    const { secret } = this.#webhook;
+    if (secret === null) return {};
+    const seconds = Math.floor(Date.now() / 1_000);
+    const digest = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex');
+    return { 'x-sluice-signature': `t=${seconds},v1=${digest}` };
+  }
+
+  /** Without the path, which is often what protects a webhook. */
+  #tell({ type }: NotableEvent, reason: string): void {
+    this.#ports.log.warn(
+      { origin: new URL(this.#webhook.url).origin, type, reason },
+      'a webhook could not be delivered',
+    );
+  }
+}

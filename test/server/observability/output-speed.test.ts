@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../../server/observability/prometheus.ts';
+import { attemptRecord } from '../../support/attempt-record.ts';
+import { readPrometheusText } from '../../support/prometheus-text.ts';
+import { finishedRow } from '../ledger/records.ts';
+
+const figures = () => ({
+  running: 0,
+  waiting: 0,
+  ledgerPending: 0,
+  ledgerDropped: 0,
+  unauthenticated: 0,
+  providers: [],
+});
+
+const attempt = attemptRecord({ firstContentMs: 1_000, totalMs: 3_000, usage: { outputTokens: 80 } });
+
+test.each([
+  ['is measured from the first content of a stream', { stream: true, attempts: [attempt] }, [1, 40]],
+  ['is not measured where nothing is streamed', { stream: false, attempts: [attempt] }, []],
+  ['is not measured for a stream in one piece', { stream: true, attempts: [{ ...attempt, totalMs: 1_010 }] }, []],
+  ['is not measured without usage', { stream: true, attempts: [{ ...attempt, usage: null }] }, []],
+])('output speed %s', async (_, more, expected) => {
+  const metrics = createMetrics({ version: '1', figures });
+  metrics.finished(finishedRow('req_1', more));
+  const samples = readPrometheusText(await metrics.text()).get('sluice_output_tokens_per_second')?.samples ?? [];
+  const found = ['_count', '_sum'].flatMap((suffix) =>
+    samples.filter(({ name }) => name.endsWith(suffix)).map(({ value }) => value),
+  );
+  expect(found).toEqual(expected);
+});
+
+test('usage of a job, which belongs to no attempt, is counted with the request that found it', async () => {
+  const metrics = createMetrics({ version: '1', figures });
+  metrics.finished(finishedRow('req_1', { attempts: [attemptRecord()], usage: { inputTokens: 7 }, costUsd: 0.5 }));
+  const families = readPrometheusText(await metrics.text());
+  expect(families.get('sluice_tokens_total')?.samples.map(({ value }) => value)).toEqual([7]);
+  expect(families.get('sluice_cost_usd_total')?.samples.map(({ value }) => value)).toEqual([0.5]);
+});

@@ -1,0 +1,229 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NotableEvent } from '../../../server/observability/notable-events.ts';
+import { startWebhooks } from '../../../server/observability/webhooks.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
+import type { Transport } from '../../../server/transport/transport.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider } from '../../support/gateway.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { type ControlGateway, gatherEvents, startControlGateway } from '../control/control-gateway.ts';
+
+interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+let received: Received[];
+let statuses: number[];
+let origin: string;
+let stopReceiver: () => Promise<void>;
+
+beforeEach(async () => {
+  received = [];
+  statuses = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request.setEncoding('utf8')) body += piece;
+    received.push({ path: request.url ?? '', headers: request.headers, body });
+    response.writeHead(statuses.shift() ?? 204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  stopReceiver = () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+});
+afterEach(() => stopReceiver());
+
+const eventOf = ({ body }: Received): NotableEvent => JSON.parse(body);
+const arrived = (count: number) => eventually(async () => (received.length >= count ? received : null));
+
+describe('webhooks of a gateway', () => {
+  let upstream: ScriptedUpstream;
+  let sluice: ControlGateway;
+
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(async () => {
+    await sluice.stop();
+    await upstream.stop();
+  });
+
+  async function start(webhook: object, config: object = {}, env: Record<string, string> = {}): Promise<void> {
+    sluice = await startControlGateway({
+      secrets: { 'provider/main/c1': 'upstream-secret' },
+      ports: { env },
+      config: {
+        providers: [mainProvider(upstream.baseUrl, { name: 'Main service' })],
+        settings: { webhooks: [{ url: `${origin}/hook?to=me`, ...webhook }] },
+        ...config,
+      },
+    });
+    // Snapshots come in the order of subscriptions, so that the hooks know by now what is so at the start.
+    const told = gatherEvents(sluice.gateway);
+    await told.next('snapshot');
+    told.stop();
+  }
+
+  const ask = () =>
+    sluice
+      .fetch('/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"model":"gpt-x","messages":[{"role":"user","content":"planted question"}]}',
+      })
+      .then((response) => response.text());
+
+  test('tell that a provider is down, and that it is up again, without what was said', async () => {
+    await start({});
+    upstream.answer((_request, response) =>
+      json(response, { error: { message: 'planted reason' } }, 429, { 'retry-after': '60' }),
+    );
+    await ask();
+    const [down] = await arrived(1);
+    if (!down) throw new Error('nothing arrived');
+    expect(eventOf(down)).toMatchObject({ type: 'provider-down', data: { provider: 'main', reason: 'rate-limit' } });
+    expect(eventOf(down).text).toContain('Main service');
+    await sluice.gateway.execute({ type: 'provider.reset-health', id: 'main' });
+    const [, up] = await arrived(2);
+    expect(up && eventOf(up)).toMatchObject({ type: 'provider-up', data: { provider: 'main' } });
+    expect(JSON.stringify(received)).not.toMatch(/planted|upstream-secret|sk-test/);
+  });
+
+  test('tell only the events that are wanted, at an address that may be a secret', async () => {
+    await start({ url: 'env:HOOK_URL', events: ['provider-up'] }, {}, { HOOK_URL: `${origin}/planted-path` });
+    upstream.answer((_request, response) => json(response, { error: {} }, 429, { 'retry-after': '60' }));
+    await ask();
+    const told = gatherEvents(sluice.gateway);
+    await told.next('provider-changed', ({ provider }) => provider.health.state === 'cooling');
+    told.stop();
+    await sluice.gateway.execute({ type: 'provider.reset-health', id: 'main' });
+    const [up] = await arrived(1);
+    expect(up && eventOf(up).type).toBe('provider-up');
+    expect(up?.path).toBe('/planted-path');
+  });
+
+  test('tell that a budget is used up, signed', async () => {
+    const usage = { prompt_tokens: 900, completion_tokens: 200 };
+    upstream.answer((_request, response) =>
+      json(response, { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { content: 'y' } }], usage }),
+    );
+    const budgets = [{ unit: 'tokens', per: 'day', amount: 1_000 }];
+    const groups = [{ id: 'default', name: 'Everyone', limits: { budgets } }];
+    await start({ secret: 'env:HOOK' }, { groups }, { HOOK: 'planted-hook-secret' });
+    await ask();
+    const [first] = await arrived(1);
+    if (!first) throw new Error('nothing arrived');
+    const event = eventOf(first);
+    expect(event).toMatchObject({
+      type: 'budget',
+      data: {
+        scope: 'group',
+        id: 'default',
+        name: 'Everyone',
+        unit: 'tokens',
+        per: 'day',
+        amount: 1_000,
+        percent: 100,
+      },
+    });
+    expect(event.text).toContain('Everyone');
+    expect(first.path).toBe('/hook?to=me');
+    expect(first.headers['x-sluice-event']).toBe('budget');
+    const [, seconds, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(first.headers['x-sluice-signature'])) ?? [];
+    expect(digest).toBe(createHmac('sha256', 'planted-hook-secret').update(`${seconds}.${first.body}`).digest('hex'));
+    for (const planted of ['planted', 'upstream-secret', 'sk-test']) {
+      expect(JSON.stringify(first)).not.toContain(planted);
+    }
+  });
+
+  test('are left out if their secret is missing', async () => {
+    await start(
+      { secret: 'env:NOT_SET' },
+      { groups: [{ id: 'default', limits: { budgets: [{ unit: 'tokens', per: 'day', amount: 1 }] } }] },
+    );
+    await ask();
+    await sluice.stop();
+    expect(received).toEqual([]);
+  });
+});
+
+describe('the delivery of webhooks', () => {
+  let transport: Transport;
+  let log: string[];
+
+  beforeEach(() => {
+    transport = createTransport();
+    log = [];
+  });
+  afterEach(() => transport.close());
+
+  const budget = (name: string) => ({
+    type: 'limit-reached' as const,
+    notice: {
+      scope: 'key' as const,
+      id: 'k1',
+      name,
+      budget: { unit: 'usd' as const, per: 'day' as const, amount: 5, hard: false },
+      percent: 80 as const,
+      used: 4,
+      resetsAt: null,
+    },
+  });
+
+  function startDelivery(retryDelaysMs: readonly number[] = [0, 0, 0]) {
+    const warn = (fields: object) => void log.push(JSON.stringify(fields));
+    const webhooks = [{ url: `${origin}/services/planted`, events: ['budget' as const], secret: null }];
+    return startWebhooks(webhooks, { transport, version: '1', log: { warn }, retryDelaysMs });
+  }
+
+  test('is tried again, with the same id, until it is accepted', async () => {
+    statuses = [500, 429, 503];
+    startDelivery().onEvent(budget('one'));
+    const all = await arrived(4);
+    expect(new Set(all.map((each) => eventOf(each).id)).size).toBe(1);
+    expect(all[0]?.headers['x-sluice-signature']).toBeUndefined();
+    expect(log).toEqual([]);
+  });
+
+  test('is given up after the last retry, or at once if it is refused, and the log names no path', async () => {
+    statuses = [500, 500, 500, 500, 404];
+    const delivery = startDelivery();
+    delivery.onEvent(budget('one'));
+    delivery.onEvent(budget('two'));
+    delivery.onEvent(budget('three'));
+    const all = await arrived(6);
+    expect(all.map((each) => eventOf(each).text.match(/one|two|three/)?.[0])).toEqual([
+      ...['one', 'one', 'one', 'one'],
+      'two',
+      'three',
+    ]);
+    expect(log.length).toBe(2);
+    expect(log.join()).toContain(origin);
+    expect(log.join()).not.toContain('planted');
+  });
+
+  test('holds at most a hundred events for an address', async () => {
+    const delivery = startDelivery();
+    for (let number = 0; number < 105; number++) delivery.onEvent(budget(String(number)));
+    expect(log.length).toBe(5);
+    await arrived(100);
+  });
+
+  test('waits for no retry once it is stopped', async () => {
+    statuses = [500];
+    const delivery = startDelivery([60_000]);
+    delivery.onEvent(budget('one'));
+    delivery.onEvent(budget('two'));
+    await arrived(1);
+    delivery.stop();
+    expect(received.length).toBe(1);
+  });
+});
