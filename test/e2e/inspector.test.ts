@@ -416,9 +416,10 @@ it('copies a request as a program, and leads to the playground', async () => {
   expect(curl).toContain('Bearer YOUR_KEY');
   expect(await copied('Copy as Python')).toContain(`OpenAI(base_url="${gateway.baseUrl}", api_key="YOUR_KEY")`);
   expect(await copied('Copy as Node')).toContain('await client.chat.completions.create({');
-  const { requests } = await gateway.gateway.query({ type: 'requests' });
   await menuOf(page, panel, 'Open in playground');
-  await expect.poll(() => page.url()).toContain(`#/playground?from=${requests[0]?.id}`);
+  const message = page.getByRole('region', { name: 'Chat' }).getByLabel('Message', { exact: true });
+  await message.waitFor();
+  await expect.poll(() => message.inputValue()).toBe(messages[0]?.content);
 });
 
 it('tells in plain words what the translation of a request left out', async () => {
