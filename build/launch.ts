@@ -21,7 +21,7 @@ const oldestNode = 24;
 
 const [verb, ...parameters] = process.argv.slice(2);
 requireNode();
-if (!isBuilt()) build();
+if (!isBuilt()) await buildAlone();
 if (verb === 'start') {
   tell(whyHeadless());
   tell(whyNoKeychain());
@@ -61,6 +61,15 @@ function isNewer(path: string, thanMs: number): boolean {
   const stats = statSync(path);
   if (stats.mtimeMs > thanMs) return true;
   return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), thanMs));
+}
+
+/** Two starts at once build once: the later one waits for the other's build, and finds it done. */
+async function buildAlone(): Promise<void> {
+  // Not loaded above: an old Node lacks what it is made of, and is to be told so.
+  const { takeBuildLock } = await import('./build-lock.ts');
+  const release = takeBuildLock(join(root, 'dist'), () => tell('Waiting for another process that builds Sluice.'));
+  if (!isBuilt()) build();
+  release();
 }
 
 /** In a process of its own, whose memory is gone when Sluice runs. */

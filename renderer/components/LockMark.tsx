@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import type { Lock } from '../../server/contract/lock.ts';
-import { useMessages } from '../messages/use-messages.ts';
+import { useLocalization } from '../messages/use-messages.ts';
 import classes from './LockMark.module.css';
 
 interface LockMarkProps {
@@ -12,9 +12,12 @@ interface LockMarkProps {
 
 /** Who has fixed something, and on pointing or hearing why and whom to ask. Not there where nothing is fixed. */
 export function LockMark({ lock, id }: LockMarkProps) {
-  const { team } = useMessages();
+  const {
+    messages: { team },
+    formats,
+  } = useLocalization();
   if (!lock) return null;
-  const reason = [team.lockReason, ...(lock.contact === null ? [] : [team.ask(lock.contact)])].join(' ');
+  const reason = [team.lockReason, ...(lock.contact === null ? [] : [team.ask(lock.contact)])].join(formats.gap);
   return (
     <span className={classes.mark} title={reason} id={id}>
       <IconLock className={classes.icon} size={13} aria-hidden />

@@ -1,6 +1,6 @@
 import type { Messages } from './en.ts';
 
-/** Numbers and moments as one language writes them. */
+/** Numbers, moments and gaps as one language writes them. */
 export interface Formats {
   number(value: number): string;
   /** `1.2M`, in every language. */
@@ -27,6 +27,8 @@ export interface Formats {
   dayAndClock(moment: number): string;
   /** Without the year. */
   shortDay(moment: number): string;
+  /** What stands between two sentences, or between a colon and what follows it: nothing in Chinese. */
+  readonly gap: string;
 }
 
 /** A smaller sum is not worth its digits. */
@@ -103,6 +105,7 @@ export function createFormats(language: string, messages: Messages, region = lan
     clock: (moment) => clock.format(moment),
     dayAndClock: (moment) => dayAndTime.format(moment),
     shortDay: (moment) => shortDay.format(moment),
+    gap: language.startsWith('zh') ? '' : ' ',
   };
 }
 

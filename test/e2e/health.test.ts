@@ -70,7 +70,7 @@ describe('trouble', () => {
   it('of a credential is shown at that credential, which is tried again after a reset', async () => {
     const { page, gateway, complaints } = await openInTrouble({ screen: '/providers/refusing' });
     const row = page.getByRole('listitem').filter({ hasText: 'Old one' });
-    await row.getByText('It rejected the API key. Paused: replace the key, or retry.').waitFor();
+    await row.getByText('It rejected the API key. Paused: replace the credential, or retry.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await row.getByRole('button', { name: 'Retry now: Old one' }).press('Enter');
     await row.getByText(/^It rejected/).waitFor({ state: 'detached' });

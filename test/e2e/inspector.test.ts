@@ -137,7 +137,7 @@ it('shows a conversation with its picture, its call beside the result, and the s
     OpenAI: (_request, response) => {
       streamChunks(response, [
         { delta: { content: 'It is ' } },
-        { delta: { content: 'raining.' } },
+        { delta: { content: '**raining**.' } },
         { finish_reason: 'stop', delta: {} },
       ]);
       response.end('data: [DONE]\n\n');
@@ -162,6 +162,9 @@ it('shows a conversation with its picture, its call beside the result, and the s
   await panel.getByRole('tab', { name: 'Conversation' }).click();
   const said = panel.getByRole('tabpanel').locator('ol > li');
   await said.nth(3).getByText('It is raining.').waitFor();
+  await said.nth(3).locator('strong').getByText('raining').waitFor();
+  await panel.getByRole('radiogroup', { name: 'Show answers as' }).getByText('Raw').click();
+  await said.nth(3).getByText('It is **raining**.').waitFor();
   expect(await said.count()).toBe(4);
   const image = said.nth(1).getByRole('img');
   expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
@@ -170,7 +173,7 @@ it('shows a conversation with its picture, its call beside the result, and the s
 
   await panel.getByRole('tab', { name: 'Response' }).click();
   const body = panel.getByRole('region', { name: 'Response body' });
-  await body.getByText('"It is raining."').waitFor();
+  await body.getByText('"It is **raining**."').waitFor();
   await body.getByText('Events').click();
   await body.getByText(/^data: .*"It is "/).waitFor();
   expect(complaints).toEqual([]);
@@ -413,9 +416,10 @@ it('copies a request as a program, and leads to the playground', async () => {
   expect(curl).toContain('Bearer YOUR_KEY');
   expect(await copied('Copy as Python')).toContain(`OpenAI(base_url="${gateway.baseUrl}", api_key="YOUR_KEY")`);
   expect(await copied('Copy as Node')).toContain('await client.chat.completions.create({');
-  const { requests } = await gateway.gateway.query({ type: 'requests' });
   await menuOf(page, panel, 'Open in playground');
-  await expect.poll(() => page.url()).toContain(`#/playground?from=${requests[0]?.id}`);
+  const message = page.getByRole('region', { name: 'Chat' }).getByLabel('Message', { exact: true });
+  await message.waitFor();
+  await expect.poll(() => message.inputValue()).toBe(messages[0]?.content);
 });
 
 it('tells in plain words what the translation of a request left out', async () => {

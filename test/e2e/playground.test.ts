@@ -355,7 +355,8 @@ describe('the playground', () => {
     const answer = chat.getByRole('listitem').last();
     await answer.getByText('Half an answer and').waitFor();
     await answer.getByText('The answer was cut off by an error: the model has crashed').waitFor();
-    await chat.getByRole('alert').getByText('the model has crashed').waitFor();
+    expect(await chat.getByText('the model has crashed').count()).toBe(1);
+    expect(await chat.getByRole('alert').count()).toBe(1);
     for (const [bench, field] of [
       ['Responses', 'Input'],
       ['Completions', 'Prompt'],
@@ -365,7 +366,8 @@ describe('the playground', () => {
       await region.getByLabel(field, { exact: true }).fill('Hello');
       await region.getByRole('button', { name: 'Send' }).click();
       await region.getByText('Half an answer and').waitFor();
-      await region.getByRole('alert').last().getByText('the model has crashed').waitFor();
+      await region.getByRole('alert').getByText('the model has crashed').waitFor();
+      expect(await region.getByRole('alert').count()).toBe(1);
     }
     await upstream.stop();
   });

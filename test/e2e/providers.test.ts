@@ -64,7 +64,7 @@ describe('adding a provider', () => {
       .filter({ has: page.getByRole('img', { name: 'failed' }) })
       .getByText('Credential', { exact: true })
       .waitFor();
-    await dialog.getByRole('button', { name: 'Replace key' }).click();
+    await dialog.getByRole('button', { name: 'Replace credential' }).click();
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/^Answered in/).waitFor();
@@ -201,7 +201,7 @@ describe('a test', () => {
     const ask = () => clientWith(testKey).chat.completions.create({ model: 'gpt-a', messages: [] });
     for (let count = 0; count < 6; count++) await ask().catch(() => {});
     await card.getByText(/^Last error/).waitFor();
-    await card.getByRole('link', { name: /All workers are busy/ }).waitFor();
+    await card.getByRole('link', { name: 'the provider answered 500: “All workers are busy”' }).waitFor();
     upstream.answer(works);
     await card.getByRole('button', { name: /^Test/ }).click();
     await card.getByText(/^Answered in/).waitFor();
@@ -220,7 +220,7 @@ describe('a test', () => {
     await screens.getByRole('link', { name: 'Keys' }).click();
     await screens.getByRole('link', { name: 'Providers' }).click();
     await card.getByText('Incorrect API key provided').waitFor();
-    await card.getByRole('button', { name: 'Replace key' }).click();
+    await card.getByRole('button', { name: 'Replace credential' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -6,6 +6,7 @@ import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
 import { capturedExchange, finishedRow, rescuedRow, silent } from '../server/ledger/records.ts';
+import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { expectFocus } from './person.ts';
@@ -115,11 +116,13 @@ it('says status, model, time, duration and cost in 420 px, and is sorted by a ch
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });
 
-it('shows the names of provider and model whole in 1280 px', async () => {
+it('shows the names of provider, model and key whole in 1280 px', async () => {
   const prepare = (folder: string) =>
-    fillWith(folder, finishedRow('req_1', { provider: 'demo', modelAsked: 'demo-chat' }));
-  const { page } = await open({ screen, prepare });
-  for (const name of ['Sluice demo', 'demo-chat', '/chat/completions'])
+    fillWith(folder, finishedRow('req_1', { provider: 'bedrock', keyId: 'k1', modelAsked: 'demo-chat' }));
+  const keys = [{ id: 'k1', name: 'Claude Code', group: 'default', hash: hashOf(testKey) }];
+  const providers = [{ id: 'bedrock', name: 'Amazon Bedrock', baseUrl: 'http://127.0.0.1:9/v1', enabled: false }];
+  const { page } = await open({ screen, prepare, config: { keys, providers } });
+  for (const name of ['Amazon Bedrock', 'Claude Code', 'demo-chat', '/chat/completions'])
     expect(
       await page
         .locator('tbody')

@@ -115,7 +115,7 @@ describe('the window in a browser', () => {
   });
 
   it('claims nothing of the last 24 hours that it could not ask for', async () => {
-    const window = await open();
+    const window = await open({ loadsAhead: true });
     const { page } = window;
     await page.getByText('Serving').waitFor();
     await page.waitForFunction(() =>

@@ -56,6 +56,12 @@ const countPaths = new Set([
 describe('formats', () => {
   const english = createFormats('en', en);
 
+  it('put a space between two English sentences and none between two Chinese ones', () => {
+    const joined = ({ gap }: { gap: string }, one: string, other: string) => [one, other].join(gap);
+    expect(joined(english, en.settings.lost.forGood, en.settings.lost.forGood)).not.toMatch(/\.\S/);
+    expect(joined(createFormats('zh', zh), zh.settings.lost.forGood, zh.settings.lost.forGood)).not.toMatch(/。\s/);
+  });
+
   it.each([
     [0, 'just now'],
     [4_999, 'just now'],

@@ -4,11 +4,8 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { acquireInstanceLock } from '../../server/data-folder/instance-lock.ts';
 import { plainEnvironment } from './plain-environment.ts';
 
 export const checkout = join(import.meta.dirname, '../..');
@@ -41,27 +38,12 @@ export interface RunningProgram {
   ended: Promise<number | null>;
 }
 
-let isBuilt: Promise<void> | undefined;
+let isBuilt: Promise<unknown> | undefined;
 
 /** Builds what is older than its sources, as `npm start` does, once in a process; those that run at once wait for one another. */
-export function ensureBuilt(): Promise<void> {
-  isBuilt ??= build();
-  return isBuilt;
-}
-
-async function build(): Promise<void> {
-  const folder = join(checkout, 'dist');
-  mkdirSync(folder, { recursive: true });
-  let lock = await acquireInstanceLock(folder);
-  while ('holder' in lock) {
-    await setTimeout(100);
-    lock = await acquireInstanceLock(folder);
-  }
-  try {
-    await promisify(execFile)(process.execPath, [join(checkout, 'build/launch.ts'), '--version']);
-  } finally {
-    await lock.release();
-  }
+export async function ensureBuilt(): Promise<void> {
+  isBuilt ??= promisify(execFile)(process.execPath, [join(checkout, 'build/launch.ts'), '--version']);
+  await isBuilt;
 }
 
 /** Secrets go to the encrypted file unless `env` says otherwise; nothing else of the tests' environment is passed on. */

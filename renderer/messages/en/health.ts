@@ -15,7 +15,7 @@ export const health = {
   until: (failure: string, moment: string) =>
     `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,
   isTried: (failure: string) => `${failure}. The next request will try it again.`,
-  isRefused: (failure: string) => `${failure}. Paused: replace the key, or retry.`,
+  isRefused: (failure: string) => `${failure}. Paused: replace the credential, or retry.`,
   recovers: (failure: string) => `${failure}, but it is answering again.`,
   firstByte: (duration: string) => `first byte in ${duration}`,
   failing: (share: string) => `${share} of recent requests failed.`,

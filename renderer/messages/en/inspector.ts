@@ -14,6 +14,7 @@ export const inspector = {
   providerSaid: (provider: string, status: number | null) =>
     status === null ? `No answer from ${provider}` : `${provider} answered ${status}`,
   cutOff: (provider: string) => `The answer from ${provider} was cut off`,
+  connectionError: (words: string) => `Connection error: ${words}`,
   sluiceSaid: (status: string | null) => (status === null ? 'The request failed' : `Sluice answered ${status}`),
   whatToDo: {
     transient:
@@ -59,6 +60,8 @@ export const inspector = {
   requestBody: 'Request body',
   responseHeaders: 'Response headers',
   responseBody: 'Response body',
+  answersAs: 'Show answers as',
+  answerModes: { read: 'Rendered', raw: 'Raw' },
   jsonModes: { read: 'Formatted', raw: 'Raw' },
   streamModes: { read: 'Assembled', raw: 'Events' },
   streamIncomplete: 'The stream ended before the answer was complete.',

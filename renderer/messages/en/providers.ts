@@ -140,8 +140,8 @@ export const providers = {
     call: 'Call it',
     testedAgo: (ago: string) => `tested ${ago}`,
     takeBaseUrl: (baseUrl: string) => `Use ${baseUrl}`,
-    replaceKey: 'Replace key',
-    addKey: 'Add key',
+    replaceCredential: 'Replace credential',
+    addCredential: 'Add credential',
     statuses: { ok: 'passed', failed: 'failed', skipped: 'skipped' },
     steps: {
       dns: 'Name',
@@ -165,6 +165,8 @@ export const providers = {
     open: 'Requests',
     openNamed: (name: string) => `Requests of ${name}`,
     lastError: (ago: string) => `Last error ${ago}:`,
+    answered: (status: string, words: string) =>
+      words === '' ? `the provider answered ${status}` : `the provider answered ${status}: “${words}”`,
   },
   models: {
     title: 'Models',

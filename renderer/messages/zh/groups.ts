@@ -8,7 +8,7 @@ export const groups: typeof english.groups = {
   createHint: '在修改之前，它允许所有模型。',
   createConfirm: '创建',
   emptyTitle: '没有分组',
-  emptyNext: '每个密钥属于一个分组，分组决定它可以使用哪些模型。请先新建分组，再创建密钥。',
+  emptyNext: '每个密钥属于一个分组，分组决定它可以使用哪些模型。请先新建分组，再新建密钥。',
   keyCount: (_keys, count) => `${count} 个密钥`,
   captures: '捕获中',
   allows: '允许',

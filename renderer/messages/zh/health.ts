@@ -15,7 +15,7 @@ export const health: typeof english.health = {
   },
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
   isTried: (failure) => `${failure}。下一个请求会再次尝试。`,
-  isRefused: (failure) => `${failure}。已暂停：请更换密钥，或重试。`,
+  isRefused: (failure) => `${failure}。已暂停：请更换凭据，或重试。`,
   recovers: (failure) => `${failure}，但现在已恢复。`,
   firstByte: (duration) => `首字节 ${duration}`,
   failing: (share) => `近期 ${share} 的请求失败。`,

@@ -13,6 +13,7 @@ export const inspector: Messages['inspector'] = {
   },
   providerSaid: (provider, status) => (status === null ? `${provider} 没有响应` : `${provider} 返回了 ${status}`),
   cutOff: (provider) => `${provider} 的回答中途断开`,
+  connectionError: (words) => `连接错误：${words}`,
   sluiceSaid: (status) => (status === null ? '请求失败' : `Sluice 返回了 ${status}`),
   whatToDo: {
     transient: '服务商的暂时性故障。再次发送可能成功；为此模型添加其他服务商可以接替。',
@@ -52,6 +53,8 @@ export const inspector: Messages['inspector'] = {
   requestBody: '请求正文',
   responseHeaders: '响应头',
   responseBody: '响应正文',
+  answersAs: '回答显示方式',
+  answerModes: { read: '渲染', raw: '原文' },
   jsonModes: { read: '格式化', raw: '原文' },
   streamModes: { read: '已合并', raw: '事件' },
   streamIncomplete: '回答尚未完整，流就结束了。',

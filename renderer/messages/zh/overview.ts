@@ -75,7 +75,7 @@ export const firstRun: typeof english.firstRun = {
 };
 
 export const firstCall: typeof english.firstCall = {
-  createKey: '创建密钥',
+  createKey: '新建密钥',
   firstKeyName: '我的第一个密钥',
   command: 'curl 命令',
   run: '在此运行',

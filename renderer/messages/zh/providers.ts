@@ -131,8 +131,8 @@ export const providers: typeof english.providers = {
     call: '调用',
     testedAgo: (ago) => `${ago}测试`,
     takeBaseUrl: (baseUrl) => `使用 ${baseUrl}`,
-    replaceKey: '更换密钥',
-    addKey: '添加密钥',
+    replaceCredential: '更换凭据',
+    addCredential: '添加凭据',
     statuses: { ok: '通过', failed: '失败', skipped: '跳过' },
     steps: {
       dns: '域名',
@@ -156,6 +156,7 @@ export const providers: typeof english.providers = {
     open: '请求记录',
     openNamed: (name) => `${name} 的请求记录`,
     lastError: (ago) => `${ago}出错：`,
+    answered: (status, words) => (words === '' ? `服务商返回 ${status}` : `服务商返回 ${status}：“${words}”`),
   },
   models: {
     title: '模型',

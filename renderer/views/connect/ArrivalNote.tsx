@@ -4,7 +4,7 @@ import type { KeyView } from '../../../server/contract/access-views.ts';
 import { isToldApart } from '../../../server/contract/clients/known-clients.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { errorText } from '../requests/mend.ts';
 import { type KnownUses, latestArrival, latestRefusal, latestUseOf } from './arrival.ts';
@@ -35,7 +35,10 @@ function ArrivalByName({ clientId, remembered }: ArrivalNoteProps) {
 }
 
 function ArrivalByKey({ clientKey, remembered }: ArrivalNoteProps) {
-  const { connect: messages } = useMessages();
+  const {
+    messages: { connect: messages },
+    formats,
+  } = useLocalization();
   const latest = (requests: KnownUses['requests']) => clientKey && latestUseOf(clientKey.id, { requests, remembered });
   const usedAt = useControlState(({ requests }) => latest(requests)?.lastUsedAt ?? null);
   const client = useControlState(({ requests }) => latest(requests)?.client ?? '');
@@ -45,7 +48,8 @@ function ArrivalByKey({ clientKey, remembered }: ArrivalNoteProps) {
         messages.waitingByKey
       ) : (
         <RelativeTime moment={usedAt} phrase={(ago) => messages.arrivedByKey(ago, client)} />
-      )}{' '}
+      )}
+      {formats.gap}
       {messages.notTold}
     </Note>
   );

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../../../server/contract/connect-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -71,8 +71,12 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
 
 /** `model`: which is asked after the change; null for an undo. */
 function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: string | null }) {
-  const { connect: texts } = useMessages();
+  const {
+    messages: { connect: texts },
+    formats,
+  } = useLocalization();
   const { files, keyVariable } = preview;
+  const keyInfo = keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable);
   return (
     <>
       {files.length === 0 && <Text>{texts.filesGone}</Text>}
@@ -81,8 +85,7 @@ function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: st
       ))}
       {model !== null && (
         <Text size="sm" c="dimmed">
-          {keyVariable === null ? texts.keyInFile : texts.keyFromVariable(keyVariable)} {texts.backup}{' '}
-          {texts.testFollows(model)}
+          {[keyInfo, texts.backup, texts.testFollows(model)].join(formats.gap)}
         </Text>
       )}
     </>

@@ -30,7 +30,8 @@ export function ModelPreview({ groupId, models, difference, problem }: ModelPrev
           {models?.length === 0 && <EmptyNote title={names.previewEmpty} next={names.previewEmptyNext} />}
           {difference.lost.length > 0 && (
             <p className={classes.lost}>
-              {names.lost(formats.number(difference.lost.length))}{' '}
+              {names.lost(formats.number(difference.lost.length))}
+              {formats.gap}
               <span className={classes.mono}>{difference.lost.join(', ')}</span>
             </p>
           )}

@@ -2,6 +2,7 @@ import { NativeSelect } from '@mantine/core';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import type { Asker } from './asker.ts';
+import classes from './Models.module.css';
 
 interface AskerSelectProps {
   asker: Asker | null;
@@ -21,8 +22,9 @@ export function AskerSelect({ asker, onChange }: AskerSelectProps) {
     list.map(({ id, name }) => ({ value: `${type}:${id}`, label: name ?? id }));
   return (
     <NativeSelect
+      className={classes.asker}
       size="xs"
-      aria-label={names.asker}
+      label={names.asker}
       value={asker ? `${asker.type}:${asker.id}` : ''}
       onChange={(event) => choose(event.currentTarget.value)}
       data={[

@@ -62,7 +62,7 @@ export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteS
 }
 
 function Explanation({ route }: { route: RouteView }) {
-  const messages = useMessages();
+  const { messages, formats } = useLocalization();
   const names = messages.models;
   // What is paused is among the targets of the model, and is not asked all the same.
   const paused = route.candidates.filter(({ isTaken, health }) => isTaken && health?.state === 'refused');
@@ -72,8 +72,9 @@ function Explanation({ route }: { route: RouteView }) {
     <div role="status">
       {route.refusal && (
         <div className={classes.refusal}>
-          <strong>{names.refused}</strong> {describeRefusal(route.refusal, messages)}{' '}
-          <span className={classes.mono}>({route.refusal.code})</span>
+          <strong>{names.refused}</strong>
+          {formats.gap}
+          {describeRefusal(route.refusal, messages)} <span className={classes.mono}>({route.refusal.code})</span>
         </div>
       )}
       {taken.length > 0 && (

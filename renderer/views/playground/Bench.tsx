@@ -8,6 +8,8 @@ import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import type { ModelChoice } from '../../state/use-model-choice.ts';
+import { numbered } from '../request/numbered.ts';
+import type { Failure } from './exchange.ts';
 import { FailureNote } from './FailureNote.tsx';
 import { FollowingBox } from './FollowingBox.tsx';
 import classes from './Playground.module.css';
@@ -20,6 +22,8 @@ interface BenchProps {
   keyChoice: KeyChoice;
   models: ModelChoice;
   runner: ExchangeRunner;
+  /** Why there is no whole answer, but for what `result` tells. By default the runner's. */
+  failures?: readonly Failure[];
   /** In the line of key and model. */
   choices?: ReactNode;
   /** Beside the acts of sending and stopping. */
@@ -43,6 +47,7 @@ export function Bench(props: BenchProps) {
   const { title, keyChoice, models, runner, choices, result, options, children } = props;
   const { playground: names } = useMessages();
   useAddressedModel(models);
+  const { failures = [runner.exchange?.failure ?? null] } = props;
   const isRunning = runner.isRunning || (props.isBusy ?? false);
   const canSend = runner.canRun && !props.isIncomplete && models.model.trim() !== '';
   const submit = (event: FormEvent) => {
@@ -61,7 +66,9 @@ export function Bench(props: BenchProps) {
         <FollowingBox>{result}</FollowingBox>
         <form className={classes.form} onSubmit={submit}>
           {children}
-          <FailureNote failure={runner.exchange?.failure ?? null} />
+          {numbered(failures).map(({ key, value }) => (
+            <FailureNote key={key} failure={value} />
+          ))}
           {models.models.length > 0 && models.model === '' && <p className={classes.soft}>{names.noModelFor}</p>}
           <div className={classes.acts}>
             {isRunning ? (

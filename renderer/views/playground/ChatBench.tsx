@@ -7,7 +7,6 @@ import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import { ConversationView } from './ConversationView.tsx';
-import { FailureNote } from './FailureNote.tsx';
 import { FilePick } from './FilePick.tsx';
 import classes from './Playground.module.css';
 import { SamplingFields } from './SamplingFields.tsx';
@@ -33,6 +32,7 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
       keyChoice={keyChoice}
       models={models}
       runner={runners[0]}
+      failures={bench.failures}
       isBusy={bench.isRunning}
       isIncomplete={bench.isIncomplete}
       onSend={() => void bench.send()}
@@ -116,7 +116,6 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
         minRows={2}
         maxRows={8}
       />
-      {isPair && <FailureNote failure={runners[1].exchange?.failure ?? null} />}
     </Bench>
   );
 }

@@ -6,7 +6,6 @@ import { useModelChoice } from '../../state/use-model-choice.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
 import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
-import { FailureNote } from './FailureNote.tsx';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
 import { SamplingFields } from './SamplingFields.tsx';
@@ -32,7 +31,6 @@ export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
     const body = { model: models.model, prompt, stream: true, ...completionsParameters(sampling) };
     await runner.run({ path: '/completions', body }, read);
   };
-  const failure = runner.exchange?.failure ?? null;
   return (
     <Bench
       title={names.benches.completions}
@@ -44,7 +42,6 @@ export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
       result={
         <>
           <p className={classes.words}>{output || <span className={classes.soft}>{names.completionEmpty}</span>}</p>
-          {output !== '' && <FailureNote failure={failure} />}
           {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
         </>
       }

@@ -1,8 +1,8 @@
+import { AnswerText } from '../../components/AnswerText.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
-import { AnswerText } from './AnswerText.tsx';
 import type { Turn } from './conversation.ts';
-import { describeFailure } from './FailureNote.tsx';
+import { FailureNote } from './FailureNote.tsx';
 import classes from './Playground.module.css';
 
 /** What was said so far. */
@@ -33,11 +33,7 @@ function TurnView({ turn, isComing }: { turn: Turn; isComing: boolean }) {
           {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>
         </p>
       ))}
-      {turn.failure && (
-        <p className={turn.failure.kind === 'stopped' ? classes.soft : classes.brokenOff}>
-          {describeFailure(turn.failure, names)}
-        </p>
-      )}
+      <FailureNote failure={turn.failure} />
       {isAnswer && <AnswerFacts requestId={turn.requestId} />}
     </li>
   );

@@ -16,7 +16,7 @@ export function FailureNote({ failure }: { failure: Failure | null }) {
 
 type Names = ReturnType<typeof useMessages>['playground'];
 
-export function describeFailure(failure: Failure, names: Names): string {
+function describeFailure(failure: Failure, names: Names): string {
   switch (failure.kind) {
     case 'refused':
       return names.refused(String(failure.status), failure.message);

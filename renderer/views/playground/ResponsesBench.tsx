@@ -1,14 +1,13 @@
 import { Checkbox, Textarea } from '@mantine/core';
+import { AnswerText } from '../../components/AnswerText.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
-import { AnswerText } from './AnswerText.tsx';
 import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
-import { FailureNote } from './FailureNote.tsx';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
 import { SamplingFields } from './SamplingFields.tsx';
@@ -63,7 +62,6 @@ export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
       result={
         <>
           {output ? <AnswerText text={output} /> : !failure && <p className={classes.soft}>{names.responseEmpty}</p>}
-          {output !== '' && <FailureNote failure={failure} />}
           {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
           {responseId && <CopyLine value={responseId} what={names.responseId} oneLine />}
         </>

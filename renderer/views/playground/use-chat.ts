@@ -59,6 +59,11 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       !Array.isArray(toolList) ||
       schemaOf(chat.sampling) === null ||
       (chat.lanes.length > 1 && chat.secondModel.trim() === ''),
+    /** What the conversations do not tell: each failed before a word was said. */
+    failures: chat.lanes.flatMap((turns, lane) => {
+      const failure = runners[lane]?.exchange?.failure ?? null;
+      return failure === null || turns.at(-1)?.failure === failure ? [] : [failure];
+    }),
     isRunning: runners.some(({ isRunning }) => isRunning),
     send,
     stop: () => {

@@ -1,7 +1,9 @@
 import { Link } from 'wouter';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
+import type { Messages } from '../../messages/en.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
+import { failureWordsOf } from '../request/failure-words.ts';
 import classes from './ActivityBar.module.css';
 import type { ProviderActivity } from './use-provider-activity.ts';
 
@@ -49,9 +51,9 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   );
 }
 
-/** The provider's own words, where it said any. */
+/** In the provider's own words, where it said any. */
 function LastError({ id, count }: { id: string; count: number }) {
-  const { messages } = useLocalization();
+  const { messages, formats } = useLocalization();
   const { answer } = useQuery<'requests'>(
     { type: 'requests', filter: { provider: id, outcome: 'error' }, limit: 1 },
     count,
@@ -61,12 +63,21 @@ function LastError({ id, count }: { id: string; count: number }) {
   const failed = request.attempts.findLast((attempt) => attempt.provider === id && attempt.error !== null);
   return (
     <p className={classes.error}>
-      <RelativeTime moment={request.startedAt} phrase={messages.providers.activity.lastError} />{' '}
+      <RelativeTime moment={request.startedAt} phrase={messages.providers.activity.lastError} />
+      {formats.gap}
       <Link href={`/requests/${request.id}`}>
-        {failed?.error ?? [request.status, request.errorCode].filter(Boolean).join(' ')}
+        {failed?.error
+          ? describeError(failed.error, messages)
+          : [request.status, request.errorCode].filter(Boolean).join(' ')}
       </Link>
     </p>
   );
+}
+
+function describeError(error: string, { inspector, providers }: Messages): string {
+  const { by, status, words } = failureWordsOf(error);
+  if (status !== null) return providers.activity.answered(status, words);
+  return by === 'connection' ? inspector.connectionError(words) : words;
 }
 
 /** How an hour went, in four grades. */

@@ -46,7 +46,7 @@ export function FixButton({ provider, report, onFixed, onReplace }: FixButtonPro
   return (
     <>
       <Button size="xs" onClick={onReplace ?? (() => setReplacing(true))}>
-        {fix.isNew ? names.addKey : names.replaceKey}
+        {fix.isNew ? names.addCredential : names.replaceCredential}
       </Button>
       <ModalFrame opened={isReplacing} onClose={() => setReplacing(false)} title={credentialNames.title}>
         <CredentialForm

@@ -10,8 +10,8 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Attempts.module.css';
 import { AttemptUsage } from './AttemptUsage.tsx';
 import { apiOfUrl } from './api-of-url.ts';
+import { FailureWords } from './FailureWords.tsx';
 import { MessageTab } from './MessageTab.tsx';
-import { wordsOf } from './provider-words.ts';
 
 interface AttemptsProps {
   attempts: readonly AttemptRecord[];
@@ -67,7 +67,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
         </span>
         <span className={classes.end}>{totalMs !== null && formats.duration(totalMs)}</span>
       </div>
-      {attempt.error && <blockquote className={classes.words}>{wordsOf(attempt.error)}</blockquote>}
+      {attempt.error && <FailureWords error={attempt.error} className={classes.words} />}
       {credential && (
         <p className={classes.soft}>
           {messages.requests.factNames.credential}: {credentialName(provider, credential)}

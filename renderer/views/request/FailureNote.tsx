@@ -6,7 +6,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { mendOf, whyFailed } from '../requests/mend.ts';
-import { wordsOf } from './provider-words.ts';
+import { FailureWords } from './FailureWords.tsx';
 import classes from './RequestPanel.module.css';
 
 /** Why a request failed, in the words of the provider where it was asked, and what can be done; or who was asked in vain before one answered. */
@@ -38,7 +38,7 @@ function Failed({ request }: { request: RequestView }) {
           {failed ? failureTitle(failed) : inspector.sluiceSaid(status === null ? null : String(status))}
           {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
         </p>
-        {failed?.error && <blockquote className={classes.words}>{wordsOf(failed.error)}</blockquote>}
+        {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
         {advice ? <p>{advice}</p> : why && <p>{why}</p>}
         {mend && (
           <Link className={classes.mend} href={mend.href}>

@@ -38,5 +38,5 @@ function describe({ requests, allButNewest, capturesBeforeMs }: LostRecords, loc
     capturesBeforeMs !== null && names.captures(formats.fullMoment(capturesBeforeMs)),
     names.forGood,
   ];
-  return sentences.filter(Boolean).join(' ');
+  return sentences.filter(Boolean).join(formats.gap);
 }

@@ -1,22 +1,46 @@
+import { SegmentedControl } from '@mantine/core';
 import { IconCheck, IconTool, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
+import { AnswerText } from '../../../components/AnswerText.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { Medium } from '../body/Medium.tsx';
 import { numbered } from '../numbered.ts';
 import classes from './Conversation.module.css';
 import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
 
-/** Who said what, with each tool call beside its result. */
+/** Who said what, with each tool call beside its result. What the model wrote is drawn as Markdown, or shown as it came. */
 export function ConversationView({ conversation: { messages, tools } }: { conversation: ShownConversation }) {
+  const [isRaw, setRaw] = useState(false);
+  const hasAnswers = messages.some(
+    ({ role, parts }) => role === 'assistant' && parts.some(({ kind }) => kind === 'text'),
+  );
   return (
     <div className={classes.conversation}>
+      {hasAnswers && <ModeSwitch isRaw={isRaw} onChange={setRaw} />}
       {tools.length > 0 && <Tools tools={tools} />}
       <ol className={classes.messages}>
         {numbered(messages).map(({ key, value }) => (
-          <Message key={key} message={value} />
+          <Message key={key} message={value} isRaw={isRaw} />
         ))}
       </ol>
     </div>
+  );
+}
+
+function ModeSwitch({ isRaw, onChange }: { isRaw: boolean; onChange(isRaw: boolean): void }) {
+  const { answersAs, answerModes } = useLocalization().messages.inspector;
+  return (
+    <SegmentedControl
+      className={classes.mode}
+      size="xs"
+      aria-label={answersAs}
+      value={isRaw ? 'raw' : 'read'}
+      onChange={(value) => onChange(value === 'raw')}
+      data={[
+        { value: 'read', label: answerModes.read },
+        { value: 'raw', label: answerModes.raw },
+      ]}
+    />
   );
 }
 
@@ -36,7 +60,7 @@ function Tools({ tools }: { tools: readonly ShownTool[] }) {
   );
 }
 
-function Message({ message: { role, isAnswer, parts, stop } }: { message: ShownMessage }) {
+function Message({ message: { role, isAnswer, parts, stop }, isRaw }: { message: ShownMessage; isRaw: boolean }) {
   const names = useLocalization().messages.inspector;
   return (
     <li className={`${classes.message} ${classes[role] ?? ''}`}>
@@ -46,20 +70,20 @@ function Message({ message: { role, isAnswer, parts, stop } }: { message: ShownM
         {stop !== null && <span className={classes.stop}>{names.stopped(stop)}</span>}
       </p>
       {parts.length === 0 && <p className={classes.soft}>{names.emptyAnswer}</p>}
-      <Parts parts={parts} />
+      <Parts parts={parts} isMarkdown={role === 'assistant' && !isRaw} />
     </li>
   );
 }
 
-function Parts({ parts }: { parts: readonly ShownPart[] }) {
-  return numbered(parts).map(({ key, value }) => <Part key={key} part={value} />);
+function Parts({ parts, isMarkdown = false }: { parts: readonly ShownPart[]; isMarkdown?: boolean }) {
+  return numbered(parts).map(({ key, value }) => <Part key={key} part={value} isMarkdown={isMarkdown} />);
 }
 
-function Part({ part }: { part: ShownPart }) {
+function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
   const names = useLocalization().messages.inspector;
   switch (part.kind) {
     case 'text':
-      return <FoldedText text={part.text} />;
+      return <FoldedText text={part.text} look={isMarkdown ? 'markdown' : 'text'} />;
     case 'refusal':
       return (
         <div>
@@ -109,7 +133,7 @@ function Call({ call: { name, input, result } }: { call: ShownCall }) {
       <p className={classes.label}>
         <IconTool size={14} aria-hidden /> <span className={classes.mono}>{name}</span>
       </p>
-      <FoldedText text={laidOut(input)} isCode />
+      <FoldedText text={laidOut(input)} look="json" />
       {result && (
         <div className={classes.result}>
           <p className={classes.label}>
@@ -134,13 +158,14 @@ function laidOut(input: string): string {
 const longestText = 3_000;
 
 /** A long text shows its beginning until all of it is asked for. */
-function FoldedText({ text, isCode = false }: { text: string; isCode?: boolean }) {
+function FoldedText({ text, look = 'text' }: { text: string; look?: 'text' | 'json' | 'markdown' }) {
   const { messages, formats } = useLocalization();
   const [isOpen, setOpen] = useState(false);
   const isFolded = text.length > longestText && !isOpen;
+  const shown = isFolded ? `${text.slice(0, longestText / 2)}…` : text;
   return (
-    <div className={isCode ? classes.json : classes.text}>
-      {isFolded ? `${text.slice(0, longestText / 2)}…` : text}
+    <div className={classes[look]}>
+      {look === 'markdown' ? <AnswerText text={shown} /> : shown}
       {isFolded && (
         <button type="button" className={classes.more} onClick={() => setOpen(true)}>
           {messages.inspector.showRest(formats.number(text.length - longestText / 2))}

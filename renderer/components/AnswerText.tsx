@@ -1,5 +1,5 @@
 import { lazy, Suspense, useDeferredValue } from 'react';
-import classes from './Playground.module.css';
+import classes from './MarkdownText.module.css';
 
 const MarkdownText = lazy(() => import('./MarkdownText.tsx'));
 
@@ -8,7 +8,7 @@ export function AnswerText({ text }: { text: string }) {
   // A long answer must not hold up typing while it is still growing.
   const drawn = useDeferredValue(text);
   return (
-    <Suspense fallback={<p className={classes.words}>{drawn}</p>}>
+    <Suspense fallback={<p className={classes.source}>{drawn}</p>}>
       <MarkdownText text={drawn} />
     </Suspense>
   );
