@@ -76,6 +76,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'capture off': ['sluice capture off --key my-editor'],
   'cache stats': ['sluice cache stats'],
   'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],
+  compare: [
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/llama-3.3-70b-versatile --times 5',
+  ],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

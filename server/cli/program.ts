@@ -5,6 +5,7 @@ import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
@@ -100,6 +101,7 @@ export function createProgram(terminal: Terminal): Command {
   addLogVerb(program, verbs);
   addCaptureVerbs(program, verbs);
   addCacheVerbs(program, verbs);
+  addCompareVerb(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

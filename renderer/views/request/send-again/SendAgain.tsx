@@ -1,12 +1,13 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
+import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/KeyChooser.tsx';
 import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
 import { ModelField } from '../../../components/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import type { KeptRequest } from '../../../state/sent-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { useKeyChoice } from '../../../state/use-key-choice.ts';
 import { useModelChoice } from '../../../state/use-model-choice.ts';
@@ -15,7 +16,6 @@ import { formatJson, looksLikeJson } from '../body/format-json.ts';
 import { Comparison } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
 import { useSecondAnswer } from './use-second-answer.ts';
-import { modelOf, withModel } from './with-model.ts';
 
 const CodeView = lazy(async () => ({ default: (await import('../body/CodeView.tsx')).CodeView }));
 

@@ -1,8 +1,8 @@
 import { Modal } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import type { MissingRequest, SentRequest } from '../../../../server/contract/sent-request.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import type { MissingRequest, SentRequest } from '../../../state/sent-request.ts';
 import { CaptureButton } from '../CaptureAbsent.tsx';
 import classes from './SendAgain.module.css';
 import { SendAgain } from './SendAgain.tsx';

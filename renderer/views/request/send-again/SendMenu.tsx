@@ -11,8 +11,8 @@ import {
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { type SentRequest, sentRequestOf } from '../../../../server/contract/sent-request.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { type SentRequest, sentRequestOf } from '../../../state/sent-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { openable } from '../../playground/openable.ts';
 import { curlOf } from './curl.ts';
