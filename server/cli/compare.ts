@@ -2,12 +2,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
 import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
+import { spreadOf } from '../contract/spread.ts';
 import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
 import { table } from './output.ts';
 import { type Call, type Replied, sendCall } from './send-call.ts';
-import { spreadOf } from './spread.ts';
+
 import type { Verbs } from './verb.ts';
 
 const mostTargets = 4;
@@ -119,14 +120,24 @@ function row({ target, answers }: Compared): string[] {
   return [
     target,
     `${good.length} of ${answers.length}`,
-    spreadOf(good.map(({ firstByteMs }) => firstByteMs)),
-    spreadOf(good.map(({ totalMs }) => totalMs)),
-    spreadOf(good.map(({ usage }) => usage?.outputTokens ?? null)),
-    spreadOf(
+    describeSpread(good.map(({ firstByteMs }) => firstByteMs)),
+    describeSpread(good.map(({ totalMs }) => totalMs)),
+    describeSpread(good.map(({ usage }) => usage?.outputTokens)),
+    describeSpread(
       good.map(({ costUsd }) => costUsd),
       6,
     ),
   ];
+}
+
+/** The median, and the range in parentheses: `412 (390-655)`; `-` if nothing is known. */
+export function describeSpread(values: readonly (number | null | undefined)[], decimals = 0): string {
+  const spread = spreadOf(values);
+  if (!spread) return '-';
+  const [median, least, most] = [spread.median, spread.least, spread.most].map((value) =>
+    Number(value.toFixed(decimals)),
+  );
+  return least === most ? String(median) : `${median} (${least}-${most})`;
 }
 
 function collectTarget(text: string, before: string[] = []): string[] {

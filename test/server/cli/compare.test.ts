@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { spreadOf } from '../../../server/cli/spread.ts';
+import { describeSpread } from '../../../server/cli/compare.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
@@ -8,11 +8,11 @@ endProgramsAfterEach();
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a spread is the median with its range, of what is known', () => {
-  expect(spreadOf([30, null, 10, 20])).toBe('20 (10-30)');
-  expect(spreadOf([10, 11])).toBe('11 (10-11)');
-  expect(spreadOf([5, 5])).toBe('5');
-  expect(spreadOf([0.00012, 0.0002], 6)).toBe('0.00016 (0.00012-0.0002)');
-  expect(spreadOf([null])).toBe('-');
+  expect(describeSpread([30, null, 10, 20])).toBe('20 (10-30)');
+  expect(describeSpread([10, 11])).toBe('11 (10-11)');
+  expect(describeSpread([5, 5])).toBe('5');
+  expect(describeSpread([0.00012, 0.0002], 6)).toBe('0.00016 (0.00012-0.0002)');
+  expect(describeSpread([null])).toBe('-');
 });
 
 test('a captured request is sent to each target as often as asked, with a key that is gone afterwards', async () => {

@@ -3,6 +3,7 @@ import {
   IconBrandNodejs,
   IconBrandPython,
   IconChevronDown,
+  IconColumns,
   IconEdit,
   IconPlayerPlay,
   IconRefresh,
@@ -71,6 +72,9 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
           </Menu.Item>
           <Menu.Item leftSection={<IconEdit size={14} aria-hidden />} onClick={() => onDialog('edit')}>
             {names.editAndSend}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconColumns size={14} aria-hidden />} onClick={() => onDialog('compare')}>
+            {names.compare.open}
           </Menu.Item>
           <Menu.Item
             leftSection={<IconPlayerPlay size={14} aria-hidden />}
