@@ -100,6 +100,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice faults run --profile rough -- npm test',
     'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
   ],
+  compare: [
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/llama-3.3-70b-versatile --times 5',
+  ],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

@@ -7,6 +7,7 @@ import { addAliasVerbs } from './alias.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
+import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
@@ -105,6 +106,7 @@ export function createProgram(terminal: Terminal): Command {
   addCaptureVerbs(program, verbs);
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
+  addCompareVerb(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

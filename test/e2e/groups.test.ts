@@ -108,6 +108,25 @@ describe('a group', () => {
     await expect.poll(() => page.url()).toMatch(/#\/models\?for=group:default&model=llama-c$/);
   });
 
+  it('answers equal requests from memory once that is on, and forgets them at the press of a button', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default' });
+    const cache = page.getByRole('group', { name: 'Response cache' });
+    await cache.getByRole('switch', { name: 'Answer equal requests from memory' }).press('Space');
+    await cache.getByLabel('Keep answers for (seconds)').fill('60');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await cache.getByText('0 answers, 0 B').waitFor();
+    const ask = { model: 'demo-chat', temperature: 0, messages: [{ role: 'user' as const, content: 'Hello' }] };
+    for (const expected of ['miss', 'hit']) {
+      const { response } = await gateway.client.chat.completions.create(ask).withResponse();
+      expect(response.headers.get('x-sluice-cache')).toBe(expected);
+    }
+    await page.reload();
+    await cache.getByText(/^1 answer, .* · 1 request answered since the start/).waitFor();
+    await cache.getByRole('button', { name: 'Clear cache' }).click();
+    await cache.getByText(/^0 answers, 0 B/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
     const name = page.getByLabel('Name', { exact: true });

@@ -475,3 +475,34 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] 
     expect(complaints).toEqual([]);
   },
 );
+
+it('compares a request at several models, some times each, with the answers beside one another', async () => {
+  let count = 0;
+  const config = await configOf({
+    First: (_request, response) => answer(response, 'It rains today.'),
+    Second: (_request, response) => answer(response, `It snows today. ${++count}`),
+  });
+  const opened = await open({ screen, config });
+  const { page, complaints } = opened;
+  const client = opened.clientWith(await createKeptKey(opened, 'shown'));
+  await client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await menuOf(page, panel, 'Compare models…');
+  const dialog = page.getByRole('dialog', { name: 'Compare models' });
+  const models = dialog.getByRole('combobox', { name: 'Models' });
+  await models.press('Backspace');
+  for (const model of ['first/gpt-x', 'second/gpt-x']) {
+    await models.fill(model);
+    await models.press('Enter');
+  }
+  await dialog.getByLabel('Times each').fill('2');
+  await dialog.getByRole('button', { name: 'Compare' }).click();
+  await dialog.getByRole('row', { name: 'Answered 2 / 2 2 / 2' }).waitFor();
+  await dialog.getByRole('row', { name: /^Output tokens 8 8$/ }).waitFor();
+  await dialog.getByRole('region', { name: 'first/gpt-x' }).getByText('It rains today.').waitFor();
+  const second = dialog.getByRole('region', { name: 'second/gpt-x' });
+  await expect.poll(() => second.locator('ins').allTextContents()).toEqual(expect.arrayContaining(['snows']));
+  expect(count).toBe(2);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});

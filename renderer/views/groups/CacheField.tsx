@@ -95,7 +95,7 @@ function Contents({ groupId }: { groupId: string }) {
   const { entries, bytes, hits, shared, savedUsd } = view;
   return (
     <>
-      <p role="status" className={classes.outcome}>
+      <p role="status" className={classes.soft}>
         {names.holds(entries, formats.number(entries), formats.bytes(bytes))}
         {' · '}
         {names.saved(hits + shared, formats.number(hits + shared), formats.dollars(savedUsd))}

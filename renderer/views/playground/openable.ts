@@ -1,4 +1,4 @@
-import type { SentRequest } from '../../state/sent-request.ts';
+import type { SentRequest } from '../../../server/contract/sent-request.ts';
 import { apiOfUrl } from '../request/api-of-url.ts';
 import { parseJson } from './json-path.ts';
 import { type ReadChat, readSentChat } from './read-sent.ts';

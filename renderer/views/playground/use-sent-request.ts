@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { sentRequestOf } from '../../state/sent-request.ts';
+import { sentRequestOf } from '../../../server/contract/sent-request.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { chatSession } from './chat-session.ts';
 import { type OpenableRequest, openable } from './openable.ts';

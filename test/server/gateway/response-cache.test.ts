@@ -124,6 +124,27 @@ test('a stream is sent again byte for byte', async () => {
   expect(upstream.seen).toHaveLength(1);
 });
 
+test('a translated answer is sent again with what its translation lost', async () => {
+  await start();
+  const body = { model: 'gpt-x', max_tokens: 100, temperature: 0, top_k: 5, messages: question.messages };
+  const ask = async () => {
+    const response = await sluice.fetch('/messages', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
+      body: JSON.stringify(body),
+    });
+    const { headers } = response;
+    return {
+      text: await response.text(),
+      dropped: headers.get('x-sluice-dropped'),
+      told: headers.get('x-sluice-cache'),
+    };
+  };
+  const first = await ask();
+  expect(first).toMatchObject({ dropped: expect.stringContaining('top_k'), told: 'miss' });
+  expect(await ask()).toEqual({ ...first, told: 'hit' });
+});
+
 test('nothing is kept unless the group says so', async () => {
   await start(null);
   expect(await twice(question)).toEqual([null, null]);

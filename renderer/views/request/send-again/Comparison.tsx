@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -8,8 +8,8 @@ import { useProviderName } from '../../providers/use-provider-name.ts';
 import { contentOf } from '../body/body-content.ts';
 import { MediaBody } from '../body/MediaBody.tsx';
 import { answerTextOf } from './answer-text.ts';
+import { Piece, useDiff } from './diff-pieces.tsx';
 import classes from './SendAgain.module.css';
-import { type DiffPiece, diffTexts } from './text-diff.ts';
 import type { SecondAnswer } from './use-second-answer.ts';
 
 interface ComparisonProps {
@@ -130,27 +130,4 @@ function Texts({ first, second }: { first: string | null; second: string }) {
       </section>
     </div>
   );
-}
-
-function Piece({ side, text }: Pick<DiffPiece, 'side' | 'text'>) {
-  if (side === 'first') return <del>{text}</del>;
-  return side === 'second' ? <ins>{text}</ins> : text;
-}
-
-/** Null until it is computed. */
-function useDiff(first: string | null, second: string): readonly DiffPiece[] | null {
-  const [pieces, setPieces] = useState<readonly DiffPiece[] | null>(null);
-  useEffect(() => {
-    let isCurrent = true;
-    setPieces(null);
-    if (first !== null) {
-      void diffTexts(first, second).then((found) => {
-        if (isCurrent) setPieces(found);
-      });
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [first, second]);
-  return pieces;
 }

@@ -1,21 +1,21 @@
 import { Button, NativeSelect } from '@mantine/core';
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
+import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/KeyChooser.tsx';
 import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
 import { ModelField } from '../../../components/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import type { KeptRequest } from '../../../state/sent-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
-import { useKeyChoice } from '../../../state/use-key-choice.ts';
 import { useModelChoice } from '../../../state/use-model-choice.ts';
 import bodyClasses from '../body/Body.module.css';
 import { formatJson, looksLikeJson } from '../body/format-json.ts';
 import { Comparison } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
 import { useSecondAnswer } from './use-second-answer.ts';
-import { modelOf, withModel } from './with-model.ts';
+import { useUsedKey } from './use-used-key.ts';
 
 const CodeView = lazy(async () => ({ default: (await import('../body/CodeView.tsx')).CodeView }));
 
@@ -87,21 +87,6 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
       {again.answer?.state === 'here' && <Comparison shown={shown} second={again.answer} />}
     </div>
   );
-}
-
-/** The key that the request came with, where its secret was kept. */
-function useUsedKey(keyId: string | null) {
-  const choice = useKeyChoice();
-  const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
-  const { choose } = choice;
-  // Once: then it is the person's choice.
-  const isChosen = useRef(false);
-  useEffect(() => {
-    if (!isKept || keyId === null || isChosen.current) return;
-    isChosen.current = true;
-    choose(keyId);
-  }, [isKept, keyId, choose]);
-  return choice;
 }
 
 /** What is sent: byte for byte the same until something is changed. */

@@ -1,14 +1,15 @@
 import { Modal } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import type { MissingRequest, SentRequest } from '../../../../server/contract/sent-request.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import type { MissingRequest, SentRequest } from '../../../state/sent-request.ts';
 import { CaptureButton } from '../CaptureAbsent.tsx';
+import { CompareModels } from './CompareModels.tsx';
 import classes from './SendAgain.module.css';
 import { SendAgain } from './SendAgain.tsx';
 
-/** As it was, or with its body shown for editing. */
-export type SendMode = 'again' | 'edit';
+/** As it was, with its body shown for editing, or to several models. */
+export type SendMode = 'again' | 'edit' | 'compare';
 
 interface SendDialogProps {
   /** Null: it is closed. */
@@ -26,7 +27,7 @@ export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
     <Modal
       opened={mode !== null}
       onClose={onClose}
-      title={names.sendAgain}
+      title={mode === 'compare' ? names.compare.title : names.sendAgain}
       size={980}
       fullScreen={isNarrow}
       closeOnClickOutside={false}
@@ -37,10 +38,12 @@ export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
     >
-      {sent.kind === 'kept' ? (
-        <SendAgain sent={sent} shown={shown} isEdited={mode === 'edit'} />
-      ) : (
+      {sent.kind === 'missing' ? (
         <Missing missing={sent} />
+      ) : mode === 'compare' ? (
+        <CompareModels sent={sent} />
+      ) : (
+        <SendAgain sent={sent} shown={shown} isEdited={mode === 'edit'} />
       )}
     </Modal>
   );

@@ -3,6 +3,7 @@ import {
   IconBrandNodejs,
   IconBrandPython,
   IconChevronDown,
+  IconColumns,
   IconEdit,
   IconPlayerPlay,
   IconRefresh,
@@ -11,8 +12,8 @@ import {
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { type SentRequest, sentRequestOf } from '../../../../server/contract/sent-request.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { type SentRequest, sentRequestOf } from '../../../state/sent-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { openable } from '../../playground/openable.ts';
 import { curlOf } from './curl.ts';
@@ -71,6 +72,9 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
           </Menu.Item>
           <Menu.Item leftSection={<IconEdit size={14} aria-hidden />} onClick={() => onDialog('edit')}>
             {names.editAndSend}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconColumns size={14} aria-hidden />} onClick={() => onDialog('compare')}>
+            {names.compare.open}
           </Menu.Item>
           <Menu.Item
             leftSection={<IconPlayerPlay size={14} aria-hidden />}

@@ -1,7 +1,7 @@
 /** Which call of which official SDK makes a request. Pure. */
 import { isObject } from '../../../../server/contract/is-object.ts';
-import type { KeptRequest } from '../../../state/sent-request.ts';
-import { modelOf } from './with-model.ts';
+import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
+import { modelOf } from '../../../../server/contract/with-model.ts';
 
 export interface SnippetCall extends Pick<KeptRequest, 'method' | 'path' | 'headers' | 'body'> {
   /** `http://127.0.0.1:4810`. */

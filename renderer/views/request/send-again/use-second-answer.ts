@@ -38,7 +38,7 @@ export function useSecondAnswer(keyChoice: KeyChoice): AgainRunner {
   };
 }
 
-async function answerOf(response: Response): Promise<SecondAnswer> {
+export async function answerOf(response: Response): Promise<Extract<SecondAnswer, { state: 'here' }>> {
   const { status, headers } = response;
   const contentType = headers.get('content-type') ?? '';
   const isText = contentType === '' || /json|^text\/|event-stream/.test(contentType);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { sentRequestOf } from '../../../../renderer/state/sent-request.ts';
 import { contentOf } from '../../../../renderer/views/request/body/body-content.ts';
 import { outputRateOf } from '../../../../renderer/views/request/output-rate.ts';
 import { answerTextOf } from '../../../../renderer/views/request/send-again/answer-text.ts';
@@ -8,9 +7,10 @@ import { nodeOf } from '../../../../renderer/views/request/send-again/node.ts';
 import { pythonOf } from '../../../../renderer/views/request/send-again/python.ts';
 import { hasSdk } from '../../../../renderer/views/request/send-again/sdk-call.ts';
 import { diffTexts } from '../../../../renderer/views/request/send-again/text-diff.ts';
-import { modelOf, withModel } from '../../../../renderer/views/request/send-again/with-model.ts';
 import type { CapturedExchange, CapturedRequest } from '../../../../server/contract/capture.ts';
 import type { CapturedBody, RequestInFull } from '../../../../server/contract/request-views.ts';
+import { sentRequestOf } from '../../../../server/contract/sent-request.ts';
+import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
 import { finished } from '../../events.ts';
 
 const body = '{"model":"gpt-x", "n": 1.0}';

@@ -2,8 +2,8 @@
  * An earlier request as its client sent it, to send it again or to go on from it in the playground. What was not kept is
  * never made up: then it says why.
  */
-import type { CaptureAbsence, CaptureGap } from '../../server/contract/capture.ts';
-import type { RequestInFull, RequestView } from '../../server/contract/request-views.ts';
+import type { CaptureAbsence, CaptureGap } from './capture.ts';
+import type { RequestInFull, RequestView } from './request-views.ts';
 
 export type SentRequest = KeptRequest | MissingRequest;
 

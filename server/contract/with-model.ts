@@ -1,5 +1,5 @@
-import { isObject } from '../../../../server/contract/is-object.ts';
-import type { KeptRequest } from '../../../state/sent-request.ts';
+import { isObject } from './is-object.ts';
+import type { KeptRequest } from './sent-request.ts';
 
 type Call = Pick<KeptRequest, 'path' | 'body'>;
 

@@ -1,0 +1,73 @@
+import { Button, NumberInput, TagsInput } from '@mantine/core';
+import { useState } from 'react';
+import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
+import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
+import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { KeyChooser } from '../../../components/KeyChooser.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useModelChoice } from '../../../state/use-model-choice.ts';
+import { ComparedModels } from './ComparedModels.tsx';
+import classes from './SendAgain.module.css';
+import { useComparison } from './use-comparison.ts';
+import { useUsedKey } from './use-used-key.ts';
+
+const mostModels = 4;
+const mostTimes = 20;
+
+/** The same request to several models, some times each, and their answers beside one another. */
+export function CompareModels({ sent }: { sent: KeptRequest }) {
+  const { inspector: names } = useMessages();
+  const keyChoice = useUsedKey(sent.request.keyId);
+  const listed = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const [models, setModels] = useState<string[]>([modelOf(sent) ?? ''].filter(Boolean));
+  const [times, setTimes] = useState(1);
+  const comparison = useComparison(keyChoice);
+  const { method, headers } = sent;
+  const calls = models.flatMap((model) => {
+    const call = withModel(sent, model);
+    return call ? [{ model, method, headers, ...call }] : [];
+  });
+  return (
+    <div className={classes.again}>
+      <div className={classes.fields}>
+        <KeyChooser choice={keyChoice} />
+        <NumberInput
+          label={names.compare.times}
+          min={1}
+          max={mostTimes}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={times}
+          onChange={(value) => setTimes(typeof value === 'number' && value > 0 ? value : 1)}
+        />
+      </div>
+      <TagsInput
+        label={names.compare.models}
+        description={names.compare.modelsHint}
+        data={[...listed.names]}
+        limit={50}
+        maxTags={mostModels}
+        value={models}
+        onChange={setModels}
+        acceptValueOnBlur
+      />
+      {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
+      <div className={classes.acts}>
+        {comparison.isRunning ? (
+          <Button variant="default" onClick={comparison.stop}>
+            {names.stop}
+          </Button>
+        ) : (
+          <Button onClick={() => void comparison.run(calls, times)} disabled={calls.length === 0 || !keyChoice.key}>
+            {names.compare.run}
+          </Button>
+        )}
+        <span role="status" className={classes.soft}>
+          {comparison.isRunning && names.waiting}
+          {comparison.failed && names.notSent[comparison.failed]}
+        </span>
+      </div>
+      <ComparedModels models={comparison.models} times={times} />
+    </div>
+  );
+}

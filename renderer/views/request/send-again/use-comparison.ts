@@ -1,0 +1,67 @@
+import { useEffect, useRef, useState } from 'react';
+import { callPath, type PathCall } from '../../../gateway-api.ts';
+import type { KeyChoice } from '../../../state/use-key-choice.ts';
+import { answerOf, type SecondAnswer } from './use-second-answer.ts';
+
+export type ComparedAnswer = Extract<SecondAnswer, { state: 'here' }>;
+
+export interface ComparedModel {
+  model: string;
+  answers: readonly ComparedAnswer[];
+}
+
+export interface ComparedCall extends Omit<PathCall, 'secret' | 'signal'> {
+  model: string;
+}
+
+/** How a comparison stands; `failed` as for a single request. */
+export interface ComparisonRunner {
+  models: readonly ComparedModel[];
+  isRunning: boolean;
+  failed: Extract<SecondAnswer, { state: 'failed' }>['why'] | null;
+  /** All models at the same time, each of them one request after the other. */
+  run(calls: readonly ComparedCall[], times: number): Promise<void>;
+  stop(): void;
+}
+
+/** Sends requests to the gateway with the chosen key; what is still running ends with the dialog. */
+export function useComparison(keyChoice: KeyChoice): ComparisonRunner {
+  const [models, setModels] = useState<readonly ComparedModel[]>([]);
+  const [isRunning, setRunning] = useState(false);
+  const [failed, setFailed] = useState<ComparisonRunner['failed']>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const add = (model: string, answer: ComparedAnswer) =>
+    setModels((all) =>
+      all.map((each) => (each.model === model ? { ...each, answers: [...each.answers, answer] } : each)),
+    );
+  return {
+    models,
+    isRunning,
+    failed,
+    stop: () => running.current?.abort(),
+    async run(calls, times) {
+      const abort = new AbortController();
+      running.current = abort;
+      setRunning(true);
+      setFailed(null);
+      setModels(calls.map(({ model }) => ({ model, answers: [] })));
+      const { secret, isGone } = await keyChoice.peek();
+      if (!secret) setFailed(isGone ? 'keyless' : 'unreachable');
+      else {
+        const askOne = async ({ model, ...call }: ComparedCall) => {
+          // An answer from the cache says nothing about the model.
+          const headers = { ...call.headers, 'x-sluice-cache': 'skip' };
+          for (let count = 0; count < times; count++) {
+            add(model, await answerOf(await callPath({ ...call, headers, secret, signal: abort.signal })));
+          }
+        };
+        await Promise.all(calls.map(askOne)).catch(() => {
+          setFailed(abort.signal.aborted ? 'stopped' : 'unreachable');
+          abort.abort();
+        });
+      }
+      setRunning(false);
+    },
+  };
+}

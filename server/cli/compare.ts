@@ -1,0 +1,153 @@
+/** `sluice compare`: one captured request at several targets, some times each, with what that took and cost. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { RequestView } from '../contract/request-views.ts';
+import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
+import { spreadOf } from '../contract/spread.ts';
+import { withModel } from '../contract/with-model.ts';
+import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
+import { table } from './output.ts';
+import { type Call, type Replied, sendCall } from './send-call.ts';
+
+import type { Verbs } from './verb.ts';
+
+const mostTargets = 4;
+const mostTimes = 20;
+
+interface CompareOptions {
+  at?: string[];
+  times: number;
+}
+
+/** One answer, with what the ledger says of it. */
+interface Answer extends Replied {
+  record: RequestView;
+}
+
+interface Compared {
+  target: string;
+  answers: Answer[];
+}
+
+export function addCompareVerb(program: Command, { on }: Verbs): void {
+  const compare = program
+    .command('compare')
+    .argument('<id>', 'a captured request, as in its x-sluice-request-id')
+    .description('send a captured request to several targets, and compare what they take and cost')
+    .requiredOption('--at <provider/model>', `a target; may be repeated, up to ${mostTargets} times`, collectTarget)
+    .option('--times <number>', `how often each target is asked, up to ${mostTimes} times`, parseTimes, 1);
+  on<CompareOptions>(compare, async ({ control, output }, [id = ''], { at = [], times }) => {
+    const { origin } = control;
+    if (origin === null) throw new CliError('Sluice is not running. Start it with "sluice serve".');
+    const sent = await findSent(control, id);
+    const calls = at.map((target) => ({ target, ...callFor(sent, target) }));
+    const compared = await withKey(control, sent.request.groupId, (secret) =>
+      askAll(calls, times, (call) => ask(control, { ...call, origin, secret })),
+    );
+    output.show(compared, table(head, compared.map(row), ''));
+    for (const { target, answers } of compared) {
+      const failed = answers.find(({ status }) => status >= 400);
+      if (failed) output.note(`${target} answered ${failed.status}: ${failed.body.slice(0, 500)}`);
+    }
+  });
+}
+
+async function findSent(control: Control, id: string): Promise<KeptRequest> {
+  const sent = sentRequestOf(await control.query({ type: 'request', id }));
+  if (sent.kind === 'kept') return sent;
+  throw new CliError(
+    `Request ${id} was not kept in full (${sent.why}). Turn capture on: "sluice capture on --for 10m".`,
+  );
+}
+
+function callFor({ method, path, headers, body }: KeptRequest, target: string): Omit<Call, 'origin' | 'secret'> {
+  const call = withModel({ path, body }, target);
+  if (!call) throw new CliError('The request names no model, so it cannot be sent to another one.');
+  return { method, headers, ...call };
+}
+
+const tenMinutesMs = 600_000;
+
+/** With a key that ends afterwards; it expires by itself if this process is killed. */
+async function withKey<Result>(
+  control: Control,
+  group: string | null,
+  act: (secret: string) => Promise<Result>,
+): Promise<Result> {
+  const { key, secret } = await control.execute({
+    type: 'key.create',
+    name: 'compare',
+    ...(group !== null && { group }),
+    expiresAt: new Date(Date.now() + 6 * tenMinutesMs).toISOString(),
+    keepSecret: false,
+  });
+  try {
+    return await act(secret);
+  } finally {
+    await control.execute({ type: 'key.revoke', id: key.id });
+  }
+}
+
+/** All targets at the same time, each of them one call after the other. */
+function askAll<Each extends { target: string }>(
+  calls: readonly Each[],
+  times: number,
+  askOne: (call: Each) => Promise<Answer>,
+): Promise<Compared[]> {
+  return Promise.all(
+    calls.map(async (call) => {
+      const answers: Answer[] = [];
+      while (answers.length < times) answers.push(await askOne(call));
+      return { target: call.target, answers };
+    }),
+  );
+}
+
+async function ask(control: Control, call: Call): Promise<Answer> {
+  const replied = await sendCall({ ...call, headers: { ...call.headers, 'x-sluice-cache': 'skip' } });
+  for (let tries = 0; tries < 50; tries++) {
+    const { request: record } = await control.query({ type: 'request', id: replied.requestId });
+    if (record.outcome !== null) return { ...replied, record };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new CliError(`The ledger does not tell how request ${replied.requestId} ended.`);
+}
+
+const head = ['target', 'answered', 'first byte ms', 'total ms', 'output tokens', 'cost $'];
+
+function row({ target, answers }: Compared): string[] {
+  const good = answers.filter(({ status }) => status < 400).map(({ record }) => record);
+  return [
+    target,
+    `${good.length} of ${answers.length}`,
+    describeSpread(good.map(({ firstByteMs }) => firstByteMs)),
+    describeSpread(good.map(({ totalMs }) => totalMs)),
+    describeSpread(good.map(({ usage }) => usage?.outputTokens)),
+    describeSpread(
+      good.map(({ costUsd }) => costUsd),
+      6,
+    ),
+  ];
+}
+
+/** The median, and the range in parentheses: `412 (390-655)`; `-` if nothing is known. */
+export function describeSpread(values: readonly (number | null | undefined)[], decimals = 0): string {
+  const spread = spreadOf(values);
+  if (!spread) return '-';
+  const [median, least, most] = [spread.median, spread.least, spread.most].map((value) =>
+    Number(value.toFixed(decimals)),
+  );
+  return least === most ? String(median) : `${median} (${least}-${most})`;
+}
+
+function collectTarget(text: string, before: string[] = []): string[] {
+  if (!/^[^/]+\/.+$/.test(text)) throw new InvalidArgumentError('Use provider/model, such as openai/gpt-5-mini.');
+  if (before.length === mostTargets) throw new InvalidArgumentError(`Name at most ${mostTargets} targets.`);
+  return [...before, text];
+}
+
+function parseTimes(text: string): number {
+  const times = Number(text);
+  if (Number.isInteger(times) && times >= 1 && times <= mostTimes) return times;
+  throw new InvalidArgumentError(`Use a number from 1 to ${mostTimes}.`);
+}

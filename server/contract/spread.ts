@@ -1,0 +1,16 @@
+/** What several measurements of the same thing say. */
+export interface Spread {
+  median: number;
+  least: number;
+  most: number;
+}
+
+/** Of what is known; null if nothing is. */
+export function spreadOf(values: readonly (number | null | undefined)[]): Spread | null {
+  const known = values.filter((value) => value != null).sort((one, other) => one - other);
+  const [least, most] = [known[0], known.at(-1)];
+  if (least === undefined || most === undefined) return null;
+  const middle = (known.length - 1) / 2;
+  const median = ((known[Math.floor(middle)] ?? 0) + (known[Math.ceil(middle)] ?? 0)) / 2;
+  return { median, least, most };
+}
