@@ -12,7 +12,12 @@ import { exampleConfig } from './example-config.ts';
 const root = join(import.meta.dirname, '../../..');
 const published = readFileSync(join(root, 'docs/config.schema.json'), 'utf8');
 
-const files = ['config.schema.json', 'team-preset.schema.json', 'cassette.schema.json', 'cassette-settings.schema.json'];
+const files = [
+  'config.schema.json',
+  'team-preset.schema.json',
+  'cassette.schema.json',
+  'cassette-settings.schema.json',
+];
 test.each(files)('the published %s is up to date (node build/config-schema.ts)', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-schema-'));
   try {
