@@ -97,7 +97,7 @@ const mayImport: Record<string, string[]> = {
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],
-  cassettes: [...ground, 'exchange', 'wire'],
+  cassettes: [...ground, 'config', 'exchange', 'wire', 'version.ts'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,

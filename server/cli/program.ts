@@ -5,6 +5,7 @@ import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCassetteHarVerbs } from './cassette-har.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
@@ -90,6 +91,7 @@ export function createProgram(terminal: Terminal): Command {
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
+  addCassetteHarVerbs(program, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
   addStatusVerb(program, verbs);
