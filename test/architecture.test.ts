@@ -103,7 +103,7 @@ const mayImport: Record<string, string[]> = {
   faults: ['contract', 'bounded-pattern.ts', 'wire'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],
-  cassettes: [...ground, 'exchange', 'wire'],
+  cassettes: [...ground, 'config', 'exchange', 'wire', 'version.ts'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,

@@ -10,8 +10,10 @@ import type { Redactor } from './redactor.ts';
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
 const formType = pattern(/^multipart\/form-data\b/i);
 
+type Described = Pick<HeardRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
+
 /** Resolves with the same part for two forms that differ in their boundaries only. */
-export async function describeRequest(heard: HeardRequest, redactor: Redactor): Promise<RecordedRequest> {
+export async function describeRequest(heard: Described, redactor: Redactor): Promise<RecordedRequest> {
   const { method, url, wire, headers, body } = heard;
   const kept = keptHeaders.flatMap((name): [string, string][] => {
     const value = headers[name];

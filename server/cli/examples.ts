@@ -19,6 +19,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice record --cassette cassettes -- npm test',
     'sluice record --cassette cassettes --new-only -- npm test',
   ],
+  'cassette export': ['sluice cassette export cassettes exchanges.har'],
+  'cassette import': ['sluice cassette import exchanges.har cassettes'],
   replay: [
     'sluice replay --cassette cassettes -- npm test',
     'sluice replay --cassette cassettes --pace recorded -- python chat.py',

@@ -6,6 +6,7 @@ import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCassetteHarVerbs } from './cassette-har.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
@@ -93,6 +94,7 @@ export function createProgram(terminal: Terminal): Command {
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
+  addCassetteHarVerbs(program, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
   addStatusVerb(program, verbs);

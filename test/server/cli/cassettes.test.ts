@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { endProgramsAfterEach, runCli, runVerb, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -132,4 +132,26 @@ describe('a cassette that cannot be used', () => {
       stderr: expect.stringContaining('A pace is instant, recorded or'),
     });
   });
+});
+
+test('a whole gateway records and replays, and ends with a summary', async () => {
+  const [data, cassette] = [temporaryFolder(), temporaryFolder()];
+  let key: string | undefined;
+  const ask = async (mode: string) => {
+    const { ready, output, end } = await serve(data, ['--cassette', cassette, '--cassette-mode', mode]);
+    key ??= ready.key;
+    const response = await fetch(`${ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    const answer = [response.headers.get('x-sluice-replay'), await response.text()];
+    expect(await end()).toBe(0);
+    return { answer, stderr: output.stderr };
+  };
+  const recorded = await ask('record');
+  expect(recorded.stderr).toContain(`Cassette ${cassette}: 1 recorded.\n`);
+  const replayed = await ask('replay');
+  expect(replayed.answer).toEqual(['hit', recorded.answer[1]]);
+  expect(replayed.stderr).toContain(`Cassette ${cassette}: 1 replayed, 0 without a recording.\n`);
 });

@@ -401,3 +401,33 @@ test('a request that Sluice refuses is not recorded', async () => {
   expect(cassette.summary).toMatchObject({ recorded: 0, unrecorded: 1 });
   expect(recordings()).toEqual([]);
 });
+
+test('what a crash has left of a recording is not taken for one', async () => {
+  upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  const recorded = await open('record');
+  await ask(recorded.gateway, hello);
+  await recorded.cassette.close();
+  writeFileSync(join(folder, '0002-chat-completions-abcdef.json.tmp-0123456789abcdef'), '{ "version": 1, "requ');
+  const { cassette, gateway } = await open('replay');
+  expect((await ask(gateway, hello)).response.headers.get('x-sluice-replay')).toBe('hit');
+  expect(cassette.summary.unused).toEqual([]);
+});
+
+test('the pieces of a stream come at the recorded times if the pace says so', async () => {
+  upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  const recorded = await open('record');
+  await ask(recorded.gateway, { ...hello, stream: true });
+  await recorded.cassette.close();
+  const [[name, exchange] = ['', null]] = recordings();
+  const events = [
+    { afterMs: 1, data: { first: true } },
+    { afterMs: 400, data: { last: true } },
+  ];
+  const response = { ...exchange?.response, headers: { 'content-type': 'text/event-stream' }, body: { events } };
+  writeFileSync(join(folder, name), JSON.stringify({ ...exchange, response }));
+  const { gateway } = await open('replay', {}, 1);
+  const startMs = performance.now();
+  const { text } = await ask(gateway, { ...hello, stream: true });
+  expect(text).toBe('data: {"first":true}\n\ndata: {"last":true}\n\n');
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(399);
+});

@@ -1,0 +1,102 @@
+/** Cassettes of the size that a large test suite has. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import type { RecordedExchange } from '../../../server/cassettes/format.ts';
+import { spell } from '../../../server/cassettes/layout.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { memoryInUse } from '../../support/memory-in-use.ts';
+
+const count = 10_000;
+const parent = mkdtempSync(join(tmpdir(), 'sluice-cassettes-'));
+/** Of each prompt; those of all recordings are many times what the index may take. */
+const promptBytes = 4_000;
+
+const bodyOf = (number: number) => ({
+  model: 'gpt-x',
+  messages: [{ role: 'user', content: `Question ${number} ${'x'.repeat(promptBytes)}` }],
+});
+
+function recordingOf(number: number): RecordedExchange {
+  return {
+    version: 1,
+    request: {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      wire: 'openai-chat',
+      headers: { 'content-type': 'application/json' },
+      body: { json: bodyOf(number) },
+    },
+    response: {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      ended: 'complete',
+      body: { json: { answer: number }, afterMs: 5 },
+    },
+    usage: null,
+  };
+}
+
+/** A cassette with so many recordings. */
+function make(recordings: number): string {
+  const folder = join(parent, String(recordings));
+  mkdirSync(folder);
+  for (let number = 1; number <= recordings; number++) {
+    const name = `${String(number).padStart(4, '0')}-chat-completions-000000.json`;
+    writeFileSync(join(folder, name), spell(recordingOf(number)));
+  }
+  return folder;
+}
+afterAll(() => rmSync(parent, { recursive: true }));
+
+const open = (folder: string) => OpenCassette.open({ folder, mode: 'replay', pace: 0, problem: () => {} });
+
+test('10,000 recordings are read and matched without their bodies being kept', { timeout: 120_000 }, async () => {
+  const folder = make(count);
+  const before = memoryInUse().heapUsed;
+  const cassette = await open(folder);
+  const kept = memoryInUse().heapUsed - before;
+  expect(kept).toBeLessThan((count * promptBytes) / 2);
+  expect(cassette.summary.unused).toHaveLength(count);
+  const heard = {
+    ...{ id: 'req_1', method: 'POST', url: '/v1/chat/completions', label: '/v1/chat/completions', wire: 'openai-chat' },
+    ...{ headers: { 'content-type': 'application/json' }, secrets: [], keepAlive: null },
+  };
+  for (const number of [1, 9_999, 10_000, 5_000]) {
+    const taken = await cassette.take({ ...heard, body: Buffer.from(JSON.stringify(bodyOf(number))) });
+    const answer =
+      taken.kind === 'replayed' ? Buffer.concat(taken.answer.pieces.map(({ bytes }) => bytes)).toString() : '';
+    expect(answer).toBe(`{"answer":${number}}`);
+  }
+  const missed = cassette.take({ ...heard, body: Buffer.from(JSON.stringify({ ...bodyOf(7_000), temperature: 1 })) });
+  await expect(missed).rejects.toThrow('7000-chat-completions-000000.json, differs first in temperature');
+  expect(cassette.summary.unused).toHaveLength(count - 4);
+});
+
+test('1,000 exchanges are replayed alike, byte for byte, each time', { timeout: 120_000 }, async () => {
+  const folder = make(1_000);
+  const replay = async () => {
+    const cassette = await open(folder);
+    const gateway = await startGateway({ ports: { cassette } });
+    try {
+      const answers: string[] = [];
+      for (let first = 1; first <= 1_000; first += 20) {
+        const numbers = Array.from({ length: 20 }, (_, index) => first + index);
+        const texts = numbers.map(async (number) => {
+          const body = JSON.stringify(bodyOf(number));
+          const headers = { 'content-type': 'application/json' };
+          return (await gateway.fetch('/chat/completions', { method: 'POST', headers, body })).text();
+        });
+        answers.push(...(await Promise.all(texts)));
+      }
+      return answers;
+    } finally {
+      await gateway.stop();
+    }
+  };
+  const once = await replay();
+  expect(once).toEqual(Array.from({ length: 1_000 }, (_, index) => `{"answer":${index + 1}}`));
+  expect(await replay()).toEqual(once);
+});
