@@ -31,6 +31,7 @@ export function Settings() {
           <SessionsPart />
           <SettingsPart part="serving" />
           <SettingsPart part="records" />
+          <SettingsPart part="observability" />
           <TeamPart />
           <TransferPart />
           <AboutPart />
