@@ -73,7 +73,8 @@ class RequestSpans implements RequestTracing {
       ...attemptAttributes(record),
     });
     if (record.failure !== null && record.failure !== 'client-gone') {
-      span.setStatus({ code: SpanStatusCode.ERROR, ...(record.error !== null && { message: record.error }) });
+      // Without the error's text: providers may repeat the prompt in it.
+      span.setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end(record.totalMs === null ? request.startedAt + request.totalMs : record.startedAt + record.totalMs);
   }

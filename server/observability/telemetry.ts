@@ -95,7 +95,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
 function targetOf({ settings, transport, failed }: TelemetryOptions, signal: 'traces' | 'metrics'): OtlpTarget {
   return {
     transport,
-    url: `${settings.endpoint.replace(/\/+$/, '')}/v1/${signal}`,
+    url: `${settings.endpoint}${settings.endpoint.endsWith('/') ? '' : '/'}v1/${signal}`,
     headers: Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value])),
     contentType: settings.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
     failed,

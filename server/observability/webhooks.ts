@@ -63,7 +63,10 @@ class WebhookSender {
   /** Delivers events in order. */
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
-    if (this.#waiting >= mostWaiting) return this.#tell(event, 'too many events are waiting');
+    if (this.#waiting >= mostWaiting) {
+      this.#tell(event, 'too many events are waiting');
+      return;
+    }
     this.#waiting++;
     void this.#inTurn(async () => {
       await this.#deliver(event);

@@ -227,6 +227,29 @@ describe('the settings screen', () => {
     await expectFocus(days);
   });
 
+  it('switches metrics, telemetry and webhooks on, and says what is wrong with them', async () => {
+    const { page, gateway, complaints } = await open({ screen });
+    const part = page.getByRole('region', { name: 'Observability' });
+    const save = part.getByRole('button', { name: 'Save' });
+    await part.getByLabel('Prometheus metrics').selectOption('Served at /metrics');
+    await part.getByLabel('OpenTelemetry endpoint').fill('http://127.0.0.1:4318');
+    await part.getByLabel('OpenTelemetry headers').fill('authorization: Basic abc');
+    await part.getByLabel('Webhooks').fill('http://127.0.0.1:9/hook budget env:HOOK');
+    await save.click();
+    await part.getByText('telemetry.headers.authorization: use env:NAME or file:PATH').waitFor();
+    await part.getByLabel('OpenTelemetry headers').fill('authorization: env:OTLP');
+    await save.click();
+    await expect
+      .poll(async () => (await gateway.gateway.query({ type: 'status' })).settings)
+      .toMatchObject({
+        metrics: 'on',
+        telemetry: { endpoint: 'http://127.0.0.1:4318', headers: { authorization: 'env:OTLP' } },
+        webhooks: [{ url: 'http://127.0.0.1:9/hook', events: ['budget'], secret: 'env:HOOK' }],
+      });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(complaints.filter((complaint) => !complaint.includes('400'))).toEqual([]);
+  });
+
   it('changes language and appearance at once', async () => {
     const { page } = await open({ screen });
     const part = page.getByRole('region', { name: 'This window' });

@@ -33,6 +33,7 @@ const parts: Record<SectionId, ReactNode> = {
   sessions: <SessionsPart />,
   serving: <SettingsPart part="serving" />,
   records: <SettingsPart part="records" />,
+  observability: <SettingsPart part="observability" />,
   prices: <PricesPart />,
   team: <TeamPart />,
   transfer: <TransferPart />,

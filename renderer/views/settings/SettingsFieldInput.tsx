@@ -5,7 +5,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { settingRow } from './setting-row.tsx';
-import type { SettingsField } from './settings-fields.ts';
+import type { SettingsField } from './settings-field.ts';
 import type { SettingsForm } from './use-settings-form.ts';
 
 interface SettingsFieldProps {
@@ -39,6 +39,7 @@ function FieldInput({ field, form }: SettingsFieldProps) {
   if (field.kind === 'lines') {
     return <Textarea {...shared} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
   }
+  if (field.kind === 'text') return <TextInput {...shared} spellCheck={false} autoComplete="off" />;
   if (field.kind === 'choice') {
     // A value set by hand in the file is a choice too.
     const values = new Set([...field.values, shared.value]);

@@ -2,39 +2,9 @@
  * The engine's settings as fields of a form: how each is read as text and written back. Data only; what a value may be is
  * checked by the engine, but for whole numbers, which have to be numbers before they can be sent.
  */
-import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
-import type { Messages } from '../../messages/en.ts';
-
-export type FieldName = keyof Messages['settings']['fields'];
-
-interface FieldBasics {
-  name: FieldName;
-  /** Of the setting, such as `ledger.retentionDays`; absent: its name is the same. */
-  path?: string;
-  read(settings: Settings): string;
-  /** Adds the value to what is changed. */
-  write(text: string, changes: SettingsChanges): void;
-}
-
-interface NumberField extends FieldBasics {
-  kind: 'number';
-  min: number;
-  max: number;
-  unit?: keyof Messages['settings']['units'];
-}
-
-interface ChoiceField extends FieldBasics {
-  kind: 'choice';
-  values: readonly string[];
-}
-
-/** Several texts, a line each. */
-interface LinesField extends FieldBasics {
-  kind: 'lines';
-}
-
-export type SettingsField = NumberField | ChoiceField | LinesField;
+import { observabilityFields } from './observability-fields.ts';
+import type { LinesField, SettingsField } from './settings-field.ts';
 
 const mebibyte = 1024 * 1024;
 const kibibyte = 1024;
@@ -232,6 +202,7 @@ export const settingsParts = {
   access: accessFields,
   serving: servingFields,
   records: recordFields,
+  observability: observabilityFields,
 } as const;
 
 function lines(name: 'extraCaFiles' | 'noProxy' | 'allowedHosts' | 'allowedOrigins'): LinesField {

@@ -1,7 +1,8 @@
 /** The sections of the screen in their order, and the words by which a search finds them and their settings. */
 import type { Messages } from '../../messages/en.ts';
 import type { SearchableSection } from './search-settings.ts';
-import { type FieldName, settingsParts } from './settings-fields.ts';
+import type { FieldName } from './settings-field.ts';
+import { settingsParts } from './settings-fields.ts';
 
 export const sectionIds = [
   'window',
@@ -13,6 +14,7 @@ export const sectionIds = [
   'serving',
   'records',
   'prices',
+  'observability',
   'team',
   'transfer',
   'about',
@@ -51,6 +53,8 @@ const sectionWords: Record<SectionId, string> = {
   serving: 'performance load limits 性能 负载 限制',
   records: 'log history retention storage privacy delete 日志 历史 保留 存储 隐私 删除',
   prices: 'cost price money dollars budget billing currency usd 费用 价格 成本 美元 预算 计费 单价',
+  observability:
+    'monitoring metrics prometheus grafana opentelemetry otlp tracing jaeger langfuse webhook 监控 指标 追踪 遥测',
   team: 'organisation company policy shared preset lock 组织 公司 策略 共享 预设 锁定',
   transfer: 'backup restore move json file 备份 恢复 迁移 文件',
   about: 'version data folder log file diagnostics support node path 版本 数据 文件夹 日志 诊断 支持 路径',
@@ -76,6 +80,13 @@ const fieldWords: Record<FieldName, string> = {
   retentionRows: 'history log size database 历史 日志 数据库',
   captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
   captureDays: 'capture prompt content privacy 捕获 提示词 内容 隐私',
+  metrics: 'prometheus grafana scrape monitoring 监控 抓取',
+  metricsToken: 'prometheus grafana scrape secret password 监控 抓取 令牌',
+  telemetryEndpoint: 'otel otlp tracing collector jaeger langfuse 遥测 追踪 收集器',
+  telemetryHeaders: 'otel otlp authorization secret langfuse 遥测 认证',
+  telemetryProtocol: 'otel otlp json protobuf 遥测',
+  telemetrySignals: 'otel otlp traces spans metrics 遥测 追踪 指标',
+  webhooks: 'notify alert slack events 通知 告警 事件',
 };
 
 /** With the texts of the language in use. */

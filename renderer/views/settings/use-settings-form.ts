@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { type CommandRunner, useCommand } from '../../state/use-command.ts';
-import type { FieldName, SettingsField } from './settings-fields.ts';
+import type { FieldName, SettingsField } from './settings-field.ts';
 
 export interface SettingsForm {
   textOf(field: SettingsField): string;
