@@ -30,6 +30,7 @@ interface ControlSidePorts {
   authorities: Authorities;
   health: HealthBook;
   prices: PriceTable;
+  sessionStopChanged: (id: string, isStopped: boolean) => void;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -72,6 +73,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,
+    sessionStopChanged: given.sessionStopChanged,
     typicalPrice: given.typicalPrice,
     prices: given.prices,
     openSecrets: secrets.open,

@@ -16,6 +16,7 @@ import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
+import { SessionBook } from './exchange/sessions/session-book.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
@@ -39,7 +40,7 @@ import type { Snapshot, Target } from './routing/snapshot.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
-import { createPriceTable, type PriceTable } from './usage/price-table.ts';
+import { followPrices } from './usage/follow-prices.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 
@@ -83,6 +84,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const side = await openControlSide({
     gatewayPorts: ports,
     ...base,
+    sessionStopChanged: base.sessions.setStopped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
@@ -186,6 +188,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       return { ...kept, captureRetentionDays: capture.retentionDays };
     },
   });
+  const sessions = new SessionBook(ledger);
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new SqliteResponseStore({
     database: responseDatabase,
@@ -195,26 +198,19 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   });
   const reasoning = createReasoningStore({ database, log });
   const health = new HealthBook({ nowMs: () => performance.now() });
-  let prices = pricesOf(config.current.config);
-  config.onChange((now) => {
-    prices = pricesOf(now.config);
-  });
-  const currentPrices: PriceTable = {
-    cost: (...asked) => prices.cost(...asked),
-    tokenPrice: (...asked) => prices.tokenPrice(...asked),
-    maxOutput: (...asked) => prices.maxOutput(...asked),
-  };
+  const prices = followPrices(config);
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);
   return {
     transport,
     authorities,
     ledger,
+    sessions,
     jobs,
     keptResponses,
     reasoning,
     health,
-    prices: currentPrices,
+    prices,
     typicalPrice,
     picker: new HealthPicker({ health, typicalPrice }),
     async close() {
@@ -241,7 +237,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, keptResponses, reasoning, ledger, picker, prices } = base;
+  const { transport, sessions, jobs, keptResponses, reasoning, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -257,6 +253,7 @@ function apiPorts(
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
+    sessions,
     jobs,
     keptResponses,
     reasoning,
@@ -284,12 +281,6 @@ function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memory / 4, 2 * 1024 ** 3);
-}
-
-/** Prices are looked up by preset, since a provider's id is arbitrary. */
-function pricesOf({ settings, providers }: Config): PriceTable {
-  const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
-  return createPriceTable(settings.prices, (provider) => presets.get(provider));
 }
 
 /** The settings that determine how providers are reached. */

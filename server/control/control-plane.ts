@@ -58,6 +58,8 @@ interface ControlPorts {
   network: QueryPorts['network'];
   engine(): EngineStatus;
   createAdminUrl(): string;
+  /** A session's requests are refused from now on, or served again. */
+  sessionStopChanged(id: string, isStopped: boolean): void;
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;
@@ -100,7 +102,16 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
   return {
-    execute: createExecute({ ...ports, views, context, inTurn, captureSwitch, teamChanged: statusChanged, clients }),
+    execute: createExecute({
+      ...ports,
+      views,
+      context,
+      inTurn,
+      captureSwitch,
+      sessions: { ledger: ports.ledger, changed: ports.sessionStopChanged },
+      teamChanged: statusChanged,
+      clients,
+    }),
     query: createAnswerQuery({
       ...ports,
       views,

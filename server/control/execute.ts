@@ -33,6 +33,7 @@ import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
 import { captureScopeOf, startCapture } from './start-capture.ts';
+import { type SessionStops, setSessionStopped } from './stop-session.ts';
 import { storeChange } from './store-change.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
@@ -54,6 +55,7 @@ interface ExecutePorts {
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
   captureSwitch: CaptureSwitch;
+  sessions: SessionStops;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -66,6 +68,8 @@ type OtherType =
   | 'key.reveal'
   | 'capture.start'
   | 'capture.stop'
+  | 'session.stop'
+  | 'session.resume'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -115,6 +119,8 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.captureSwitch.stop(captureScopeOf(scope));
       return { timed: ports.captureSwitch.timed };
     },
+    'session.stop': async ({ id }) => setSessionStopped(ports.sessions, id, true),
+    'session.resume': async ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
       await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));

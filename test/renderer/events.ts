@@ -98,6 +98,7 @@ export function started(id: string): RequestStarted {
     capability: 'chat',
     modelAsked: 'gpt-x',
     stream: false,
+    session: null,
   };
 }
 
