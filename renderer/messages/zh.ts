@@ -13,6 +13,7 @@ import { playground } from './zh/playground.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
+import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
@@ -42,6 +43,7 @@ export const zh: Messages = {
   sortable,
   requests,
   inspector,
+  sessions,
   settings,
   playground,
   palette,

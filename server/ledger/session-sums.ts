@@ -99,7 +99,7 @@ export function turnsOf(requests: readonly ReadRequest[], views: readonly Sessio
     return {
       turn,
       startedAt: own[0]?.startedAt ?? 0,
-      endedAt: known.length < ends.length ? null : Math.max(...known),
+      endedAt: known.length < ends.length ? null : Math.round(Math.max(...known)),
       ...sumsOf(own),
     };
   });

@@ -112,7 +112,7 @@ function viewOf(row: Row, { requests, isComplete }: SessionRead): SessionView {
     groupId: text(row.group_id),
     client: text(row.client),
     firstAt: requests[0]?.startedAt ?? 0,
-    lastAt: last ? last.startedAt + (last.totalMs ?? 0) : 0,
+    lastAt: last ? Math.round(last.startedAt + (last.totalMs ?? 0)) : 0,
     running: requests.filter(({ outcome }) => outcome === null).length,
     turns: places.at(-1)?.turn ?? 0,
     stoppedAt: number(row.stopped_at),

@@ -9,6 +9,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { Losses } from './Losses.tsx';
 import { outputRateOf } from './output-rate.ts';
 import classes from './RequestPanel.module.css';
+import { SessionLink } from './SessionLink.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
 /** What was asked, who answered, how fast, and what it used and cost. */
@@ -65,6 +66,7 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.stream, request.stream ? streamed : notStreamed],
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],
+    [messages.sessions.one, request.session && <SessionLink id={request.session.id} />],
   ];
   return (
     <>

@@ -5,7 +5,7 @@
  * Beginnings and responses are remembered in memory only, so that after a restart a session without a name of the client's goes on
  * from its second request.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestSession } from '../../contract/ledger.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
@@ -118,17 +118,18 @@ export class SessionBook {
   }
 
   #byOpening({ body, keyId }: SessionQuestion, mark: SessionMark, digest: string): void {
-    const id = idOf(keyId, `opening\n${digest}`);
+    const place = `${keyId}\n${digest}`;
     const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
-    const opening = this.#openings.get(id);
+    const opening = this.#openings.get(place);
     if (!opening) {
-      this.#openings.set(id, { first: mark, step: messages > 0 ? turnStepOf(body) : 'prompt', messages });
+      this.#openings.set(place, { first: mark, step: messages > 0 ? turnStepOf(body) : 'prompt', messages });
       return;
     }
     const thread = digest.slice(0, threadLength);
     // Equal requests, such as those of a test that is repeated, are no conversation.
     if (opening.first.session === null && messages <= opening.messages) return;
     opening.messages = Math.max(opening.messages, messages);
+    const id = opening.first.session?.id ?? idOf(keyId, `opening\n${digest}`);
     this.#join(opening.first, { id, thread, step: opening.step });
     mark.session = { id, thread, step: turnStepOf(body) };
   }
@@ -153,5 +154,5 @@ function idOf(keyId: string, name: string): string {
 }
 
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }
