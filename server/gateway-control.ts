@@ -34,6 +34,7 @@ interface ControlSidePorts {
   cache: AnswerCache;
   prices: PriceTable;
   observability: Observability;
+  sessionStopChanged: (id: string, isStopped: boolean) => void;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -77,6 +78,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,
+    sessionStopChanged: given.sessionStopChanged,
     typicalPrice: given.typicalPrice,
     prices: given.prices,
     openSecrets: secrets.open,

@@ -15,6 +15,7 @@ import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
+import { SessionBook } from './exchange/sessions/session-book.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import { followNetwork } from './gateway-network.ts';
 import { followSettings, openObservability } from './gateway-observability.ts';
@@ -78,14 +79,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
   const origin = () => originOf(server);
-  const observability = openObservability(ports, { ...base, instanceId }, () => ({
-    ...side,
-    admission: api.admission,
-  }));
+  const observed = () => ({ ...side, admission: api.admission });
+  const observability = openObservability(ports, { ...base, instanceId }, observed);
   const side: ControlSide = await openControlSide({
     gatewayPorts: ports,
     ...base,
     observability,
+    sessionStopChanged: base.sessions.setStopped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
@@ -180,6 +180,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       return { ...kept, captureRetentionDays: capture.retentionDays };
     },
   });
+  const sessions = new SessionBook(ledger);
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new SqliteResponseStore({
     database: responseDatabase,
@@ -197,6 +198,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     transport,
     authorities,
     ledger,
+    sessions,
     jobs,
     keptResponses,
     reasoning,
@@ -229,7 +231,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
+  const { transport, sessions, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -246,6 +248,7 @@ function apiPorts(
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
+    sessions,
     jobs,
     keptResponses,
     reasoning,

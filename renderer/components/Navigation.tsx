@@ -3,20 +3,23 @@ import { useMessages } from '../messages/use-messages.ts';
 import { screenAt, screens } from '../views/screens.ts';
 import classes from './Navigation.module.css';
 
+const shown = screens.filter(({ within }) => within === undefined);
+
 /** The way to every screen: a rail at the side, in a narrow window a bar at the bottom. */
 export function Navigation() {
   const { navigation, screens: names } = useMessages();
   const [path] = useLocation();
-  const current = screenAt(path);
+  const screen = screenAt(path);
+  const current = screen?.within ?? screen?.name;
   return (
     <nav className={classes.navigation} aria-label={navigation}>
-      {screens.map((screen) => (
+      {shown.map((screen) => (
         <Link
           key={screen.name}
           href={screen.path}
           className={classes.link}
           title={names[screen.name]}
-          aria-current={screen === current ? 'page' : undefined}
+          aria-current={screen.name === current ? 'page' : undefined}
         >
           <screen.Icon className={classes.icon} size={20} stroke={1.7} aria-hidden />
           <span className={classes.name}>{names[screen.name]}</span>

@@ -14,6 +14,7 @@ import { prices } from './en/prices.ts';
 import { probe } from './en/probe.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
+import { sessions } from './en/sessions.ts';
 import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
 import { team } from './en/team.ts';
@@ -43,6 +44,7 @@ export const en = {
   sortable,
   requests,
   inspector,
+  sessions,
   settings,
   playground,
   palette,

@@ -14,6 +14,7 @@ import { prices } from './zh/prices.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
+import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
@@ -44,6 +45,7 @@ export const zh: Messages = {
   sortable,
   requests,
   inspector,
+  sessions,
   settings,
   playground,
   palette,

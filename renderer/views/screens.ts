@@ -4,6 +4,7 @@ import {
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
+  IconMessages,
   IconPlayerPlay,
   IconPlugConnected,
   IconServer2,
@@ -19,9 +20,11 @@ export interface ScreenEntry extends LazyFile {
   /** `/`, or one segment; what comes after it is the screen's own. */
   path: string;
   Icon: Icon;
+  /** The screen it is reached from, under which the navigation counts it; it has no place of its own there. */
+  within?: ScreenName;
 }
 
-/** In the order of the navigation. */
+/** In the order of the navigation and of the palette. */
 export const screens: readonly ScreenEntry[] = [
   {
     name: 'overview',
@@ -58,6 +61,13 @@ export const screens: readonly ScreenEntry[] = [
     path: '/requests',
     Icon: IconListDetails,
     load: async () => (await import('./requests/Requests.tsx')).Requests,
+  },
+  {
+    name: 'sessions',
+    path: '/sessions',
+    Icon: IconMessages,
+    within: 'requests',
+    load: async () => (await import('./sessions/Sessions.tsx')).Sessions,
   },
   {
     name: 'playground',

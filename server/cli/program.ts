@@ -26,6 +26,7 @@ import { addProviderVerbs } from './provider.ts';
 import { addRouteVerbs } from './route.ts';
 import { addRun } from './run.ts';
 import { addServiceVerbs } from './service.ts';
+import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
@@ -105,6 +106,7 @@ export function createProgram(terminal: Terminal): Command {
   addAliasVerbs(program, verbs);
   addRouteVerbs(program, verbs);
   addLogVerb(program, verbs);
+  addSessionVerbs(program, verbs);
   addCaptureVerbs(program, verbs);
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);

@@ -115,6 +115,10 @@ const captureScope = { group: idSchema.optional(), key: idSchema.optional() };
 const hasOneScope = ({ group, key }: { group?: string | undefined; key?: string | undefined }) =>
   group === undefined || key === undefined;
 const tooManyScopes = { error: 'name a group or a key, not both', path: ['key'] };
+export const sessionId = z
+  .string()
+  .regex(/^ses_[0-9a-f]{16}$/, 'use the id of a session: ses_ and 16 hexadecimal digits');
+
 /** How a client is to reach Sluice. */
 export const connectShape = {
   client: z.string().max(64),
@@ -209,6 +213,9 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('capture.stop'), ...captureScope }).refine(hasOneScope, tooManyScopes),
   startFaultsSchema,
   stopFaultsSchema,
+  /** Refuses all further requests of a session with `session_stopped`, also after a restart. */
+  z.strictObject({ type: z.literal('session.stop'), id: sessionId }),
+  z.strictObject({ type: z.literal('session.resume'), id: sessionId }),
   /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -290,6 +297,8 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'faults.start': { faults: TimedFaultsView[] };
   'faults.stop': { faults: TimedFaultsView[] };
+  'session.stop': Record<string, never>;
+  'session.resume': Record<string, never>;
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'cache.clear': ClearedCache;

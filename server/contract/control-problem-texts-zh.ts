@@ -19,6 +19,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'no-alias': ({ id }) => `没有别名“${id}”。`,
   'no-preset': ({ id }) => `没有预设“${id}”；“sluice provider presets” 可列出全部预设。`,
   'no-credential': ({ id }) => `没有凭据“${id}”。`,
+  'no-session': ({ id }) => `请求记录中没有会话“${id}”。`,
   'no-request': ({ id }) => `请求记录中没有请求“${id}”。`,
   'changed-meanwhile': () => '配置已在别处更改。请查看后再作更改。',
   'file-changed': ({ path }) => `Sluice 运行期间，${path} 被其他程序更改了。请重新启动 Sluice 以使用它，然后再作更改。`,

@@ -11,6 +11,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'no-alias': ({ id }) => `There is no alias "${id}".`,
   'no-preset': ({ id }) => `There is no preset "${id}"; "sluice provider presets" lists them.`,
   'no-credential': ({ id }) => `There is no credential "${id}".`,
+  'no-session': ({ id }) => `There is no session "${id}" in the request log.`,
   'no-request': ({ id }) => `There is no request "${id}" in the request log.`,
   'changed-meanwhile': () =>
     'The configuration was changed by someone else in the meantime. Review it and repeat the change.',

@@ -2,7 +2,7 @@
 import type { Coded } from './coded.ts';
 
 /** Things that have an id in the configuration or the ledger. */
-export type Named = 'provider' | 'key' | 'group' | 'alias' | 'preset' | 'credential' | 'request';
+export type Named = 'provider' | 'key' | 'group' | 'alias' | 'preset' | 'credential' | 'request' | 'session';
 
 export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'changed-meanwhile': object;

@@ -43,6 +43,8 @@ export const errorKinds = {
   request_limit_reached: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   token_limit_reached: { status: 429, type: 'tokens', code: 'rate_limit_exceeded' },
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
+  /** The user has stopped it: see `session.stop`. */
+  session_stopped: { status: 400, type: invalid, code: 'session_stopped', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
   passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },

@@ -76,6 +76,16 @@ export interface AttemptRecord {
 
 export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 'interrupted';
 
+/** The session that a request belongs to. */
+export interface RequestSession {
+  /** As in `SessionView`. */
+  id: string;
+  /** Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null: unknown. */
+  thread: string | null;
+  /** The request ends with something that a person said, or with results of tools; null: neither. */
+  step: 'prompt' | 'tools' | null;
+}
+
 /** The part of a record that is known once a request is admitted. */
 export interface RequestStarted {
   /** The `x-request-id` Sluice gives it: `req_` and 32 hexadecimal digits. */
@@ -89,6 +99,8 @@ export interface RequestStarted {
   capability: Operation | null;
   modelAsked: string | null;
   stream: boolean;
+  /** Null if it belongs to none. */
+  session: RequestSession | null;
 }
 
 /** What a request has reserved of its key's or group's limits. Counted as its usage if the process is killed meanwhile. */

@@ -4,7 +4,7 @@ import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteV
 import type { CacheView } from './answer-cache.ts';
 import { operations } from './capability.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
-import { connectShape } from './commands.ts';
+import { connectShape, sessionId } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { usageDimensions } from './ledger.ts';
@@ -22,6 +22,7 @@ import type {
   UsageStepView,
   UsageView,
 } from './request-views.ts';
+import type { SessionInFull, SessionView } from './session-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -55,6 +56,18 @@ export const requestFilterSchema = z.strictObject({
   /** Unix milliseconds; `untilMs` is exclusive. */
   sinceMs: moment.optional(),
   untilMs: moment.optional(),
+});
+
+/** All given conditions must hold. */
+export const sessionFilterSchema = z.strictObject({
+  keyId: z.string().optional(),
+  groupId: z.string().optional(),
+  /** The client's `user-agent`, as in `RequestRecord`. */
+  client: z.string().optional(),
+  /** Unix milliseconds: with a request since then. */
+  sinceMs: moment.optional(),
+  /** Whose requests are refused. */
+  stopped: z.literal(true).optional(),
 });
 
 /** Local time minus UTC; decides where days begin. */
@@ -124,6 +137,15 @@ export const querySchema = z.discriminatedUnion('type', [
     of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  z.strictObject({
+    type: z.literal('sessions'),
+    filter: sessionFilterSchema.prefault({}),
+    limit: z.number().int().min(1).max(200).default(50),
+    /** The `next` of the previous page. */
+    before: z.number().int().optional(),
+  }),
+  /** Fails with `not_found`. */
+  z.strictObject({ type: z.literal('session'), id: sessionId }),
   /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -182,6 +204,7 @@ export type QueryInput = z.input<typeof querySchema>;
 export type QueryType = Query['type'];
 export type QueryMap = { [Q in Query as Q['type']]: Q };
 export type QueryInputMap = { [Q in QueryInput as Q['type']]: Q };
+export type SessionFilterInput = z.infer<typeof sessionFilterSchema>;
 export type RequestFilterInput = z.infer<typeof requestFilterSchema>;
 
 export interface QueryResults {
@@ -206,6 +229,9 @@ export interface QueryResults {
   /** In alphabetical order. */
   'request-names': string[];
   request: RequestInFull;
+  /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
+  sessions: { sessions: SessionView[]; next: number | null };
+  session: SessionInFull;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

@@ -93,6 +93,8 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
+    sessions: ({ filter, limit, before }) => ledger.listSessions(defined({ ...filter, limit, before })),
+    session: ({ id }) => viewSession(ledger, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -206,6 +208,12 @@ async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResu
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   const { capture, absence } = await ledger.readCapture(request);
   return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
+}
+
+async function viewSession(ledger: LedgerQueries, id: string): Promise<QueryResults['session']> {
+  const session = await ledger.getSession(id);
+  if (!session) throw controlError('not_found', { code: 'no-session', id });
+  return session;
 }
 
 function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {

@@ -61,6 +61,8 @@ interface ControlPorts {
   network: QueryPorts['network'];
   engine(): EngineStatus;
   createAdminUrl(): string;
+  /** A session's requests are refused from now on, or served again. */
+  sessionStopChanged(id: string, isStopped: boolean): void;
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;
@@ -113,6 +115,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       inTurn,
       captureSwitch,
       faults,
+      sessions: { ledger: ports.ledger, changed: ports.sessionStopChanged },
       teamChanged: statusChanged,
       clients,
     }),

@@ -37,6 +37,7 @@ import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
 import { captureScopeOf, startCapture } from './start-capture.ts';
 import { faultScopeOf, startFaults } from './start-faults.ts';
+import { type SessionStops, setSessionStopped } from './stop-session.ts';
 import { storeChange } from './store-change.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
@@ -60,6 +61,7 @@ interface ExecutePorts {
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
   faults: FaultSwitch;
+  sessions: SessionStops;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -75,6 +77,8 @@ type OtherType =
   | 'cache.clear'
   | 'faults.start'
   | 'faults.stop'
+  | 'session.stop'
+  | 'session.resume'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -130,6 +134,8 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.faults.stop(faultScopeOf(scope));
       return { faults: ports.faults.timed };
     },
+    'session.stop': async ({ id }) => setSessionStopped(ports.sessions, id, true),
+    'session.resume': async ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
       await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));

@@ -161,6 +161,19 @@ export const ledgerMigrations: readonly string[] = [
   -- The fault on purpose that the client met; null: none.
   ALTER TABLE requests ADD COLUMN fault TEXT;
   `,
+  `
+  ALTER TABLE requests ADD COLUMN session TEXT;
+  ALTER TABLE requests ADD COLUMN thread TEXT;
+  ALTER TABLE requests ADD COLUMN step TEXT;
+  -- Only those of sessions, so that other requests cost nothing here.
+  CREATE INDEX requests_by_session ON requests (session, seq) WHERE session IS NOT NULL;
+  -- Which sessions there are, by their last request. Sums are read from their requests: see ledger/sessions.ts.
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY, key_id TEXT, group_id TEXT, client TEXT, last_seq INTEGER NOT NULL, stopped_at REAL
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_by_use ON sessions (last_seq);
+  CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -25,6 +25,7 @@ import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
 import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
+import type { SessionMark } from './sessions/session-book.ts';
 import { Tail } from './tail.ts';
 
 /** Random digits for the next ids, since asking the system for them costs as much for one as for many. */
@@ -117,6 +118,8 @@ export class RequestTrace implements Labelled {
   route: Route | null = null;
   model: string | null = null;
   stream = false;
+  /** Null before the request is planned. */
+  session: SessionMark | null = null;
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
@@ -164,6 +167,7 @@ export class RequestTrace implements Labelled {
       capability: this.route?.wire.operation ?? null,
       modelAsked: this.#notedModel(this.model),
       stream: this.stream,
+      session: this.session?.session ?? null,
     };
   }
 

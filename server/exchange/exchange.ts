@@ -10,6 +10,7 @@ import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
@@ -33,12 +34,14 @@ import { pricedTargets } from './priced-targets.ts';
 import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
+import type { SessionBook } from './sessions/session-book.ts';
 import { sourceVideoOf } from './source-video.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
 
 export interface ExchangePorts extends AttemptsPorts {
   limiter: Limiter;
   bills: JobBills;
+  sessions: SessionBook;
   prices: PriceTable;
   cache: AnswerCache;
   started(request: RequestStarted, reserved: Reserved | null): void;
@@ -128,6 +131,7 @@ export class Exchange {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
+    this.#holdToSession(match, member.key.id, body);
     const planned = this.#planned(match, member, body, fields);
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
@@ -139,6 +143,24 @@ export class Exchange {
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
+  }
+
+  /** Throws GatewayError `session_stopped`. */
+  #holdToSession({ route }: RouteMatch, keyId: string, body: RequestBody): void {
+    const { sessions } = this.#ports;
+    const { method, headers } = this.#options.request;
+    if (method !== 'POST') return;
+    const mark = sessions.markFor({
+      requestId: this.#trace.id,
+      startedAt: this.#trace.startedAt,
+      keyId,
+      headers,
+      body,
+      previousResponseId: body.fields.previousResponseId,
+      format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
+    });
+    this.#trace.session = mark;
+    sessions.refuseStopped(mark);
   }
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
@@ -252,7 +274,8 @@ export class Exchange {
   /** Books the request and the usage of a background job that it created or found finished. */
   #book(record: RequestRecord, body: RequestBody | undefined): void {
     const { bills, finished } = this.#ports;
-    const { job, madeJob, deletedJob, answering } = this.#trace;
+    const { job, madeJob, deletedJob, answering, session } = this.#trace;
+    if (session && madeJob?.kind === 'response') this.#ports.sessions.stored(session, madeJob.keyId ?? '', madeJob.id);
     if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, body)) {
       bills.owe(madeJob, this.#reserved);
     }

@@ -139,6 +139,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     capability: 'responses',
     modelAsked: model,
     stream: false,
+    session: null,
     outcome: 'ok',
     status: 200,
     errorCode: null,

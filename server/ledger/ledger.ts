@@ -16,6 +16,7 @@ import type {
   UsageStepView,
   UsageView,
 } from '../contract/request-views.ts';
+import type { SessionInFull } from '../contract/session-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -35,6 +36,8 @@ import type { RequestConditions } from './request-filter.ts';
 import type { NameDimension } from './request-names.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
+import type { JoinedRequest } from './session-rows.ts';
+import { type SessionFilter, type SessionPage, setStopped, stoppedSessions } from './sessions.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
@@ -54,6 +57,12 @@ export interface Ledger extends LedgerQueries {
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
   finished(row: RequestRecord, books?: BookedJob): void;
+  /** Records that a request which was recorded without a session belongs to one, in memory. */
+  joined(joined: JoinedRequest): void;
+  /** Refuses a session's requests, or serves them again. False if there is no such session. */
+  setStopped(sessionId: string, stoppedAt: number | null): boolean;
+  /** Empty while the file cannot be read. */
+  stoppedSessions(): string[];
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
@@ -104,12 +113,14 @@ class SqliteLedger implements Ledger {
   readonly refusals: Refusals;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  readonly #database: Database;
   #replaced: Replaced | null = null;
   #budgetsAreLost = false;
 
   constructor(options: LedgerOptions) {
     const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
     this.#log = log;
+    this.#database = database;
     this.#settings = settings;
     this.#now = now;
     this.#days = createUsageDays(database);
@@ -138,6 +149,19 @@ class SqliteLedger implements Ledger {
     this.#waiting.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord, books?: BookedJob): void =>
     this.#waiting.add(books ? { ...row, books } : row);
+
+  readonly joined = (joined: JoinedRequest): void => this.#waiting.join(joined);
+
+  setStopped(sessionId: string, stoppedAt: number | null): boolean {
+    this.flush();
+    try {
+      return setStopped(this.#database, sessionId, stoppedAt);
+    } catch (error) {
+      throw isTemporary(error) ? unreadable(error) : error;
+    }
+  }
+
+  stoppedSessions = (): string[] => stoppedSessions(this.#database);
 
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void {
     this.#waiting.addCapture({ id, capturedAt: this.#now(), exchange });
@@ -192,6 +216,14 @@ class SqliteLedger implements Ledger {
 
   listNames(dimension: NameDimension): Promise<string[]> {
     return this.#read((queries) => queries.listNames(dimension));
+  }
+
+  listSessions(filter: SessionFilter): Promise<SessionPage> {
+    return this.#read((queries) => queries.listSessions(filter));
+  }
+
+  getSession(id: string): Promise<SessionInFull | null> {
+    return this.#read((queries) => queries.getSession(id));
   }
 
   getRequest(id: string): Promise<RequestView | null> {

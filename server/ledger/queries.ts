@@ -13,6 +13,7 @@ import type {
   UsageStepView,
   UsageView,
 } from '../contract/request-views.ts';
+import type { SessionInFull } from '../contract/session-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { readCapture } from './capture-rows.ts';
@@ -21,6 +22,7 @@ import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usa
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
+import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
 import { findUnpriced, type UnpricedUse } from './unpriced.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
@@ -67,6 +69,9 @@ export interface LedgerQueries {
   /** Unix milliseconds of each key's last use, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;
+  listSessions(filter: SessionFilter): Promise<SessionPage>;
+  /** Null if there is no such session. */
+  getSession(id: string): Promise<SessionInFull | null>;
 }
 
 const rowsPerBatch = 4_000;
@@ -79,6 +84,8 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
       const requests = await findRequests(database, selection, limit, before);
       return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
     },
+    listSessions: (filter) => listSessions(database, filter),
+    getSession: (id) => getSession(database, id),
     getRequest: (id) => getRequest(database, id),
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),

@@ -43,6 +43,10 @@ function prepareStatements(database: Database) {
        (SELECT id FROM error_text_docsize WHERE id < (SELECT min(seq) FROM requests) ORDER BY id LIMIT ${rowsPerBatch})`,
     ),
     deleteNames: database.prepare('DELETE FROM request_names WHERE dimension = ? AND name = ? AND block < ?'),
+    deleteSessions: database.prepare(
+      `DELETE FROM sessions WHERE id IN
+       (SELECT id FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests) LIMIT ${rowsPerBatch})`,
+    ),
     oldest: database.prepare('SELECT min(seq) AS seq FROM requests'),
     deleteCaptures: database.prepare('DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)'),
     requestsFrom: database.prepare(
@@ -111,6 +115,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
       const firstKept = Math.max(oldEnd, lastSeq - limits.retentionRows + 1);
       const deleted = await deleteInBatches(statements.deleteRequests, firstKept, rowsPerBatch);
       await deleteInBatches(statements.deleteErrors);
+      await deleteInBatches(statements.deleteSessions);
       await deleteNames();
       // Totals are small: they expire by age, but are not subject to the limit on rows.
       const oldestDay = Math.floor(oldestAt / dayMs);

@@ -7,6 +7,7 @@ import type {
   CacheNote,
   RequestOutcome,
   RequestRecord,
+  RequestSession,
   RequestStarted,
   Reserved,
   Usage,
@@ -16,7 +17,8 @@ import type { RequestView } from '../contract/request-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row, SqlValue } from '../database/database.ts';
 
-const startedColumns = 'id, started_at, key_id, group_id, route, method, capability, model_asked, stream';
+const startedColumns =
+  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step';
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
@@ -65,6 +67,9 @@ export function startedValues(row: RequestStarted): SqlValue[] {
     row.capability,
     row.modelAsked,
     row.stream ? 1 : 0,
+    row.session?.id ?? null,
+    row.session?.thread ?? null,
+    row.session?.step ?? null,
   ];
 }
 
@@ -145,6 +150,15 @@ function plainAttempt(row: Row): AttemptRecord[] {
   ];
 }
 
+function sessionOf(row: Row): RequestSession | null {
+  const id = text(row.session);
+  return id === null
+    ? null
+    : { id, thread: text(row.thread), step: sessionSteps.find((step) => step === row.step) ?? null };
+}
+
+const sessionSteps = ['prompt', 'tools'] as const;
+
 type KeptLosses = Pick<RequestRecord, 'dropped' | 'emulated'>;
 
 const noLosses: KeptLosses = { dropped: [], emulated: [] };
@@ -163,6 +177,7 @@ export function toLedgerRow(row: Row): RequestView {
     capability: operations.find((each) => each === row.capability) ?? null,
     modelAsked: text(row.model_asked),
     stream: row.stream === 1,
+    session: sessionOf(row),
     outcome: text(row.outcome) as RequestOutcome | null,
     status: number(row.status),
     errorCode: text(row.error_code),

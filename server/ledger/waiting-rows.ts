@@ -7,6 +7,7 @@ import type { LedgerHealthView } from '../contract/status-views.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import type { Capture } from './capture-rows.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
+import type { JoinedRequest } from './session-rows.ts';
 import { isUnpriced } from './usage-cells.ts';
 import type { HistoryRange, Spent } from './usage-history.ts';
 import { isFinished, type LedgerWriter } from './writer.ts';
@@ -25,11 +26,14 @@ const maxPendingCaptures = 200;
 /** This many ended requests are written at once, so that a write blocks the event loop for about 2 ms at most. */
 const fullBatch = 256;
 const retryMs = 1_000;
+/** By then a request that has begun is written. */
+const writesUntilJoined = 3;
 
 export class WaitingRows {
   readonly #options: WaitingRowsOptions;
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
+  #joined: (JoinedRequest & { writes: number })[] = [];
   #timer: NodeJS.Timeout | null = null;
   /** Number of ended requests among those rows. */
   #ended = 0;
@@ -50,6 +54,11 @@ export class WaitingRows {
 
   addCapture(capture: Capture): void {
     this.#captures.push(capture);
+    this.#arm(this.#options.flushMs);
+  }
+
+  join(joined: JoinedRequest): void {
+    this.#joined.push({ ...joined, writes: 0 });
     this.#arm(this.#options.flushMs);
   }
 
@@ -74,16 +83,23 @@ export class WaitingRows {
   };
 
   #write(mayWait: (row: BegunRow) => boolean): void {
-    if (this.#isMarked && this.#rows.length === 0 && this.#captures.length === 0) return;
+    if (this.#isMarked && this.#rows.length === 0 && this.#captures.length + this.#joined.length === 0) return;
     try {
       if (!this.#isMarked) this.#markInterrupted();
       this.#rows = this.#options.writer.write(this.#rows, this.#captures, mayWait);
       this.#ended = 0;
       this.#captures = [];
+      if (this.#joined.length > 0) this.#writeJoined();
       this.#lastError = null;
     } catch (error) {
       this.#keepForLater(error);
     }
+  }
+
+  #writeJoined(): void {
+    const { writer } = this.#options;
+    this.#joined = this.#joined.filter((each) => !writer.join(each) && ++each.writes < writesUntilJoined);
+    if (this.#joined.length > 0) setImmediate(() => this.#arm(this.#options.flushMs));
   }
 
   get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {

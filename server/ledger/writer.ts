@@ -15,6 +15,7 @@ import {
   updateFinishedSql,
 } from './rows.ts';
 import { searchableText } from './searchable-text.ts';
+import { type JoinedRequest, prepareJoiner, prepareSessionsWriter, SessionUses } from './session-rows.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
 import type { UsageDays } from './usage-days.ts';
 
@@ -28,6 +29,8 @@ export interface LedgerWriter {
     captures: readonly Capture[],
     mayWait: (row: BegunRow) => boolean,
   ): BegunRow[];
+  /** Adds a recorded request to its session. False if it is not written yet. */
+  join(joined: JoinedRequest): boolean;
   /** Marks requests that an earlier run left unfinished. Returns their number. */
   markInterrupted(): number;
 }
@@ -49,6 +52,7 @@ export function createLedgerWriter(
 ): LedgerWriter {
   const addSums = prepareSumsWriter(database, days.isRolledUp);
   const addKeyUses = prepareKeyUsesWriter(database);
+  const addSessions = prepareSessionsWriter(database);
   const writeRequest = prepareRequestWriter(database);
   const names = new NamesWriter(database);
   const addErrors = database.prepare('INSERT INTO error_text (rowid, text) VALUES (?, ?)');
@@ -68,6 +72,7 @@ export function createLedgerWriter(
       names.startBatch();
       database.transaction(() => {
         const sums = new UsageSums();
+        const sessions = new SessionUses();
         for (const row of latestById(rows)) {
           if (!isFinished(row) && mayWait(row)) {
             left.push(row);
@@ -75,6 +80,7 @@ export function createLedgerWriter(
           }
           const seq = writeRequest(row, running.get(row.id));
           names.add(seq, row);
+          sessions.add(seq, row);
           if (isFinished(row)) {
             sums.add(row);
             const errors = errorsOf(row);
@@ -85,6 +91,7 @@ export function createLedgerWriter(
         }
         addSums(sums);
         addKeyUses(rows);
+        addSessions(sessions);
         for (const capture of captures) addCapture(capture, ended.get(capture.id) ?? null);
       });
       // Only after the commit.
@@ -94,6 +101,7 @@ export function createLedgerWriter(
       for (const [id, seq] of begun) running.set(id, seq);
       return left;
     },
+    join: prepareJoiner(database),
     markInterrupted: () => database.transaction(() => markInterrupted(database, addSums, names)),
   };
 }

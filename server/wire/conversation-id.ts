@@ -17,7 +17,11 @@ const quote = 0x22;
  */
 export function conversationOf(body: RequestView): string | null {
   const own = body.field('prompt_cache_key');
-  if (typeof own === 'string' && own !== '') return own;
+  return typeof own === 'string' && own !== '' ? own : openingDigest(body);
+}
+
+/** A digest of the beginning of a conversation, up to the first message of the user. Null for a request that has none. */
+export function openingDigest(body: RequestView): string | null {
   const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
   const opening = said?.[0] === quote ? said.subarray(0, maxBytes) : said && openingOf(said);
   if (!opening) return null;

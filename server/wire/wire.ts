@@ -62,6 +62,8 @@ export interface RequestFormat {
   wantsUsage(body: RequestView): boolean;
   /** A value that is the same for all turns of a conversation; null for a request that belongs to none. */
   conversationOf(body: RequestView): string | null;
+  /** The client's own name of its session, if its API has a field for it; undefined for a request that names none. */
+  sessionOf?(body: RequestView): string | undefined;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly takesBeginning: boolean;
 }

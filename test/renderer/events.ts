@@ -100,6 +100,7 @@ export function started(id: string): RequestStarted {
     capability: 'chat',
     modelAsked: 'gpt-x',
     stream: false,
+    session: null,
   };
 }
 

@@ -16,6 +16,7 @@ import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact-headers.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
+import { SessionBook } from '../../server/exchange/sessions/session-book.ts';
 import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { Tail } from '../../server/exchange/tail.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
@@ -43,6 +44,7 @@ import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.t
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
+import { turnStepOf } from '../../server/wire/turn-step.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
@@ -215,6 +217,9 @@ export const worstCases: Record<string, WorstCase> = {
     files: [
       'http/body/json-body.ts',
       'wire/conversation-id.ts',
+      'wire/turn-step.ts',
+      'wire/json/last-element.ts',
+      'exchange/sessions/session-book.ts',
       'wire/openai/chat.ts',
       'wire/json/json-splice.ts',
       'wire/json/json-elements.ts',
@@ -232,13 +237,25 @@ export const worstCases: Record<string, WorstCase> = {
       blanks: ['{"stream":true,"model":"x","prompt":[', ' ', '1]}'],
       options: ['{"stream":true,"model":"x","stream_options":{', '"include_usage":null,', '"a":1}}'],
       'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
+      'a last message of quotes': ['{"model":"x","messages":[{"a":"', '\\"', '"}]}'],
+      'a last message in brackets': ['{"model":"x","input":[{},[', '[],', '1]]}'],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
       speech.wire.usage.hints(body, 0);
-      return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
+      const book = new SessionBook({ stoppedSessions: () => [], joined() {} });
+      const asked = { requestId: 'r', startedAt: 0, keyId: 'k', headers: {}, body, previousResponseId: null };
+      const marks = [1, 2].map(() => book.markFor({ ...asked, format: {} }));
+      return [
+        sourceOf(body),
+        conversationOf(body),
+        turnStepOf(body),
+        marks,
+        readableBytes(bytes),
+        body.sendable('y', true),
+      ];
     },
   },
   'a body that is passed on': {

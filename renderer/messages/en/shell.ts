@@ -24,6 +24,7 @@ export const shell = {
     groups: 'Groups',
     keys: 'Keys',
     requests: 'Requests',
+    sessions: 'Sessions',
     playground: 'Playground',
     connect: 'Connect',
     settings: 'Settings',

@@ -26,6 +26,7 @@ export const shell: typeof english = {
     groups: '分组',
     keys: '密钥',
     requests: '请求记录',
+    sessions: '会话',
     playground: '演练场',
     connect: '接入',
     settings: '设置',

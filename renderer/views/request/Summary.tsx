@@ -10,6 +10,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { Losses } from './Losses.tsx';
 import { outputRateOf } from './output-rate.ts';
 import classes from './RequestPanel.module.css';
+import { SessionLink } from './SessionLink.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
 /** What was asked, who answered, how fast, and what it used and cost. */
@@ -71,6 +72,7 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],
     [names.cache.name, request.cached && cacheFact(request.cached)],
+    [messages.sessions.one, request.session && <SessionLink id={request.session.id} />],
   ];
   return (
     <>

@@ -1,7 +1,7 @@
 /** What is asked, as it comes and as far back as the ledger goes; one request in full. Knows no provider. */
-import { Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMemo } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -14,7 +14,7 @@ import classes from './Requests.module.css';
 import { filterOf, isLive, searchOf } from './request-filter.ts';
 
 export function Requests() {
-  const { requests: names } = useMessages();
+  const { requests: names, sessions } = useMessages();
   const [path, navigate] = useLocation();
   const search = useSearch();
   const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
@@ -23,6 +23,9 @@ export function Requests() {
   const acts = (
     <Group gap="xs">
       {isOpen && isLive(filter) && <span className={classes.live}>{names.live}</span>}
+      <Button component={Link} href="/sessions" size="xs" variant="default">
+        {sessions.openAll}
+      </Button>
       <CaptureControl />
       <ExportMenu filter={filter} />
     </Group>

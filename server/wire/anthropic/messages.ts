@@ -16,6 +16,7 @@ const request: RequestFormat = {
   mayMeanStream: (body) => body.field('stream') === true,
   wantsUsage: () => true,
   conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
+  sessionOf: sessionIn,
   takesBeginning: false,
 };
 

@@ -34,6 +34,7 @@ export function startedRow(id: string, more: Partial<RequestStarted> = {}): Requ
     capability: 'chat',
     modelAsked: 'fast',
     stream: false,
+    session: null,
     ...more,
   };
 }

@@ -94,6 +94,7 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     capability: 'chat',
     modelAsked: 'gpt-x',
     stream: false,
+    session: null,
     outcome: 'ok',
     status: 200,
     errorCode: null,

@@ -13,6 +13,7 @@ const answered: LiveRequest = {
   capability: 'chat',
   modelAsked: 'gpt-x',
   stream: false,
+  session: null,
   outcome: 'ok',
   status: 200,
   errorCode: null,

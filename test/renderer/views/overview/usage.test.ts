@@ -176,6 +176,7 @@ const live: LiveRequest = {
   capability: 'chat',
   modelAsked: 'gpt-x',
   stream: true,
+  session: null,
   outcome: 'ok',
   status: 200,
   errorCode: null,

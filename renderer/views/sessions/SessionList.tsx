@@ -1,0 +1,82 @@
+import { Button } from '@mantine/core';
+import { useCallback, useState } from 'react';
+import { Link } from 'wouter';
+import type { SessionView } from '../../../server/contract/session-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Panel } from '../../components/Panel.tsx';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { Screen } from '../../components/Screen.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import classes from './Sessions.module.css';
+import { programOf } from './session-facts.ts';
+
+const pageSize = 50;
+/** The engine gives no more at once. */
+const most = 200;
+
+/** The latest sessions, as they go on. */
+export function SessionList() {
+  const { sessions: names } = useMessages();
+  const store = useControlStore();
+  const [limit, setLimit] = useState(pageSize);
+  const load = useCallback(() => store.query<'sessions'>({ type: 'sessions', limit }), [store, limit]);
+  const { answer, problem } = useLiveAnswer(load);
+  const sessions = answer?.sessions ?? null;
+  return (
+    <Screen name="sessions" lead={names.lead} back={{ href: '/requests', label: names.backToRequests }}>
+      {problem && <CommandProblem problem={problem} />}
+      {!sessions && !problem && <ListSkeleton rows={4} rowHeight={60} />}
+      {sessions?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      {sessions && sessions.length > 0 && (
+        <Panel name="sessions">
+          <ul className={classes.list}>
+            {sessions.map((session) => (
+              <Row key={session.id} session={session} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      {answer && answer.next !== null && limit < most && (
+        <Button size="xs" variant="default" className={classes.more} onClick={() => setLimit(most)}>
+          {names.showMore}
+        </Button>
+      )}
+    </Screen>
+  );
+}
+
+function Row({ session }: { session: SessionView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.sessions;
+  const { id, keyId, client, lastAt, running, stoppedAt, turns, requests, isComplete, errors, costUsd, models } =
+    session;
+  const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === keyId)?.name) ?? keyId;
+  const count = formats.number(requests);
+  return (
+    <li className={classes.row}>
+      <div className={classes.head}>
+        <Link href={`/sessions/${id}`} className={classes.name}>
+          {programOf(client) ?? names.unknownClient}
+        </Link>
+        {running > 0 && <span className={classes.running}>{names.running}</span>}
+        {stoppedAt !== null && <span className={classes.bad}>{names.stopped}</span>}
+        <span className={classes.soft}>
+          <RelativeTime moment={lastAt} />
+        </span>
+      </div>
+      <span className={classes.cost}>{costUsd === null ? '–' : formats.dollars(costUsd)}</span>
+      <div className={classes.detail}>
+        {keyName && <span>{keyName}</span>}
+        <span>{names.turns(formats.number(turns))}</span>
+        <span>{isComplete ? names.requests(count) : names.moreRequests(count)}</span>
+        <span>{names.tokens(formats.compact(session.inputTokens), formats.compact(session.outputTokens))}</span>
+        {errors > 0 && <span className={classes.bad}>{names.errors(formats.number(errors))}</span>}
+        <span className={classes.models}>{models.join(', ')}</span>
+      </div>
+    </li>
+  );
+}

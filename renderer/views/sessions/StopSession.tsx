@@ -1,0 +1,71 @@
+import { Button } from '@mantine/core';
+import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { SessionView } from '../../../server/contract/session-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
+
+/** Refuses a session's further requests, after asking; or serves them again. */
+export function StopSession({
+  session: { id, stoppedAt },
+  onChanged,
+}: {
+  session: SessionView;
+  onChanged(stoppedAt: number | null): void;
+}) {
+  const { sessions: names } = useMessages();
+  const { run, isRunning, problem, forget } = useCommand();
+  const isOpen = useControlState((state) => state.connection === 'open');
+  const [isAsking, setAsking] = useState(false);
+  const change = async (type: 'session.stop' | 'session.resume') => {
+    if (!(await run({ type, id }))) return;
+    setAsking(false);
+    onChanged(type === 'session.stop' ? Date.now() : null);
+  };
+  if (stoppedAt !== null) {
+    return (
+      <>
+        {problem && <CommandProblem problem={problem} />}
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlayerPlay size={14} aria-hidden />}
+          disabled={!isOpen}
+          loading={isRunning}
+          onClick={() => void change('session.resume')}
+        >
+          {names.resume}
+        </Button>
+      </>
+    );
+  }
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconPlayerStop size={14} aria-hidden />}
+        disabled={!isOpen}
+        onClick={() => {
+          forget();
+          setAsking(true);
+        }}
+      >
+        {names.stop.open}
+      </Button>
+      <ConfirmDialog
+        opened={isAsking}
+        title={names.stop.title}
+        text={names.stop.text}
+        confirm={names.stop.confirm}
+        isRunning={isRunning}
+        problem={problem}
+        onConfirm={() => void change('session.stop')}
+        onClose={() => setAsking(false)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import { Link } from 'wouter';
+import type { SessionRequest, SessionTurn } from '../../../server/contract/session-views.ts';
+import { Section } from '../../components/Section.tsx';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import classes from './Sessions.module.css';
+import { costIn } from './session-facts.ts';
+
+/** One turn with its requests; each leads to its inspector. */
+export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: readonly SessionRequest[] }) {
+  const localization = useLocalization();
+  const { messages, formats } = localization;
+  const { columns, turn: titleOf, tokens } = messages.sessions;
+  const sums = tokens(formats.compact(turn.inputTokens), formats.compact(turn.outputTokens));
+  return (
+    <Section
+      title={titleOf(formats.number(turn.turn))}
+      count={formats.dayAndClock(turn.startedAt)}
+      action={
+        <span className={classes.soft}>
+          <span className={classes.wide}>{sums} · </span>
+          {costIn(turn, localization)}
+        </span>
+      }
+    >
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{columns.request}</th>
+            <th scope="col" className={classes.wide}>
+              {columns.model}
+            </th>
+            <th scope="col">{columns.input}</th>
+            <th scope="col">{columns.cached}</th>
+            <th scope="col" className={classes.wide}>
+              {columns.output}
+            </th>
+            <th scope="col">{columns.cost}</th>
+            <th scope="col" className={classes.wide}>
+              {columns.time}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.map((request) => (
+            <Row key={request.id} request={request} />
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Row({ request }: { request: SessionRequest }) {
+  const localization = useLocalization();
+  const { messages, formats } = localization;
+  const names = messages.sessions;
+  const { id, isToolResult, thread, outcome, modelServed, modelAsked, costUsd, totalMs } = request;
+  const step = isToolResult === null ? names.steps.other : isToolResult ? names.steps.tools : names.steps.prompt;
+  const notes = notesOf(request, localization);
+  const number = (value: number | null) => (value === null ? '–' : formats.compact(value));
+  return (
+    <tr>
+      <td>
+        <Link href={`/requests/${id}`} className={classes.link}>
+          {step}
+        </Link>
+        {thread > 0 && <span className={classes.soft}> {names.beside(formats.number(thread))}</span>}
+        {outcome !== 'ok' && (
+          <span className={outcome === null ? classes.running : classes.bad}>
+            {' '}
+            {messages.requests.outcomes[outcome ?? 'running']}
+            {request.errorCode !== null && ` (${request.errorCode})`}
+          </span>
+        )}
+        {notes.map((note) => (
+          <span key={note} className={classes.note}>
+            {note}
+          </span>
+        ))}
+      </td>
+      <td className={classes.wide}>{modelServed ?? modelAsked ?? '–'}</td>
+      <td>{number(request.inputTokens)}</td>
+      <td>{number(request.cachedInputTokens)}</td>
+      <td className={classes.wide}>{number(request.outputTokens)}</td>
+      <td>{costUsd === null ? '–' : formats.dollars(costUsd)}</td>
+      <td className={classes.wide}>{totalMs === null ? '–' : formats.duration(totalMs)}</td>
+    </tr>
+  );
+}
+
+/** What was unusual about it. */
+function notesOf(request: SessionRequest, { messages, formats }: Localization): string[] {
+  const { sessions: names } = messages;
+  const { cacheLoss, modelBefore, isShorter, attempts, clientRetries } = request;
+  return [
+    cacheLoss && names.cacheLoss[cacheLoss.cause](formats.compact(cacheLoss.tokens)),
+    modelBefore !== null && names.modelBefore(modelBefore),
+    isShorter && names.isShorter,
+    attempts > 1 && names.attempts(formats.number(attempts)),
+    clientRetries > 0 && names.sentAgain,
+  ].filter((note) => typeof note === 'string');
+}

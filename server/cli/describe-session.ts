@@ -1,0 +1,118 @@
+/** Sessions in the terminal. */
+import type {
+  SessionInFull,
+  SessionRequest,
+  SessionSums,
+  SessionTurn,
+  SessionView,
+} from '../contract/session-views.ts';
+import { localTime, table } from './output.ts';
+
+export const sessionHead = [
+  'session',
+  'last active',
+  'key',
+  'client',
+  'turns',
+  'requests',
+  'models',
+  'tokens',
+  'cost',
+  'errors',
+];
+
+export function sessionRow(session: SessionView): string[] {
+  const { id, lastAt, keyId, client, turns, requests, isComplete, running, stoppedAt } = session;
+  const state = stoppedAt === null ? (running > 0 ? ' (running)' : '') : ' (stopped)';
+  return [
+    id,
+    localTime(lastAt) + state,
+    keyId ?? '-',
+    programOf(client),
+    String(turns),
+    isComplete ? String(requests) : `more than ${requests}`,
+    session.models.join(', ') || '-',
+    tokensOf(session),
+    costOf(session),
+    String(session.errors),
+  ];
+}
+
+export function describeSession({ session, turns, requests }: SessionInFull): string {
+  const { id, firstAt, lastAt, keyId, groupId, client, stoppedAt, retries } = session;
+  const facts: [name: string, value: string][] = [
+    ['session', id],
+    ['time', `${localTime(firstAt)} to ${localTime(lastAt)}`],
+    ['key, group', [keyId, groupId].filter((each) => each !== null).join(', ')],
+    ['client', client ?? ''],
+    ['tokens', `${tokensOf(session)}, ${session.cachedInputTokens} of the input from a cache`],
+    ['cost', costOf(session)],
+    ['failed', `${session.errors} requests; ${retries} retries`],
+    ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
+  ];
+  const byTurn = Map.groupBy(requests, ({ turn }) => turn);
+  return [
+    ...facts.filter(([, value]) => value !== '').map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
+    ...turns.flatMap((turn) => [
+      '',
+      turnTitle(turn),
+      table(requestHead, (byTurn.get(turn.turn) ?? []).map(requestRow), ''),
+    ]),
+  ].join('\n');
+}
+
+function turnTitle(turn: SessionTurn): string {
+  const seconds = turn.endedAt === null ? 'running' : `${((turn.endedAt - turn.startedAt) / 1_000).toFixed(1)} s`;
+  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens, ${costOf(turn)}`;
+}
+
+const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached', 'output', 'cost', 'note'];
+
+function requestRow(request: SessionRequest): string[] {
+  const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult, costUsd } = request;
+  const what = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
+  return [
+    id,
+    thread === 0 ? what : `${what} (beside, ${thread})`,
+    [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' '),
+    totalMs === null ? '-' : String(Math.round(totalMs)),
+    modelServed ?? modelAsked ?? '-',
+    numberOf(request.inputTokens),
+    numberOf(request.cachedInputTokens),
+    numberOf(request.outputTokens),
+    costUsd === null ? '-' : `$${costUsd.toFixed(5)}`,
+    notesOf(request).join('; '),
+  ];
+}
+
+const lossTexts = {
+  target: 'another model or provider was asked',
+  pause: 'after a pause',
+  prefix: 'the beginning of the input changed',
+} as const;
+
+function notesOf({ cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
+  return [
+    ...(cacheLoss ? [`${cacheLoss.tokens} tokens no longer from the cache: ${lossTexts[cacheLoss.cause]}`] : []),
+    ...(modelBefore === null ? [] : [`before: ${modelBefore}`]),
+    ...(isShorter ? ['shorter context'] : []),
+    ...(attempts > 1 ? [`${attempts} attempts`] : []),
+    ...(clientRetries > 0 ? ['sent again by the client'] : []),
+  ];
+}
+
+const numberOf = (value: number | null) => (value === null ? '-' : String(value));
+
+function tokensOf({ inputTokens, outputTokens }: SessionSums): string {
+  return `${inputTokens} + ${outputTokens}`;
+}
+
+function costOf({ costUsd, unpricedRequests }: SessionSums): string {
+  const unknown = unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : '';
+  return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `$${costUsd.toFixed(4)}${unknown}`;
+}
+
+/** `claude-cli/2.1.197 (external, cli)` is `claude-cli/2.1.197`. */
+function programOf(client: string | null): string {
+  return client?.split(' ')[0] ?? '-';
+}

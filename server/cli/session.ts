@@ -1,0 +1,78 @@
+/** `sluice sessions` and `sluice session`: what an agent or a conversation did, turn by turn, and what it cost. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { SessionFilterInput } from '../contract/queries.ts';
+import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
+import { CliError } from './exit-codes.ts';
+import { parsePast } from './moment.ts';
+import { table } from './output.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+interface ListOptions {
+  key?: string;
+  group?: string;
+  client?: string;
+  since?: number;
+  stopped?: boolean;
+  limit: number;
+}
+
+export function addSessionVerbs(program: Command, { on }: Verbs): void {
+  const list = program
+    .command('sessions')
+    .description('list the latest sessions: conversations and runs of agents')
+    .option('--key <id>', 'of this key')
+    .option('--group <id>', 'of this group')
+    .option('--client <user-agent>', 'of this client, as its user-agent names it')
+    .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePast)
+    .option('--stopped', 'whose requests are refused')
+    .option('--limit <number>', 'the number of sessions', parseLimit, 20);
+  on<ListOptions>(list, async ({ control, output }, _, options) => {
+    const { sessions } = await control.query({ type: 'sessions', filter: filterOf(options), limit: options.limit });
+    const rows = sessions.map(sessionRow);
+    output.show(sessions, table(sessionHead, rows, 'There are no such sessions.'));
+  });
+
+  const session = program.command('session').description('show, export, stop or resume a session');
+  const show = session.command('show').argument('<id>').description('show its turns and requests');
+  on(show, async ({ control, output }, [id = '']) => {
+    const full = await control.query({ type: 'session', id });
+    output.show(full, describeSession(full));
+  });
+  const exporting = session
+    .command('export')
+    .argument('<id>')
+    .description('print its requests, one JSON object on a line');
+  on(exporting, async ({ control, terminal }, [id = '']) => {
+    const { requests } = await control.query({ type: 'session', id });
+    for (const request of requests) terminal.stdout.write(`${JSON.stringify({ session: id, ...request })}\n`);
+  });
+  const stop = session.command('stop').argument('<id>').description('refuse its further requests until it is resumed');
+  on(stop, (context, [id = '']) => change(context, 'session.stop', id));
+  const resume = session.command('resume').argument('<id>').description('serve its requests again');
+  on(resume, (context, [id = '']) => change(context, 'session.resume', id));
+}
+
+/** A stop that is only stored would not reach a running Sluice, and a stopped one has no runaway session. */
+async function change({ control, output }: VerbContext, type: 'session.stop' | 'session.resume', id: string) {
+  if (control.origin === null) throw new CliError('Sluice is not running, so there is no session to change.');
+  const result = await control.execute({ type, id });
+  const text =
+    type === 'session.stop' ? `Requests of ${id} are refused from now on.` : `Requests of ${id} are served again.`;
+  output.show(result, text);
+}
+
+function filterOf({ key, group, client, since, stopped }: ListOptions): SessionFilterInput {
+  return {
+    ...(key !== undefined && { keyId: key }),
+    ...(group !== undefined && { groupId: group }),
+    ...(client !== undefined && { client }),
+    ...(since !== undefined && { sinceMs: since }),
+    ...(stopped && { stopped }),
+  };
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 200) return limit;
+  throw new InvalidArgumentError('Give a number from 1 to 200.');
+}

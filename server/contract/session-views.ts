@@ -1,0 +1,100 @@
+/** Views of sessions: the requests of one conversation or of one run of an agent, in the order in which they came. */
+import type { RequestOutcome } from './ledger.ts';
+
+/** Sums over requests of a session. */
+export interface SessionSums {
+  requests: number;
+  /** Requests with the outcome `error`, `stream-broken` or `interrupted`. */
+  errors: number;
+  /** Attempts after the first one, and requests that the client sent again. */
+  retries: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  /** US dollars; null if no request has a known cost. */
+  costUsd: number | null;
+  unpricedRequests: number;
+  /** The upstream's names, in order of first use. */
+  models: string[];
+}
+
+export interface SessionView extends SessionSums {
+  /** `ses_` and 16 hexadecimal digits, made of the key's id and the client's own name of the session. */
+  id: string;
+  keyId: string | null;
+  groupId: string | null;
+  /** As in `RequestRecord`. */
+  client: string | null;
+  /** Unix milliseconds. */
+  firstAt: number;
+  lastAt: number;
+  running: number;
+  turns: number;
+  /** Unix milliseconds; null: its requests are served. */
+  stoppedAt: number | null;
+  /** False if the session has more requests than are read; sums are of the newest. */
+  isComplete: boolean;
+}
+
+/**
+ * Why fewer input tokens came from the provider's cache than for the request before, although the input grew: another
+ * model or provider was asked (`target`), it was asked too late (`pause`), or the beginning of the input has changed (`prefix`).
+ */
+export type CacheLossCause = 'target' | 'pause' | 'prefix';
+
+export interface CacheLoss {
+  cause: CacheLossCause;
+  /** Tokens that were read from the cache before and not this time. */
+  tokens: number;
+}
+
+export interface SessionRequest {
+  id: string;
+  startedAt: number;
+  /** Null while it runs. */
+  outcome: RequestOutcome | null;
+  status: number | null;
+  errorCode: string | null;
+  modelAsked: string | null;
+  modelServed: string | null;
+  provider: string | null;
+  totalMs: number | null;
+  firstByteMs: number | null;
+  attempts: number;
+  clientRetries: number;
+  /** Null: unknown. */
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cachedInputTokens: number | null;
+  cacheWriteTokens: number | null;
+  costUsd: number | null;
+  /** From 1. */
+  turn: number;
+  /** The conversation within the session: 0 is the main one, others are those of subagents and of tasks beside it. */
+  thread: number;
+  /** It carries results of tools rather than something that a person said; null: unknown. */
+  isToolResult: boolean | null;
+  /** The model that answered the request before in the same thread; null: the same one. */
+  modelBefore: string | null;
+  cacheLoss: CacheLoss | null;
+  /** The input is less than half of the one before in the same thread, as after a compaction. */
+  isShorter: boolean;
+  isCaptured: boolean;
+}
+
+/** What a person said, and all requests that answer it. */
+export interface SessionTurn extends SessionSums {
+  /** From 1. */
+  turn: number;
+  startedAt: number;
+  /** Of the last request; null while one runs. */
+  endedAt: number | null;
+}
+
+export interface SessionInFull {
+  session: SessionView;
+  turns: SessionTurn[];
+  /** In order of arrival; the newest 5,000. */
+  requests: SessionRequest[];
+}

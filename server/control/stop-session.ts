@@ -1,0 +1,21 @@
+import { controlError } from '../contract/control-error.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+/** Where stopped sessions are kept: across restarts, and for the requests to come. */
+export interface SessionStops {
+  ledger: Pick<Ledger, 'setStopped'>;
+  /** Takes effect for requests that come from then on. */
+  changed(id: string, isStopped: boolean): void;
+}
+
+/** Throws GatewayError `not_found` if there is no such session, and `storage_unavailable` if that cannot be stored. */
+export function setSessionStopped(
+  { ledger, changed }: SessionStops,
+  id: string,
+  isStopped: boolean,
+): Record<string, never> {
+  const isKnown = ledger.setStopped(id, isStopped ? Date.now() : null);
+  if (!isKnown) throw controlError('not_found', { code: 'no-session', id });
+  changed(id, isStopped);
+  return {};
+}

@@ -1,0 +1,59 @@
+import type { RequestOutcome, RequestSession, Usage } from '../contract/ledger.ts';
+import { json, number, text } from '../database/columns.ts';
+import type { Row } from '../database/database.ts';
+
+/** What is read of a request to show its session. */
+export interface ReadRequest {
+  id: string;
+  startedAt: number;
+  outcome: RequestOutcome | null;
+  status: number | null;
+  errorCode: string | null;
+  modelAsked: string | null;
+  modelServed: string | null;
+  provider: string | null;
+  totalMs: number | null;
+  firstByteMs: number | null;
+  attempts: number;
+  clientRetries: number;
+  usage: Usage | null;
+  costUsd: number | null;
+  isUnpriced: boolean;
+  thread: string | null;
+  step: RequestSession['step'];
+  isCaptured: boolean;
+}
+
+/** A single attempt that went well is not stored: see `rows.ts`. */
+export const requestColumns =
+  'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
+  'client_retries, usage, cost_usd, thread, step, captured, ' +
+  'CASE WHEN attempts IS NULL THEN provider IS NOT NULL ELSE json_array_length(attempts) END AS attempt_count';
+
+/** While a request runs, its usage columns hold the reservation, which is not shown. */
+export function readRequest(row: Row): ReadRequest {
+  const outcome = text(row.outcome) as RequestOutcome | null;
+  const hasEnded = outcome !== null;
+  const provider = text(row.provider);
+  const costUsd = hasEnded ? number(row.cost_usd) : null;
+  return {
+    id: text(row.id) ?? '',
+    startedAt: number(row.started_at) ?? 0,
+    outcome,
+    status: number(row.status),
+    errorCode: text(row.error_code),
+    modelAsked: text(row.model_asked),
+    modelServed: text(row.model_served),
+    provider,
+    totalMs: number(row.total_ms),
+    firstByteMs: number(row.first_byte_ms),
+    attempts: number(row.attempt_count) ?? 0,
+    clientRetries: number(row.client_retries) ?? 0,
+    usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
+    costUsd,
+    isUnpriced: hasEnded && costUsd === null && provider !== null && outcome !== 'error',
+    thread: text(row.thread),
+    step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
+    isCaptured: typeof row.captured === 'string',
+  };
+}

@@ -1,0 +1,129 @@
+/** Queries about sessions. Sums are read from the sessions' requests, in pieces between which other work runs. */
+import { setImmediate } from 'node:timers/promises';
+import type { SessionInFull, SessionView } from '../contract/session-views.ts';
+import { number, text } from '../database/columns.ts';
+import type { Database, Row, SqlValue } from '../database/database.ts';
+import { isTemporary } from '../database/failures.ts';
+import { seekSeq } from './seek.ts';
+import { type ReadRequest, readRequest, requestColumns } from './session-request.ts';
+import { requestsOf, sumsOf, turnsOf } from './session-sums.ts';
+import { placesOf } from './session-turns.ts';
+
+/** All given conditions must hold. */
+export interface SessionConditions {
+  keyId?: string;
+  groupId?: string;
+  client?: string;
+  /** Unix milliseconds: with a request since then. */
+  sinceMs?: number;
+  stopped?: true;
+}
+
+export interface SessionFilter extends SessionConditions {
+  /** 1 to 200; default 50. */
+  limit?: number;
+  /** The `next` of the previous page. */
+  before?: number;
+}
+
+export interface SessionPage {
+  /** Latest first, by the last request. */
+  sessions: SessionView[];
+  next: number | null;
+}
+
+const rowsPerPiece = 1_000;
+/** Requests of a session that are read; of more, the newest. */
+const mostRequests = 5_000;
+
+export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
+  const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER } = filter;
+  const limit = Math.min(Math.max(wanted, 1), 200);
+  const { sql, values } = conditionsOf(database, filter);
+  const rows = database
+    .prepare(`SELECT * FROM sessions WHERE last_seq < ?${sql} ORDER BY last_seq DESC LIMIT ?`)
+    .all(before, ...values, limit);
+  const sessions: SessionView[] = [];
+  for (const row of rows) sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? '')));
+  return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
+}
+
+function conditionsOf(
+  database: Database,
+  { keyId, groupId, client, sinceMs, stopped }: SessionConditions,
+): { sql: string; values: SqlValue[] } {
+  const conditions: [string, SqlValue | undefined][] = [
+    ['key_id = ?', keyId],
+    ['group_id = ?', groupId],
+    ['client = ?', client],
+    ['last_seq >= ?', sinceMs === undefined ? undefined : seekSeq(database, sinceMs)],
+  ];
+  const given = conditions.filter((condition): condition is [string, SqlValue] => condition[1] !== undefined);
+  const sql = given.map(([each]) => ` AND ${each}`).join('');
+  return { sql: stopped ? `${sql} AND stopped_at IS NOT NULL` : sql, values: given.map(([, value]) => value) };
+}
+
+/** Null if there is no such session. */
+export async function getSession(database: Database, id: string): Promise<SessionInFull | null> {
+  const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
+  if (!row) return null;
+  const read = await readRequests(database, id);
+  const requests = requestsOf(read.requests);
+  return { session: viewOf(row, read), turns: turnsOf(read.requests, requests), requests };
+}
+
+/** Sets or ends the stop of a session. False if there is no such session. */
+export function setStopped(database: Database, id: string, stoppedAt: number | null): boolean {
+  return database.prepare('UPDATE sessions SET stopped_at = ? WHERE id = ?').run(stoppedAt, id).changes > 0;
+}
+
+/** Empty while the file cannot be read. */
+export function stoppedSessions(database: Database): string[] {
+  try {
+    const rows = database.prepare('SELECT id FROM sessions WHERE stopped_at IS NOT NULL').all();
+    return rows.map((row) => text(row.id) ?? '');
+  } catch (error) {
+    if (isTemporary(error)) return [];
+    throw error;
+  }
+}
+
+interface SessionRead {
+  /** In order of arrival. */
+  requests: ReadRequest[];
+  isComplete: boolean;
+}
+
+async function readRequests(database: Database, id: string): Promise<SessionRead> {
+  const read = database.prepare(
+    `SELECT ${requestColumns} FROM requests INDEXED BY requests_by_session
+     WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
+  );
+  const found: ReadRequest[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; found.length < mostRequests; ) {
+    const rows = read.all(id, before);
+    for (const row of rows) found.push(readRequest(row));
+    await setImmediate();
+    if (rows.length < rowsPerPiece) return { requests: found.reverse(), isComplete: true };
+    before = Number(rows.at(-1)?.seq);
+  }
+  return { requests: found.reverse(), isComplete: false };
+}
+
+function viewOf(row: Row, { requests, isComplete }: SessionRead): SessionView {
+  const places = placesOf(requests);
+  const last = requests.at(-1);
+  return {
+    id: text(row.id) ?? '',
+    keyId: text(row.key_id),
+    groupId: text(row.group_id),
+    client: text(row.client),
+    firstAt: requests[0]?.startedAt ?? 0,
+    lastAt: last ? Math.round(last.startedAt + (last.totalMs ?? 0)) : 0,
+    running: requests.filter(({ outcome }) => outcome === null).length,
+    turns: places.at(-1)?.turn ?? 0,
+    stoppedAt: number(row.stopped_at),
+    isComplete,
+    ...sumsOf(requests),
+  };
+}

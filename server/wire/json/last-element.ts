@@ -1,0 +1,36 @@
+import type { ByteRange } from './json-scan.ts';
+import { isEscaped } from './json-tokens.ts';
+
+const quote = 0x22;
+const comma = 0x2c;
+const openers = new Set<number | undefined>([0x5b, 0x7b]);
+const closers = new Set<number | undefined>([0x5d, 0x7d]);
+
+/**
+ * The range of a list's last element, with white space around it; null if the list is empty, or the element is longer than
+ * `maxBytes`. Reads backwards, so that the cost is that of the element and not of the list. `list`: valid JSON from `[` to `]`.
+ */
+export function lastElement(list: Buffer, maxBytes: number): ByteRange | null {
+  const end = list.length - 1;
+  const first = Math.max(0, end - maxBytes);
+  let depth = 0;
+  for (let at = end - 1; at > first; at--) {
+    const byte = list[at];
+    if (byte === quote) at = openingQuote(list, at);
+    else if (closers.has(byte)) depth++;
+    else if (openers.has(byte)) depth--;
+    else if (byte === comma && depth === 0) return { start: at + 1, end };
+  }
+  return first > 0 || list.subarray(1, end).toString('latin1').trim() === '' ? null : { start: 1, end };
+}
+
+/** Offset of the quote that opens the string which `closing` ends. */
+function openingQuote(list: Buffer, closing: number): number {
+  let at = closing - 1;
+  while (at > 0) {
+    at = list.lastIndexOf(quote, at);
+    if (at <= 0 || !isEscaped(list, 0, at)) break;
+    at--;
+  }
+  return at;
+}

@@ -1,0 +1,43 @@
+import type { RequestSession } from '../contract/ledger.ts';
+import { JsonNames } from './json/json-names.ts';
+import { fieldValue, type JsonField, peekJson } from './json/json-peek.ts';
+import { lastElement } from './json/last-element.ts';
+import type { RequestView } from './wire.ts';
+
+/** A longer last message is not examined. */
+const maxBytes = 256 * 1024;
+/** Marks stand at the beginning of a part; a part of this length or more is text or an image. */
+const markedBytes = 64 * 1024;
+const quote = 0x22;
+const names = new JsonNames(['role', 'type']);
+/** Anthropic, Gemini (in both spellings that it accepts), Converse. A quote within a text is escaped, so no text looks like these. */
+const resultMarks = ['"tool_result"', '"functionResponse"', '"function_response"', '"toolResult"'];
+
+/** Whether the conversation ends with something that a person said, or with the results of tools. */
+export function turnStepOf(body: RequestView): RequestSession['step'] {
+  const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
+  if (!said) return null;
+  if (said[0] === quote) return 'prompt';
+  const last = lastElement(said, maxBytes);
+  if (!last) return null;
+  const message = said.subarray(last.start, last.end);
+  const peek = peekJson(message, names);
+  if (!peek.ok) return null;
+  const role = wordAt(message, peek.fields.get('role'));
+  // OpenAI's Responses: `function_call_output`, `custom_tool_call_output`, `local_shell_call_output` …
+  if (role === 'tool' || role === 'function' || wordAt(message, peek.fields.get('type')).endsWith('_output'))
+    return 'tools';
+  const beginning = message.subarray(0, markedBytes);
+  if (resultMarks.some((mark) => beginning.includes(mark))) return 'tools';
+  return role === 'user' ? 'prompt' : null;
+}
+
+function wordAt(message: Buffer, field: JsonField | undefined): string {
+  if (!field || field.end - field.start > 100) return '';
+  try {
+    const value = fieldValue(message, field);
+    return typeof value === 'string' ? value : '';
+  } catch {
+    return '';
+  }
+}

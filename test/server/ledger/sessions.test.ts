@@ -1,0 +1,179 @@
+/** Sessions in the ledger: what is listed and summed, and how many rows that reads. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RequestRecord, RequestSession } from '../../../server/contract/ledger.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
+import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { clockAt, finishedRow, noon, silent, startedRow } from './records.ts';
+
+let database: Database;
+let ledger: Ledger;
+let nowMs = noon;
+beforeEach(() => {
+  database = openDatabase(':memory:');
+  nowMs = noon;
+  ledger = createLedger({ database, log: silent, now: () => nowMs, sweepClock: clockAt(() => nowMs) });
+});
+afterEach(() => {
+  ledger.close();
+  database.close();
+});
+
+const idOf = (number: number) => `ses_${String(number).padStart(16, '0')}`;
+const session = (number: number, step: RequestSession['step'] = 'prompt', thread = 'aaaaaaaa'): RequestSession => ({
+  id: idOf(number),
+  thread,
+  step,
+});
+
+let count = 0;
+function add(more: Partial<RequestRecord>): string {
+  const id = `req_${++count}`;
+  ledger.finished(finishedRow(id, more));
+  return id;
+}
+
+test('a session sums what its requests used, cost and failed', async () => {
+  add({ session: session(1), costUsd: 0.25, usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 } });
+  add({ session: session(1, 'tools'), costUsd: null, usage: null, outcome: 'error', provider: null, attempts: [] });
+  add({ session: session(1, 'tools'), costUsd: 0.5, modelServed: 'gpt-y', startedAt: noon + 60_000 });
+  add({ session: null });
+  const { sessions } = await ledger.listSessions({});
+  expect(sessions).toEqual([
+    expect.objectContaining({
+      id: idOf(1),
+      keyId: 'k1',
+      client: 'OpenAI/JS 7.55.0',
+      requests: 3,
+      turns: 1,
+      errors: 1,
+      inputTokens: 20,
+      cachedInputTokens: 4,
+      costUsd: 0.75,
+      unpricedRequests: 0,
+      models: ['gpt-x', 'gpt-y'],
+      firstAt: noon,
+      lastAt: noon + 60_020,
+      stoppedAt: null,
+    }),
+  ]);
+});
+
+test('sessions are listed by their last request and page by page', async () => {
+  for (const number of [1, 2, 3, 1]) add({ session: session(number) });
+  const first = await ledger.listSessions({ limit: 2 });
+  expect(first.sessions.map(({ id }) => id)).toEqual([idOf(1), idOf(3)]);
+  const second = await ledger.listSessions({ limit: 2, before: first.next ?? 0 });
+  expect(second.sessions.map(({ id }) => id)).toEqual([idOf(2)]);
+  expect(second.next).toBeNull();
+});
+
+test('a filter leaves the sessions of a key, a client or a time, and stopped ones', async () => {
+  add({ session: session(1), keyId: 'k2', client: 'codex' });
+  add({ session: session(2), startedAt: noon + 3_600_000 });
+  const ids = async (filter: object) => (await ledger.listSessions(filter)).sessions.map(({ id }) => id);
+  expect(await ids({ keyId: 'k2' })).toEqual([idOf(1)]);
+  expect(await ids({ client: 'codex' })).toEqual([idOf(1)]);
+  expect(await ids({ sinceMs: noon + 60_000 })).toEqual([idOf(2)]);
+  expect(ledger.setStopped(idOf(2), noon)).toBe(true);
+  expect(await ids({ stopped: true })).toEqual([idOf(2)]);
+  expect(ledger.stoppedSessions()).toEqual([idOf(2)]);
+  expect(ledger.setStopped(idOf(9), noon)).toBe(false);
+});
+
+test('a running request is counted, and its reservation is not shown', async () => {
+  ledger.started(startedRow('req_running', { session: session(1) }), { usage: { inputTokens: 999 }, costUsd: 9 });
+  expect((await ledger.listSessions({})).sessions).toMatchObject([
+    { running: 1, requests: 1, inputTokens: 0, costUsd: null, client: null },
+  ]);
+});
+
+test('a request joins its session after it was recorded, or while it runs', async () => {
+  const first = add({});
+  ledger.joined({ requestId: first, startedAt: noon, session: session(1) });
+  add({ session: session(1, 'tools') });
+  ledger.started(startedRow('req_running'));
+  ledger.flush();
+  ledger.joined({ requestId: 'req_running', startedAt: noon, session: session(2) });
+  add({ session: session(2) });
+  const { sessions } = await ledger.listSessions({});
+  expect(sessions.map(({ id, requests }) => [id, requests])).toEqual([
+    [idOf(2), 2],
+    [idOf(1), 2],
+  ]);
+});
+
+test('a session whose requests have expired is forgotten', async () => {
+  add({ session: session(1) });
+  ledger.flush();
+  nowMs = noon + 91 * 86_400_000;
+  add({ session: session(2), startedAt: nowMs });
+  ledger.flush();
+  await ledger.sweep();
+  expect(database.prepare('SELECT id FROM sessions').all()).toEqual([{ id: idOf(2) }]);
+});
+
+describe('a session in full', () => {
+  const usage = (inputTokens: number, cachedInputTokens: number, cacheWriteTokens = 0) => ({
+    usage: { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens: 1 },
+  });
+  const requestsOf = async () => (await ledger.getSession(idOf(1)))?.requests ?? [];
+
+  test('points at prefixes that changed, and not at those that were read', async () => {
+    add({ session: session(1), ...usage(10_000, 0, 9_000) });
+    add({ session: session(1, 'tools'), ...usage(12_000, 9_000, 2_000) });
+    add({ session: session(1, 'tools'), ...usage(14_000, 0, 13_000) });
+    const losses = (await requestsOf()).map(({ cacheLoss }) => cacheLoss);
+    expect(losses).toEqual([null, null, { cause: 'prefix', tokens: 11_000 }]);
+  });
+
+  test('tells a pause and another model from a changed prefix', async () => {
+    add({ session: session(1), ...usage(10_000, 9_000) });
+    add({ session: session(1), ...usage(10_000, 0, 9_000), startedAt: noon + 301_000 });
+    add({ session: session(1), ...usage(10_000, 0), startedAt: noon + 302_000, modelServed: 'gpt-y' });
+    const read = await requestsOf();
+    expect(read.map(({ cacheLoss }) => cacheLoss?.cause ?? null)).toEqual([null, 'pause', 'target']);
+    expect(read.map(({ modelBefore }) => modelBefore)).toEqual([null, null, 'gpt-x']);
+  });
+
+  test('says nothing of an input that became shorter, except that it did', async () => {
+    add({ session: session(1), ...usage(10_000, 9_000) });
+    add({ session: session(1), ...usage(2_000, 0) });
+    expect((await requestsOf()).map(({ cacheLoss, isShorter }) => [cacheLoss, isShorter])).toEqual([
+      [null, false],
+      [null, true],
+    ]);
+  });
+
+  test('has its turns with their sums', async () => {
+    add({ session: session(1), costUsd: 1 });
+    add({ session: session(1, 'prompt', 'bbbbbbbb'), costUsd: 2 });
+    add({ session: session(1, 'tools'), costUsd: 4, startedAt: noon + 1_000 });
+    add({ session: session(1), costUsd: 8, startedAt: noon + 2_000 });
+    const full = await ledger.getSession(idOf(1));
+    expect(full?.turns).toMatchObject([
+      { turn: 1, requests: 3, costUsd: 7, startedAt: noon, endedAt: noon + 1_020 },
+      { turn: 2, requests: 1, costUsd: 8 },
+    ]);
+    expect(full?.requests.map(({ thread }) => thread)).toEqual([0, 1, 0, 0]);
+    expect(full?.session.turns).toBe(2);
+  });
+
+  test('is null for an unknown id', async () => {
+    expect(await ledger.getSession(idOf(1))).toBeNull();
+  });
+});
+
+test('lists and sessions are read by index', () => {
+  const plan = (sql: string) =>
+    database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail))
+      .join('; ');
+  expect(plan('SELECT * FROM sessions WHERE last_seq < 9 ORDER BY last_seq DESC LIMIT 50')).toBe(
+    'SEARCH sessions USING INDEX sessions_by_use (last_seq<?)',
+  );
+  expect(plan("SELECT id FROM requests WHERE session = 'x' AND seq < 9 ORDER BY seq DESC LIMIT 9")).toBe(
+    'SEARCH requests USING INDEX requests_by_session (session=? AND seq<?)',
+  );
+});
