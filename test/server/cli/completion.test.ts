@@ -42,7 +42,7 @@ test.each([
 });
 
 test('commands that are not meant for people are not offered', async () => {
-  expect(await offered('comp')).toEqual(['completion']);
+  expect(await offered('comple')).toEqual(['completion']);
 });
 
 const hasShell = (name: string) => {
