@@ -8,7 +8,7 @@ import { type CassetteMode, OpenCassette } from '../../../server/cassettes/desk.
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
-import { completion, sendStream, streamOf } from '../../support/strict-chat.ts';
+import { chunk, completion, sendStream, streamOf } from '../../support/strict-chat.ts';
 import {
   eventStream,
   json,
@@ -438,7 +438,7 @@ test('what a client did not wait for is recorded as far as it was sent', async (
   const begun = Promise.withResolvers<void>();
   upstream.answer((_request, response) => {
     eventStream(response);
-    response.write(streamOf([{ content: 'Hello' }]).slice(0, -14), () => begun.resolve());
+    response.write(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello' }), () => begun.resolve());
   });
   const { cassette, gateway } = await open('record');
   const leave = new AbortController();
