@@ -136,8 +136,10 @@ class ApiRequest {
     const sent = received instanceof Promise ? await received : received;
     this.#exchange.capture?.received(sent);
     const { keptResponses, cassette } = this.#ports;
-    this.#body = sent;
-    if (cassette && (await this.#exchange.replay(cassette, match, sent))) return this.#noteBody(sent, held);
+    if (cassette) {
+      this.#noteBody(sent, held);
+      if (await this.#exchange.replay(cassette, match, sent)) return;
+    }
     const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
     if (kept) return this.#tell(kept);
     const previousId = sent.fields.previousResponseId;

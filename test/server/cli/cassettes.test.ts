@@ -94,6 +94,18 @@ test('the exit code is that of the program', async () => {
   expect(ended).toMatchObject({ code: 7, stderr: `Cassette ${cassette}: 0 replayed, 0 without a recording.\n` });
 });
 
+test('recordings that cannot be written fail a run that would have passed, and its requests go on', async () => {
+  const cassette = join(temporaryFolder(), 'cassette');
+  const removes = `require('node:fs').rmSync(${JSON.stringify(cassette)}, { recursive: true });`;
+  const program = [process.execPath, '-e', `${removes}(async () => {${asks}})()`, 'Hello'];
+  const { code, stdout, stderr } = await runCli(['record', '--cassette', cassette, '--', ...program]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ answers: [[200, null, expect.any(String)]] });
+  expect(stderr).toMatch(
+    /^The recording 0001-\S+ could not be written to .*\nCassette .*: 0 recorded, 1 could not be written\.\n$/,
+  );
+});
+
 describe('a cassette that cannot be used', () => {
   const replay = (cassette: string) => runVerb(['replay', '--cassette', cassette, '--', 'true']);
 

@@ -8,7 +8,7 @@ import { type CassetteMode, OpenCassette } from '../../../server/cassettes/desk.
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
-import { completion, sendStream, streamOf } from '../../support/strict-chat.ts';
+import { chunk, completion, sendStream, streamOf } from '../../support/strict-chat.ts';
 import {
   eventStream,
   json,
@@ -74,6 +74,8 @@ describe('the official clients', () => {
     expect(data).toEqual(first);
     expect(response.headers.get('x-sluice-replay')).toBe('hit');
     expect(cassette.summary).toMatchObject({ hits: 1, misses: 0, unused: [] });
+    const row = { modelAsked: 'gpt-x', outcome: 'ok', status: 200, provider: null, usage: null, costUsd: 0 };
+    expect(await gateway.record()).toMatchObject({ ...row, attempts: [] });
   });
 
   test('of Anthropic get the recorded stream, translated from another API when it was recorded', async () => {
@@ -430,4 +432,27 @@ test('the pieces of a stream come at the recorded times if the pace says so', as
   const { text } = await ask(gateway, { ...hello, stream: true });
   expect(text).toBe('data: {"first":true}\n\ndata: {"last":true}\n\n');
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(399);
+});
+
+test('what a client did not wait for is recorded as far as it was sent', async () => {
+  const begun = Promise.withResolvers<void>();
+  upstream.answer((_request, response) => {
+    eventStream(response);
+    response.write(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'Hello' }), () => begun.resolve());
+  });
+  const { cassette, gateway } = await open('record');
+  const leave = new AbortController();
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal: leave.signal };
+  const response = await gateway.fetch('/chat/completions', {
+    ...init,
+    body: JSON.stringify({ ...hello, stream: true }),
+  });
+  await begun.promise;
+  await response.body?.getReader().read();
+  leave.abort();
+  await gateway.record();
+  await cassette.close();
+  const [[, exchange] = ['', null]] = recordings();
+  expect(exchange?.response.ended).toBe('client-left');
+  expect(JSON.stringify(exchange?.response.body)).toContain('"delta":{"content":"Hello"}');
 });
