@@ -60,9 +60,32 @@ export type TelemetrySettings = z.infer<typeof telemetrySchema>;
 export const webhookEvents = ['budget', 'provider-down', 'provider-up'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
+/** Chats' addresses let whoever knows them post, by a long random part. */
+const secretPartLength = 20;
+
+function hasSecretPart(address: string): boolean {
+  return address
+    .split(/[/?&=#]/)
+    .some((part) => part.length >= secretPartLength && /^[\w-]+$/.test(part) && /\d/.test(part));
+}
+
+const webhookUrl = z
+  .string()
+  .max(2_000)
+  .superRefine((text, context) => {
+    if (isReference(text)) return;
+    if (!isToolUrl(text)) {
+      const message =
+        'use an address that begins with http:// or https://, without user and password, or env:NAME or file:PATH';
+      context.addIssue({ code: 'custom', message });
+    } else if (hasSecretPart(text)) {
+      context.addIssue({ code: 'custom', message: 'this address looks like a secret: use env:NAME or file:PATH' });
+    }
+  });
+
 export const webhookSchema = z.strictObject({
   /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, as those of chats are. */
-  url: z.union([secretReference, toolUrl]),
+  url: webhookUrl,
   /** The events that are sent; default: all. */
   events: z
     .array(z.enum(webhookEvents))

@@ -9,7 +9,7 @@ import type { Transport } from '../../../server/transport/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { type ControlGateway, gatherEvents, startControlGateway } from '../control/control-gateway.ts';
+import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from '../control/control-gateway.ts';
 
 interface Received {
   path: string;
@@ -142,6 +142,19 @@ describe('webhooks of a gateway', () => {
     for (const planted of ['planted', 'upstream-secret', 'sk-test']) {
       expect(JSON.stringify(first)).not.toContain(planted);
     }
+  });
+
+  test.each([
+    ['https://hooks.chat.example/services/T0000/B0000/aB3dE6gH9jK2mN5pQ8sT1vW4', 'looks like a secret'],
+    ['https://me:planted@chat.example/hook', 'use an address'],
+    ['chat.example/hook', 'use an address'],
+  ])('are refused with the address %s', async (url, reason) => {
+    await start({});
+    const update = sluice.gateway.execute({ type: 'settings.update', changes: { webhooks: [{ url }] } });
+    const refusal = await refusalOf(update);
+    expect(refusal.message).toMatch(/^webhooks\.0\.url: /);
+    expect(refusal.message).toContain(reason);
+    expect(refusal.message).not.toMatch(/planted|aB3d/);
   });
 
   test('are left out if their secret is missing', async () => {
