@@ -8,7 +8,7 @@ import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 const open = openInSuite();
 
 test.each(appearances)(
-  'a session is followed, opened from a request and stopped at $width px, $colorScheme, $locale',
+  'a session is followed, shown by turn and stopped at $width px, $colorScheme, $locale',
   async ({ width, colorScheme, locale }) => {
     const opened = await open({
       screen: '/sessions',
