@@ -84,6 +84,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice faults run --profile rough -- npm test',
     'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
   ],
+  'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [
