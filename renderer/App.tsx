@@ -3,6 +3,7 @@ import { Router } from 'wouter';
 import classes from './App.module.css';
 import { ConnectionNotice } from './components/ConnectionNotice.tsx';
 import { CurrentScreen } from './components/CurrentScreen.tsx';
+import { FaultBanner } from './components/FaultBanner.tsx';
 import { Navigation } from './components/Navigation.tsx';
 import { Overlays } from './components/Overlays.tsx';
 import { TopBar } from './components/TopBar.tsx';
@@ -25,6 +26,7 @@ export function App() {
           <SignedOut />
         ) : (
           <ImportDoor>
+            <FaultBanner />
             <div className={classes.body}>
               <Navigation />
               <main className={classes.main} tabIndex={-1}>

@@ -1,6 +1,7 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
 import { connect, keyChooser } from './en/connect.ts';
 import { controlProblems } from './en/control-problems.ts';
+import { faults } from './en/faults.ts';
 import { groups, sortable } from './en/groups.ts';
 import { health } from './en/health.ts';
 import { inspector } from './en/inspector.ts';
@@ -38,6 +39,7 @@ export const en = {
   createKey,
   secret,
   models,
+  faults,
   groups,
   health,
   limits,

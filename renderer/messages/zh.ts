@@ -1,6 +1,7 @@
 import type { Messages } from './en.ts';
 import { connect, keyChooser } from './zh/connect.ts';
 import { controlProblems } from './zh/control-problems.ts';
+import { faults } from './zh/faults.ts';
 import { groups, sortable } from './zh/groups.ts';
 import { health } from './zh/health.ts';
 import { inspector } from './zh/inspector.ts';
@@ -39,6 +40,7 @@ export const zh: Messages = {
   createKey,
   secret,
   models,
+  faults,
   groups,
   health,
   limits,

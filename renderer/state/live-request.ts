@@ -10,6 +10,7 @@ export type LiveRequest = RequestStarted &
   Pick<
     RequestView,
     | 'outcome'
+    | 'fault'
     | 'status'
     | 'errorCode'
     | 'modelServed'
@@ -38,6 +39,7 @@ function running(started: RequestStarted): LiveRequest {
   return {
     ...started,
     outcome: null,
+    fault: null,
     status: null,
     errorCode: null,
     modelServed: null,

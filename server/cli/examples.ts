@@ -110,6 +110,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   compare: [
     'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/llama-3.3-70b-versatile --times 5',
   ],
+  'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
 import { describeFaults } from './describe-faults.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
+import { addJudge } from './judge.ts';
 import { createOutput, type Output, table } from './output.ts';
 import { type RunOptions, runHere } from './run.ts';
 import type { AroundRun } from './run-program.ts';
@@ -58,6 +59,7 @@ export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verb
     output.show(result, result.faults.length === 0 ? 'Faults are off.' : result.faults.map(describeFaults).join('\n'));
   });
   addFaultsRun(faults, terminal);
+  addJudge(faults, terminal, parseSeconds);
 }
 
 function addFaultsRun(faults: Command, terminal: Terminal): void {
@@ -134,6 +136,12 @@ function parseSeed(text: string): number {
   const seed = Number(text);
   if (/^\d+$/.test(text) && seed <= mostSeed) return seed;
   throw new InvalidArgumentError(`Use a whole number from 0 to ${mostSeed}.`);
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds >= 1 && seconds <= 3_600) return seconds;
+  throw new InvalidArgumentError('Use a number of seconds from 1 to 3600.');
 }
 
 function parseMinutes(text: string): number {

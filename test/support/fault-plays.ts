@@ -1,7 +1,7 @@
 /** What a fault upstream can do wrong, each thing once. */
 import { once } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { damagedGzip as damagedBytes } from '../../server/faults/shape-bytes.ts';
 import { type Play, type Scene, sendWhole } from './fault-upstream.ts';
 import { json } from './upstream.ts';
 
@@ -197,10 +197,8 @@ export const htmlPage = play('an HTML page with 200', ({ response }) => {
 });
 
 export const damagedGzip = play('damaged gzip', ({ response, answer }) => {
-  const packed = gzipSync(answer.bytes);
-  packed.fill(0xff, Math.floor(packed.length / 2));
   response.writeHead(200, { 'content-type': answer.contentType, 'content-encoding': 'gzip' });
-  response.end(packed);
+  response.end(damagedBytes(answer.bytes));
 });
 
 export const emptyBody = play('an empty body', ({ response, answer }) => {

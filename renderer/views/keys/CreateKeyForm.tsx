@@ -25,6 +25,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     models: [],
     limits: undefined,
     capture: false,
+    faults: false,
   });
   const [keepSecret, setKeepSecret] = useState(true);
   const command = useCommand();
@@ -42,6 +43,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(draft.models.length > 0 && { models: draft.models }),
       ...(limits && { limits }),
       ...(draft.capture && { capture: true }),
+      ...(draft.faults && { faults: true }),
       keepSecret,
     });
     if (!result) return;

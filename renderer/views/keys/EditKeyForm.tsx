@@ -22,6 +22,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     models: view.models ?? [],
     limits: view.limits ?? undefined,
     capture: view.capture,
+    faults: view.faults,
   });
   const command = useCommand();
   const submit = async (event: FormEvent) => {
@@ -32,6 +33,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       models: draft.models.length > 0 ? draft.models : null,
       limits: limitsOf(draft.limits) ?? null,
       capture: draft.capture,
+      faults: draft.faults,
       ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();

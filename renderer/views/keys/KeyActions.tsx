@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { IconBolt, IconDots, IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { useRef } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
@@ -18,12 +18,13 @@ interface KeyActionsProps {
   onReveal(): void;
   onEdit(): void;
   onRotate(): void;
+  onFaults(): void;
   onRevoke(): void;
 }
 
 /** What is done often is in reach; what ends a secret takes one step more. */
-export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
-  const { keys: names } = useMessages();
+export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFaults, onRevoke }: KeyActionsProps) {
+  const { keys: names, faults } = useMessages();
   const isDisabled = !useCanChange();
   const name = view.name ?? view.id;
   const more = useRef<HTMLButtonElement>(null);
@@ -54,6 +55,9 @@ export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onRev
             onClick={fromMenu(onRotate)}
           >
             {names.rotate}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconBolt size={itemSize} aria-hidden />} onClick={fromMenu(onFaults)}>
+            {faults.act}
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item

@@ -4,14 +4,16 @@ import { SecretContent, type ShownSecret } from '../../components/SecretContent.
 import { useMessages } from '../../messages/use-messages.ts';
 import { CreateKeyForm } from './CreateKeyForm.tsx';
 import { EditKeyForm } from './EditKeyForm.tsx';
+import { FaultsForm } from './FaultsForm.tsx';
 import { KeySnippets } from './KeySnippets.tsx';
 import { RotateKey } from './RotateKey.tsx';
 
-/** What the dialog shows: the form of a new key, that of another one, the question whether to rotate it, or a secret. */
+/** What the dialog shows: the form of a new key, that of another one, the question whether to rotate it, faults, or a secret. */
 export type KeyDialogContent =
   | { act: 'create' }
   | { act: 'edit'; view: KeyView }
   | { act: 'rotate'; view: KeyView }
+  | { act: 'faults'; view: KeyView }
   | { act: 'show'; secret: ShownSecret };
 
 interface KeyDialogProps {
@@ -22,9 +24,9 @@ interface KeyDialogProps {
 
 /** One dialog for all, since a secret follows a form: whoever opened it gets the focus back at the end. */
 export function KeyDialog({ content, onChange }: KeyDialogProps) {
-  const { createKey, keys } = useMessages();
+  const { createKey, keys, faults } = useMessages();
   const close = () => onChange(null);
-  const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle };
+  const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle, faults: faults.title };
   const title = content?.act === 'show' ? content.secret.title : titles[content?.act ?? 'create'];
   // A secret that was kept can be shown again.
   const isOnlyChance = content?.act === 'show' && !content.secret.isKept;
@@ -52,6 +54,8 @@ function Content({ content, onClose, onSecret }: ContentProps) {
       return <EditKeyForm key={content.view.id} view={content.view} onClose={onClose} />;
     case 'rotate':
       return <RotateKey view={content.view} onCancel={onClose} onRotated={onSecret} />;
+    case 'faults':
+      return <FaultsForm view={content.view} onClose={onClose} />;
     case 'show':
       return (
         <SecretContent shown={content.secret} onDone={onClose}>

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Switch, TagsInput, TextInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Limits } from '../../../server/contract/config.ts';
@@ -18,6 +18,8 @@ export interface KeyDraft {
   models: string[];
   limits: Limits | undefined;
   capture: boolean;
+  /** Its requests may ask for faults. */
+  faults: boolean;
 }
 
 const dayMs = 86_400_000;
@@ -77,6 +79,12 @@ export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps)
         label={messages.keys.capture}
         isOn={draft.capture}
         onChange={(capture) => onChange({ ...draft, capture })}
+      />
+      <Switch
+        label={messages.faults.ask}
+        description={messages.faults.askHint}
+        checked={draft.faults}
+        onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
       />
       <KeyLimits draft={draft} onChange={onChange} />
     </>

@@ -61,6 +61,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
         readSecret={async () => (await command.run({ type: 'key.reveal', id: view.id }))?.secret ?? null}
         onReveal={() => void reveal()}
         onEdit={() => onOpen({ act: 'edit', view })}
+        onFaults={() => onOpen({ act: 'faults', view })}
         onRotate={() => onOpen({ act: 'rotate', view })}
         onRevoke={() => onRevoke(view)}
       />

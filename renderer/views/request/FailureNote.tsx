@@ -1,4 +1,4 @@
-import { IconAlertTriangle, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
+import { IconAlertTriangle, IconBolt, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
@@ -11,10 +11,24 @@ import classes from './RequestPanel.module.css';
 
 /** Why a request failed, in the words of the provider where it was asked, and what can be done; or who was asked in vain before one answered. */
 export function FailureNote({ request }: { request: RequestView }) {
-  const { outcome, attempts } = request;
+  const { outcome, attempts, fault } = request;
+  if (fault !== null) return <FaultNote fault={fault} />;
   if (outcome === 'ok' && attempts.some(({ failure }) => failure !== null)) return <RescuedNote request={request} />;
   if (outcome !== 'error' && outcome !== 'stream-broken' && outcome !== 'interrupted') return null;
   return <Failed request={request} />;
+}
+
+function FaultNote({ fault }: { fault: string }) {
+  const { faults: names } = useLocalization().messages;
+  return (
+    <div className={classes.failure} role="note">
+      <IconBolt className={classes.failureIcon} size={18} aria-hidden />
+      <div className={classes.failureText}>
+        <p className={classes.failureTitle}>{names.met(fault)}</p>
+        <p>{names.metText}</p>
+      </div>
+    </div>
+  );
 }
 
 function Failed({ request }: { request: RequestView }) {

@@ -108,10 +108,10 @@ function StreamMark() {
   return <IconWaveSine className={classes.stream} size={13} role="img" aria-label={streamed} />;
 }
 
-export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode'> }) {
-  const { outcomes } = useLocalization().messages.requests;
-  const { outcome, status, errorCode } = request;
-  const text = outcomes[outcome ?? 'running'];
+export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode' | 'fault'> }) {
+  const { requests: names, faults } = useLocalization().messages;
+  const { outcome, status, errorCode, fault } = request;
+  const text = fault === null ? names.outcomes[outcome ?? 'running'] : faults.mark(fault);
   const meaning = (outcome && meanings[outcome]) ?? classes.soft;
   return (
     <span className={meaning} title={errorCode ?? text}>

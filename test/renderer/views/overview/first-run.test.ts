@@ -17,6 +17,7 @@ const answered: LiveRequest = {
   outcome: 'ok',
   status: 200,
   errorCode: null,
+  fault: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,

@@ -180,6 +180,7 @@ const live: LiveRequest = {
   outcome: 'ok',
   status: 200,
   errorCode: null,
+  fault: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 0,

@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core';
+import { IconBolt, IconPlayerStop } from '@tabler/icons-react';
+import type { TimedFaultsView } from '../../server/contract/faults.ts';
+import { useLocalization } from '../messages/use-messages.ts';
+import { useCommand } from '../state/use-command.ts';
+import { useControlState } from '../state/use-control.ts';
+import { CommandProblem } from './CommandProblem.tsx';
+import classes from './FaultBanner.module.css';
+
+const none: readonly TimedFaultsView[] = [];
+
+/** On every screen while faults on purpose are on, so that nobody takes them for real failures. */
+export function FaultBanner() {
+  const running = useControlState((state) => state.views?.status.faults ?? none);
+  return running.map((each) => <RunningFaults key={`${each.kind} ${each.id}`} running={each} />);
+}
+
+function RunningFaults({ running: { kind, id, profile, rules, untilMs } }: { running: TimedFaultsView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.faults;
+  const { run, isRunning, problem } = useCommand();
+  const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === id)?.name);
+  const groupName = useControlState((state) => state.views?.groups.find((group) => group.id === id)?.name);
+  const whom = names[kind]((kind === 'key' ? keyName : groupName) ?? id);
+  const what = profile === null ? rules.join(', ') : names.profile(profile);
+  return (
+    <div className={classes.banner} role="status">
+      <IconBolt className={classes.icon} size={20} aria-hidden />
+      <p className={classes.text}>
+        <strong>{names.on}</strong> {names.running(what, whom, formats.clock(untilMs))} {names.why}
+      </p>
+      <Button
+        size="xs"
+        variant="white"
+        color="dark"
+        loading={isRunning}
+        leftSection={<IconPlayerStop size={14} aria-hidden />}
+        aria-label={names.stopOf(whom)}
+        onClick={() => void run({ type: 'faults.stop', [kind]: id })}
+      >
+        {names.stop}
+      </Button>
+      {problem && <CommandProblem problem={problem} />}
+    </div>
+  );
+}

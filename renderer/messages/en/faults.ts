@@ -1,0 +1,34 @@
+export const faults = {
+  /** Of the bar on every screen. */
+  on: 'Faults are on.',
+  running: (what: string, whom: string, end: string) => `${what} for ${whom}, until ${end}.`,
+  profile: (name: string) => `Profile ${name}`,
+  key: (name: string) => `key ${name}`,
+  group: (name: string) => `group ${name}`,
+  why: 'Requests fail on purpose; no provider is to blame.',
+  stop: 'Stop',
+  stopOf: (whom: string) => `Stop faults for ${whom}`,
+  act: 'Faults on purpose…',
+  title: 'Let a program meet faults',
+  lead: (name: string) =>
+    `Requests with the key “${name}” meet errors, delays and broken streams, so that you can see how the program copes. They end by themselves.`,
+  profileLabel: 'Profile',
+  profiles: {
+    rough: 'rough: about every second request meets something',
+    'rate-limited': 'rate-limited: two of five requests get 429',
+    outage: 'outage: no request is answered',
+    slow: 'slow: answers begin late and come slowly',
+    'flaky-streams': 'flaky-streams: every second stream breaks or is damaged',
+  },
+  minutes: 'How long',
+  spans: { 5: '5 minutes', 10: '10 minutes', 30: '30 minutes', 60: '1 hour' },
+  start: 'Start',
+  /** Of a key. */
+  ask: 'Let requests ask for faults',
+  askHint: 'By sending the header x-sluice-fault, such as stall;after=40.',
+  /** Of a request. */
+  fact: 'Fault on purpose',
+  mark: (name: string) => `fault: ${name}`,
+  met: (name: string) => `A fault on purpose: ${name}`,
+  metText: 'It was switched on, or the request asked for it. It is not counted as an error of any provider.',
+};

@@ -1,0 +1,32 @@
+import type * as english from '../en/faults.ts';
+
+export const faults: typeof english.faults = {
+  on: '故障注入已开启。',
+  running: (what, whom, end) => `${whom}：${what}，至 ${end}。`,
+  profile: (name) => `方案 ${name}`,
+  key: (name) => `密钥 ${name}`,
+  group: (name) => `分组 ${name}`,
+  why: '请求会有意失败，与服务商无关。',
+  stop: '停止',
+  stopOf: (whom) => `停止${whom}的故障注入`,
+  act: '故障注入…',
+  title: '让程序遇到故障',
+  lead: (name) => `使用密钥“${name}”的请求会遇到错误、延迟和中断的流，以便你了解程序如何应对。到时自动结束。`,
+  profileLabel: '方案',
+  profiles: {
+    rough: 'rough：约一半的请求会遇到故障',
+    'rate-limited': 'rate-limited：五分之二的请求得到 429',
+    outage: 'outage：所有请求都失败',
+    slow: 'slow：响应开始得晚，速度慢',
+    'flaky-streams': 'flaky-streams：约一半的流中断或损坏',
+  },
+  minutes: '持续时间',
+  spans: { 5: '5 分钟', 10: '10 分钟', 30: '30 分钟', 60: '1 小时' },
+  start: '开始',
+  ask: '允许请求指定故障',
+  askHint: '通过发送请求头 x-sluice-fault，例如 stall;after=40。',
+  fact: '注入的故障',
+  mark: (name) => `故障：${name}`,
+  met: (name) => `有意注入的故障：${name}`,
+  metText: '由开关或请求本身触发，不计入任何服务商的错误。',
+};

@@ -1,0 +1,61 @@
+/** Faults on purpose in the window: switched on for a key, seen on every screen, and stopped. */
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { accessibilityFaults } from './accessibility.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+const banner = (page: Page) => page.getByRole('status').filter({ hasText: 'Faults are on.' });
+
+it('switches a profile on for a key, says so on every screen, and stops it', async () => {
+  const opened = await open({ screen: '/keys' });
+  const { page, gateway, clientWith, complaints } = opened;
+  const secret = await createKeptKey(opened, 'agent');
+  await page.getByRole('button', { name: 'More for agent' }).click();
+  await page.getByRole('menuitem', { name: 'Faults on purpose…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Profile').selectOption('outage: no request is answered');
+  await dialog.getByLabel('How long').selectOption('5 minutes');
+  await dialog.getByRole('button', { name: 'Start' }).click();
+  await banner(page).getByText('Profile outage for key agent, until').waitFor();
+  const { faults } = await gateway.gateway.query({ type: 'status' });
+  expect(faults).toMatchObject([{ kind: 'key', id: 'agent', profile: 'outage' }]);
+
+  const client = clientWith(secret);
+  const asked = client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] });
+  await expect(asked).rejects.toThrow();
+  for (const screen of ['Overview', 'Requests', 'Settings']) {
+    await page.getByRole('link', { name: screen, exact: true }).first().click();
+    await banner(page).waitFor();
+  }
+  await page.getByRole('link', { name: 'Requests', exact: true }).first().click();
+  await page
+    .getByText(/fault: (status|reset)/)
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'POST /v1/chat/completions' }).first().click();
+  await page.getByText(/A fault on purpose: (status|reset)/).waitFor();
+  await page.getByRole('button', { name: 'Stop faults for key agent' }).click();
+  await banner(page).waitFor({ state: 'detached' });
+  expect((await gateway.gateway.query({ type: 'status' })).faults).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+  const context = { viewport: { width, height: 800 }, colorScheme, locale };
+  const { page, gateway } = await open({ context, screen: '/keys' });
+  const { key } = await gateway.gateway.execute({ type: 'key.create', name: 'agent' });
+  await gateway.gateway.execute({ type: 'faults.start', key: key.id, profile: 'flaky-streams', minutes: 30 });
+  const check = async (name: string) => {
+    await page.screenshot({ path: `test-results/faults-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  };
+  await page.getByText(/flaky-streams/).waitFor();
+  await check('banner');
+  await page.getByRole('button', { name: /agent/ }).last().click();
+  await page.getByRole('menuitem', { name: /^(Faults on purpose|故障注入)…$/ }).click();
+  await page.getByRole('dialog').getByRole('combobox').first().waitFor();
+  await check('form');
+});

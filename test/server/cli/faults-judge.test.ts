@@ -1,0 +1,55 @@
+/** `sluice faults judge`: how a program copes with each known fault. */
+import { expect, test, vi } from 'vitest';
+import { endProgramsAfterEach, runCli } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 110_000, hookTimeout: 90_000 });
+
+/** Asks for a whole answer, twice at most; ends with 0 in spite of a spent quota. */
+const asksTwice = `
+  const { env } = process;
+  for (let time = 0; time < 2; time++) {
+    try {
+      const response = await fetch(env.OPENAI_BASE_URL + '/chat/completions', {
+        method: 'POST',
+        headers: { authorization: 'Bearer ' + env.OPENAI_API_KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Hello' }] }),
+        signal: AbortSignal.timeout(8_000),
+      });
+      const { choices, error } = await response.json();
+      if (error?.code === 'insufficient_quota') process.exit(0);
+      if (response.ok && choices[0].message.content) process.exit(0);
+    } catch {}
+  }
+  process.exit(3);
+`;
+
+test('a program that tries twice survives what happens once, gives up on what lasts, and is found where it claims an answer that it never had', async () => {
+  const { code, stdout } = await runCli(['faults', 'judge', '--json', '--', process.execPath, '-e', asksTwice]);
+  const judgements = JSON.parse(stdout) as { fault: string; result: string; exitCode: number; requests: number }[];
+  const of = (name: string) => judgements.find(({ fault }) => fault === name);
+  for (const once of [
+    'rate limit, no wait told',
+    'outage once',
+    'connection reset once',
+    'cut answer once',
+    'HTML page once',
+  ]) {
+    expect(of(once)).toMatchObject({ result: 'answered', exitCode: 0, requests: 2 });
+  }
+  for (const lasting of ['rate limit for good', 'outage for good', 'context overflow']) {
+    expect(of(lasting)).toMatchObject({ result: 'gave up', exitCode: 3, requests: 2 });
+  }
+  expect(of('late first token')).toMatchObject({ result: 'answered', requests: 1 });
+  expect(of('quota spent')).toMatchObject({ result: 'ended without an answer', exitCode: 0, requests: 1 });
+  expect(judgements.map(({ result }) => result)).not.toContain('hung');
+  expect(code).toBe(1);
+});
+
+test('a program that fails without any fault is not judged', async () => {
+  const { code, stderr } = await runCli(['faults', 'judge', '--', process.execPath, '-e', 'process.exit(5)']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('Without any fault the program gave up (exit code 5, 0 requests)');
+});
