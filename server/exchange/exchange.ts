@@ -148,8 +148,10 @@ export class Exchange {
   /** Throws GatewayError `session_stopped`. */
   #holdToSession({ route }: RouteMatch, keyId: string, body: RequestBody): void {
     const { sessions } = this.#ports;
-    const { method, headers } = this.#options.request;
-    if (method !== 'POST') return;
+    const { request, snapshot } = this.#options;
+    const { method, headers } = request;
+    const { sessions: grouped } = snapshot.settings;
+    if (grouped === 'off' || method !== 'POST') return;
     const mark = sessions.markFor({
       requestId: this.#trace.id,
       startedAt: this.#trace.startedAt,
@@ -157,6 +159,7 @@ export class Exchange {
       headers,
       body,
       previousResponseId: body.fields.previousResponseId,
+      isByConversation: grouped === 'all',
       format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
     });
     this.#trace.session = mark;

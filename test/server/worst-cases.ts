@@ -246,7 +246,15 @@ export const worstCases: Record<string, WorstCase> = {
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
       speech.wire.usage.hints(body, 0);
       const book = new SessionBook({ stoppedSessions: () => [], joined() {} });
-      const asked = { requestId: 'r', startedAt: 0, keyId: 'k', headers: {}, body, previousResponseId: null };
+      const asked = {
+        requestId: 'r',
+        startedAt: 0,
+        keyId: 'k',
+        headers: {},
+        body,
+        previousResponseId: null,
+        isByConversation: true,
+      };
       const marks = [1, 2].map(() => book.markFor({ ...asked, format: {} }));
       return [
         sourceOf(body),

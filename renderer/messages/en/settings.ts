@@ -60,6 +60,10 @@ export const settings = {
       label: 'Largest captured body',
       hint: 'Longer bodies are cut off. Only what is captured is kept.',
     },
+    sessions: {
+      label: 'Sessions',
+      hint: 'Which requests are shown together. Agents such as Claude Code, Codex and opencode name their sessions.',
+    },
     captureDays: { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
     metrics: { label: 'Prometheus metrics', hint: 'Counts, cost and times by group, provider and model; no content.' },
     metricsToken: {
@@ -98,6 +102,8 @@ export const settings = {
     on: 'Always on',
     slow: 'Slow',
     off: 'Off',
+    namedSessions: 'Requests whose program names a session',
+    allSessions: 'Every conversation',
     served: 'Served at /metrics',
     both: 'Traces and metrics',
     traces: 'Traces only',

@@ -53,6 +53,7 @@ export const settings: typeof english.settings = {
     retentionDays: { label: '保留请求', hint: '只含时间、用量和费用，不含内容。' },
     retentionRows: { label: '最多保留', hint: '超出后删除最旧的。' },
     captureKilobytes: { label: '捕获内容上限', hint: '只有开启捕获的分组才会保留请求与响应内容。' },
+    sessions: { label: '会话', hint: '哪些请求会一起显示。Claude Code、Codex 和 opencode 等智能体会注明自己的会话。' },
     captureDays: { label: '保留捕获内容', hint: '到期后删除内容，请求记录仍保留。' },
     metrics: { label: 'Prometheus 指标', hint: '按分组、服务商和模型统计次数、费用和时间，不含内容。' },
     metricsToken: {
@@ -89,6 +90,8 @@ export const settings: typeof english.settings = {
     on: '始终开启',
     slow: '减速',
     off: '关闭',
+    namedSessions: '程序注明了会话的请求',
+    allSessions: '所有对话',
     served: '在 /metrics 提供',
     both: '追踪和指标',
     traces: '仅追踪',

@@ -171,6 +171,15 @@ const recordFields: readonly SettingsField[] = [
     },
   },
   {
+    name: 'sessions',
+    kind: 'choice',
+    values: ['namedSessions', 'allSessions', 'off'],
+    read: ({ sessions }) => (sessions === 'off' ? 'off' : `${sessions}Sessions`),
+    write: (text, changes) => {
+      changes.sessions = text === 'off' ? 'off' : text === 'allSessions' ? 'all' : 'named';
+    },
+  },
+  {
     name: 'captureKilobytes',
     path: 'capture.maxBytes',
     kind: 'number',

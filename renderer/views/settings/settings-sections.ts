@@ -79,6 +79,7 @@ const fieldWords: Record<FieldName, string> = {
   retentionDays: 'history log age 历史 日志 天数',
   retentionRows: 'history log size database 历史 日志 数据库',
   captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
+  sessions: 'session conversation group agent turns 会话 对话 分组 智能体',
   captureDays: 'capture prompt content privacy 捕获 提示词 内容 隐私',
   metrics: 'prometheus grafana scrape monitoring 监控 抓取',
   metricsToken: 'prometheus grafana scrape secret password 监控 抓取 令牌',

@@ -25,6 +25,8 @@ export interface SessionQuestion {
   body: RequestView;
   /** The response that it continues. */
   previousResponseId: string | null;
+  /** Conversations form sessions, too, even if the client names none. */
+  isByConversation: boolean;
   /** Null if its body holds no conversation. */
   format: Pick<RequestFormat, 'sessionOf'> | null;
 }
@@ -105,7 +107,7 @@ export class SessionBook {
 
   /** By the response that the request continues, or by how the conversation begins. */
   #bySequence(question: SessionQuestion, mark: SessionMark): void {
-    const { body, keyId, previousResponseId } = question;
+    const { body, keyId, previousResponseId, isByConversation } = question;
     if (previousResponseId !== null) {
       const before = this.#responses.get(`${keyId}\n${previousResponseId}`);
       if (!before) return;
@@ -113,7 +115,7 @@ export class SessionBook {
       mark.session = before.session && { ...before.session, step: turnStepOf(body) };
       return;
     }
-    const digest = openingDigest(body);
+    const digest = isByConversation ? openingDigest(body) : null;
     if (digest !== null) this.#byOpening(question, mark, digest);
   }
 

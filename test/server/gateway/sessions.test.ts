@@ -38,6 +38,7 @@ async function start(): Promise<void> {
   gateway = await startGateway({
     folder,
     config: {
+      settings: { sessions: 'all' },
       providers: [mainProvider(upstream.baseUrl)],
       keys: [
         { id: 'k1', group: 'default', hash: hashOf(testKey) },
