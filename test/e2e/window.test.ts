@@ -118,9 +118,7 @@ describe('the window in a browser', () => {
     const window = await open({ loadsAhead: true });
     const { page } = window;
     await page.getByText('Serving').waitFor();
-    await page.waitForFunction(() =>
-      performance.getEntriesByType('resource').some(({ name }) => /\/Providers-[^/]*\.js$/.test(name)),
-    );
+    await everyScreenLoaded(page);
     await window.stopEngine();
     await page.getByText('Connection to the engine lost.').waitFor();
     await page.getByRole('link', { name: 'Providers' }).click();
@@ -246,14 +244,7 @@ describe('the window in a browser', () => {
   it('has loaded every screen when it is idle, so that they open without the engine too', async () => {
     const window = await open({ loadsAhead: true });
     const { page, complaints } = window;
-    await page.waitForFunction(() => {
-      const fetched = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
-      const named = [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload], link[rel=stylesheet]')];
-      const screens = named.filter(({ href }) =>
-        /\/(Providers|Models|Groups|Keys|Requests|Playground|Connect|Settings)-[^/]*\.js$/.test(href),
-      );
-      return screens.length === 8 && named.every(({ href }) => fetched.has(href));
-    });
+    await everyScreenLoaded(page);
     await window.stopEngine();
     await page.getByText('Connection to the engine lost.').waitFor();
     for (const name of screenNames) {
@@ -347,4 +338,16 @@ function section(page: Page, name: string): Locator {
 
 function backgroundOf(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+}
+
+/** The files of a screen may come before those that it needs. */
+async function everyScreenLoaded(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const fetched = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
+    const named = [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload], link[rel=stylesheet]')];
+    const screens = named.filter(({ href }) =>
+      /\/(Providers|Models|Groups|Keys|Requests|Playground|Connect|Settings)-[^/]*\.js$/.test(href),
+    );
+    return screens.length === 8 && named.every(({ href }) => fetched.has(href));
+  });
 }
