@@ -13,21 +13,24 @@ interface Scope {
 
 interface OnOptions extends Scope {
   for?: number;
+  requests?: number;
 }
 
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');
   const start = withScope(capture.command('on').description('keep them from now on'));
   start.option('--for <minutes>', 'only for this time, up to an hour: 10m', parseMinutes);
+  start.option('--requests <n>', 'only of so many requests, within ten minutes or the time of --for', parseCount);
   on<OnOptions>(start, async ({ control, output }, _, options) => {
     const scope = scopeOf(options);
-    const { for: minutes } = options;
+    const { requests } = options;
+    const minutes = options.for ?? (requests === undefined ? undefined : defaultMinutes);
     const name = nameOf(scope);
     if (minutes !== undefined) {
       if (control.origin === null) throw new CliError('Sluice is not running, so there is nothing to capture.');
-      const result = await control.execute({ type: 'capture.start', minutes, ...scope });
+      const result = await control.execute({ type: 'capture.start', minutes, ...(requests && { requests }), ...scope });
       const end = localTime(Date.now() + minutes * 60_000).slice(11, 16);
-      output.show(result, `Capture is on for ${name} until ${end}.`);
+      output.show(result, `Capture is on for ${requests ? `the next ${requests} of ` : ''}${name} until ${end}.`);
       return;
     }
     if (!scope.group && !scope.key) {
@@ -63,6 +66,14 @@ function scopeOf({ group, key }: Scope): Scope {
 function nameOf({ group, key }: Scope): string {
   if (key !== undefined) return `key "${key}"`;
   return group === undefined ? 'all requests' : `group "${group}"`;
+}
+
+const defaultMinutes = 10;
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
+  throw new InvalidArgumentError('Use a number from 1 to 1000.');
 }
 
 function parseMinutes(text: string): number {

@@ -92,7 +92,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'session export': ['sluice session export ses_0123456789abcdef > session.jsonl'],
   'session stop': ['sluice session stop ses_0123456789abcdef'],
   'session resume': ['sluice session resume ses_0123456789abcdef'],
-  'capture on': ['sluice capture on --for 10m', 'sluice capture on --key my-editor'],
+  'capture on': ['sluice capture on --requests 1', 'sluice capture on --for 10m', 'sluice capture on --key my-editor'],
   'capture off': ['sluice capture off --key my-editor'],
   'cache stats': ['sluice cache stats'],
   'cache clear': ['sluice cache clear', 'sluice cache clear --group writing'],

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { ClearedCache } from './answer-cache.ts';
+import { startCaptureSchema, stopCaptureSchema } from './capture-commands.ts';
 import {
   aliasSchema,
   configSchema,
@@ -111,10 +112,6 @@ const settingsChangesSchema = z.custom<SettingsChanges>(
 );
 
 /** At most one of them; neither: all requests. */
-const captureScope = { group: idSchema.optional(), key: idSchema.optional() };
-const hasOneScope = ({ group, key }: { group?: string | undefined; key?: string | undefined }) =>
-  group === undefined || key === undefined;
-const tooManyScopes = { error: 'name a group or a key, not both', path: ['key'] };
 export const sessionId = z
   .string()
   .regex(/^ses_[0-9a-f]{16}$/, 'use the id of a session: ses_ and 16 hexadecimal digits');
@@ -198,19 +195,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('key.revoke'), id: idSchema, expectedRevision }),
   /** Fails with `not_found` if the secret was not kept. */
   z.strictObject({ type: z.literal('key.reveal'), id: idSchema }),
-  /**
-   * Captures the requests of the next minutes: of a group, of a key, or all. Ends by itself and with the program; started again,
-   * it ends that much later from then on.
-   */
-  z
-    .strictObject({
-      type: z.literal('capture.start'),
-      minutes: z.number().int().min(1).max(60).default(10),
-      ...captureScope,
-    })
-    .refine(hasOneScope, tooManyScopes),
-  /** Ends what `capture.start` with the same group or key has begun. */
-  z.strictObject({ type: z.literal('capture.stop'), ...captureScope }).refine(hasOneScope, tooManyScopes),
+  startCaptureSchema,
+  stopCaptureSchema,
   startFaultsSchema,
   stopFaultsSchema,
   /** Refuses all further requests of a session with `session_stopped`, also after a restart. */

@@ -42,6 +42,8 @@ export interface TimedCaptureView {
   kind: 'all' | 'group' | 'key';
   /** Of the group or key; null for all requests. */
   id: string | null;
+  /** It ends after so many more requests; null: only by its time. */
+  requestsLeft: number | null;
   /** Unix milliseconds. */
   untilMs: number;
 }

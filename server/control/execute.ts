@@ -123,7 +123,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.health.reset(id, credential);
       return { provider: ports.views.provider(id) };
     },
-    'capture.start': async ({ minutes, ...scope }) => startCapture(ports, minutes * 60_000, scope),
+    'capture.start': async (command) => startCapture(ports, command),
     'capture.stop': async (scope) => {
       ports.captureSwitch.stop(captureScopeOf(scope));
       return { timed: ports.captureSwitch.timed };

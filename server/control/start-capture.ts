@@ -25,8 +25,7 @@ export function captureScopeOf({ group, key }: Named): CaptureScope {
 /** Throws GatewayError `not_found`, or `locked` if a team preset decides what is captured of the group. */
 export function startCapture(
   { live, team, captureSwitch }: CapturePorts,
-  durationMs: number,
-  named: Named,
+  { minutes, requests, ...named }: Named & { minutes: number; requests?: number | undefined },
 ): CommandResults['capture.start'] {
   const { config } = live.used;
   if (named.group !== undefined) findById(config.groups, named.group, 'group');
@@ -42,6 +41,6 @@ export function startCapture(
       );
     }
   }
-  captureSwitch.start(captureScopeOf(named), durationMs);
+  captureSwitch.start(captureScopeOf(named), minutes * 60_000, requests);
   return { timed: captureSwitch.timed };
 }

@@ -1,6 +1,6 @@
 /**
  * Decides which requests are captured: those of groups and keys that have `capture` on, those whose client asks for it,
- * and, for some minutes, those of a group, of a key, or all. The minutes are kept in memory only, so that a restart ends them.
+ * and, for some minutes or requests, those of a group, of a key, or all. These are kept in memory only, so that a restart ends them.
  * A group whose `capture` a team preset has locked is captured as the preset says, and in no other way.
  */
 import type { CaptureCause } from '../contract/capture.ts';
@@ -36,7 +36,9 @@ export class CaptureSwitch {
   causeOf({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
     if (group.capture) return 'group';
     const cause = this.#otherCause({ group, key }, asked);
-    return cause !== null && this.#ports.isLocked(group.id) ? null : cause;
+    if (cause === null || this.#ports.isLocked(group.id)) return null;
+    if (cause === 'timed') this.#count(group.id, key.id);
+    return cause;
   }
 
   #otherCause({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
@@ -50,12 +52,12 @@ export class CaptureSwitch {
     return this.#timed.map(({ timer: _, ...view }) => view);
   }
 
-  /** Replaces one of the same scope. */
-  start(scope: CaptureScope, durationMs: number): void {
+  /** Replaces one of the same scope. `requests`: it ends after so many of them, if not before; null: only by its time. */
+  start(scope: CaptureScope, durationMs: number, requests: number | null = null): void {
     this.#remove(scope);
     const untilMs = Date.now() + durationMs;
     const timer = setTimeout(() => this.stop(scope), durationMs).unref();
-    this.#timed.push({ kind: scope?.kind ?? 'all', id: scope?.id ?? null, untilMs, timer });
+    this.#timed.push({ kind: scope?.kind ?? 'all', id: scope?.id ?? null, untilMs, requestsLeft: requests, timer });
     this.#ports.changed();
   }
 
@@ -65,11 +67,17 @@ export class CaptureSwitch {
 
   /** Both clocks count: the timer's, which may stand still while the machine sleeps, and the wall clock, which may be set back. */
   #isTimed(groupId: string, keyId: string): boolean {
-    const nowMs = Date.now();
-    return this.#timed.some(({ kind, id, untilMs }) => {
-      const isMeant = kind === 'all' || (kind === 'group' ? id === groupId : id === keyId);
-      return isMeant && nowMs < untilMs;
-    });
+    return this.#timed.some((timed) => isMeant(timed, groupId, keyId));
+  }
+
+  /** One of its requests has come. */
+  #count(groupId: string, keyId: string): void {
+    for (const timed of this.#timed.filter((each) => each.requestsLeft !== null && isMeant(each, groupId, keyId))) {
+      timed.requestsLeft = (timed.requestsLeft ?? 0) - 1;
+      if (timed.requestsLeft === 0)
+        this.#remove(timed.id === null || timed.kind === 'all' ? null : { kind: timed.kind, id: timed.id });
+      this.#ports.changed();
+    }
   }
 
   #remove(scope: CaptureScope): boolean {
@@ -80,4 +88,8 @@ export class CaptureSwitch {
     for (const { timer } of this.#timed.splice(index, 1)) clearTimeout(timer);
     return true;
   }
+}
+
+function isMeant({ kind, id, untilMs }: TimedCaptureView, groupId: string, keyId: string): boolean {
+  return (kind === 'all' || (kind === 'group' ? id === groupId : id === keyId)) && Date.now() < untilMs;
 }

@@ -190,6 +190,19 @@ it('remembers a filter by name', async () => {
   expect(page.url()).toContain('outcome=failed');
 });
 
+it('captures the next request by one click', async () => {
+  const { page, gateway } = await open({ screen });
+  await page.getByText('No requests yet').waitFor();
+  await page.getByRole('button', { name: 'Capture', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'The next request' }).click();
+  await page.getByText(/^Capturing: The next request/).waitFor();
+  for (let count = 0; count < 2; count++)
+    await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+  const { requests } = await gateway.gateway.query({ type: 'requests' });
+  expect(requests.map(({ captured }) => captured)).toEqual([null, 'timed']);
+  await expect.poll(() => page.getByText(/^Capturing:/).count()).toBe(0);
+});
+
 it('captures all requests for ten minutes, shows it on every screen, and stops', async () => {
   const { page, gateway, complaints } = await open({ screen });
   await page.getByText('No requests yet').waitFor();

@@ -20,7 +20,8 @@ export function CaptureControl() {
   const groups = useControlState((state) => state.views?.groups) ?? [];
   const keys = useControlState((state) => state.views?.keys) ?? [];
   const days = useControlState((state) => state.views?.status.settings.capture.retentionDays ?? 0);
-  const start = (scope: { group?: string; key?: string }) => void run({ type: 'capture.start', minutes, ...scope });
+  const start = (scope: { group?: string; key?: string; requests?: number }) =>
+    void run({ type: 'capture.start', minutes, ...scope });
   return (
     <>
       {problem && <CommandProblem problem={problem} />}
@@ -43,6 +44,7 @@ export function CaptureControl() {
             {names.hint(formats.number(minutes), formats.number(days))}
           </Menu.Label>
           <Menu.Item onClick={() => start({})}>{names.all}</Menu.Item>
+          <Menu.Item onClick={() => start({ requests: 1 })}>{names.next}</Menu.Item>
           {groups.map(({ id, name }) => (
             <Menu.Item key={id} onClick={() => start({ group: id })}>
               {names.group(name ?? id)}
@@ -73,7 +75,8 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
   const name = (timed.kind === 'key' ? keyName : groupName) ?? timed.id ?? '';
   // Whole seconds.
   const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));
-  const what = timed.kind === 'all' ? names.all : names[timed.kind](name);
+  const all = timed.requestsLeft === null ? names.all : names.next;
+  const what = timed.kind === 'all' ? all : names[timed.kind](name);
   return (
     <span className={classes.capturing}>
       <IconPlayerRecordFilled size={12} className={classes.record} aria-hidden />

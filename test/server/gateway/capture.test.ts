@@ -304,6 +304,15 @@ describe('capture', () => {
     await execute({ type: 'capture.stop' });
   });
 
+  test('is on for the next request only', async () => {
+    answering();
+    const { execute, query } = gateway.gateway;
+    await execute({ type: 'capture.start', requests: 1 });
+    expect(await ask({ headers: {} })).toMatchObject({ request: { captured: 'timed' } });
+    expect(await ask({ headers: {} })).toMatchObject({ captureAbsence: 'off' });
+    expect((await query({ type: 'status' })).capture).toEqual([]);
+  });
+
   test('for some minutes is refused for a group or key that is not there', async () => {
     const { execute } = gateway.gateway;
     await expect(execute({ type: 'capture.start', group: 'none' })).rejects.toMatchObject({ code: 'not_found' });

@@ -38,7 +38,18 @@ test('a timed capture that is started again ends later, and is listed once', () 
   vi.advanceTimersByTime(minuteMs / 2);
   captureSwitch.start(null, minuteMs);
   vi.advanceTimersByTime(minuteMs / 2);
-  expect(captureSwitch.timed).toEqual([{ kind: 'all', id: null, untilMs: 1.5 * minuteMs }]);
+  expect(captureSwitch.timed).toEqual([{ kind: 'all', id: null, untilMs: 1.5 * minuteMs, requestsLeft: null }]);
+});
+
+test('a capture of the next two requests ends with the second one that it is meant for', () => {
+  captureSwitch.start({ kind: 'key', id: 'k1' }, minuteMs, 2);
+  expect(captureSwitch.causeOf({ ...caller, key: { id: 'k2', capture: false } }, undefined)).toBeNull();
+  expect(captureSwitch.causeOf(caller, undefined)).toBe('timed');
+  expect(captureSwitch.timed).toMatchObject([{ requestsLeft: 1 }]);
+  expect(captureSwitch.causeOf(caller, undefined)).toBe('timed');
+  expect(captureSwitch.timed).toEqual([]);
+  expect(captureSwitch.causeOf(caller, undefined)).toBeNull();
+  expect(changes).toBe(3);
 });
 
 test('a group whose capture a team preset has locked is captured only as the preset says', () => {
