@@ -8,9 +8,12 @@ test('the soak loads all routes with faults, measures what is held and says how 
   timeout: 90_000,
 }, async () => {
   const run = [join(root, 'test/soak/run.ts'), '--minutes', '0.1', '--rate', '40'];
-  const stdout = await new Promise<string>((resolve) => {
-    execFile(process.execPath, run, { cwd: root }, (_error, said) => resolve(said));
+  const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, run, { cwd: root }, (_error, said, complained) =>
+      resolve({ stdout: said, stderr: complained }),
+    );
   });
+  expect(stderr).toBe('');
   expect(stdout).toMatch(
     /^0\.1 min \| \d+ requests \| heap MB [\d.]+ \| young MB [\d.]+ \| other RSS MB [\d.]+ \| sockets \d+/m,
   );
