@@ -1,4 +1,5 @@
 import { maxMatchedLength } from '../bounded-pattern.ts';
+import { mergeRanges } from '../exchange/find-secrets.ts';
 
 /** How far two windows overlap: a longer match at their border may be found in part only. */
 const overlap = 1_024;
@@ -22,17 +23,6 @@ export function findAll(text: string, regexp: RegExp): TextRange[] {
     if (from + maxMatchedLength >= text.length) break;
   }
   return mergeRanges(found);
-}
-
-/** Sorted, those that overlap joined. */
-export function mergeRanges(ranges: readonly TextRange[]): TextRange[] {
-  const merged: TextRange[] = [];
-  for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
-    const last = merged.at(-1);
-    if (last && start < last.end) last.end = Math.max(last.end, end);
-    else merged.push({ start, end });
-  }
-  return merged;
 }
 
 /** The text with each of the ranges replaced. */

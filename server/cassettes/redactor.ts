@@ -1,9 +1,9 @@
 /** Removes secrets from what is stored: known ones, what has the form of a key, and what `cassette.json` names. */
 import { secretShape } from '../contract/secret-shape.ts';
-import { findSecrets, mayHoldSecret } from '../exchange/find-secrets.ts';
+import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/find-secrets.ts';
 import { redactBytes } from '../exchange/redact-credential.ts';
 import { redactHeaders, redactUrl } from '../exchange/redact-headers.ts';
-import { findAll, mergeRanges, replaceRanges, type TextRange } from './bounded-search.ts';
+import { findAll, replaceRanges, type TextRange } from './bounded-search.ts';
 
 export const redactionMark = '[redacted]';
 

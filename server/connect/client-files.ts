@@ -2,6 +2,7 @@
  * The clients whose configuration files Sluice can change: where the files are, and which settings lead the client to Sluice.
  * Only formats that were tried with the client itself, or that its maker documents.
  */
+import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import type { ConfigFormat, Settings } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat, jsonListFormat } from './json-format.ts';
@@ -193,22 +194,9 @@ export const configurableClients: readonly ConfigurableClient[] = [
   },
 ];
 
-/** In the file that "Chat: Open Language Models (JSON)" opens. Source: VS Code, "AI language models", custom endpoints. */
+/** In the file that "Chat: Open Language Models (JSON)" opens. */
 function connectCopilot(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
-  const served = {
-    id: model,
-    name: model,
-    url: `${baseUrl}/chat/completions`,
-    // Copilot lists no model without tools.
-    toolCalling: true,
-    vision: false,
-    maxInputTokens: contextTokens,
-    maxOutputTokens: 16_000,
-  };
-  const entry = {
-    ...{ name: 'Sluice', vendor: 'customendpoint', apiKey: secret, apiType: 'chat-completions' },
-    models: [served],
-  };
+  const entry = copilotProvider({ baseUrl, key: secret, model });
   return { entries: withEntry(settings.entries, entry, ({ name }) => name === entry.name) };
 }
 

@@ -24,6 +24,7 @@ import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
+import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
@@ -111,11 +112,6 @@ const settingsChangesSchema = z.custom<SettingsChanges>(
   `use an object with some of ${Object.keys(settingsSchema.shape).join(', ')}`,
 );
 
-/** At most one of them; neither: all requests. */
-export const sessionId = z
-  .string()
-  .regex(/^ses_[0-9a-f]{16}$/, 'use the id of a session: ses_ and 16 hexadecimal digits');
-
 /** How a client is to reach Sluice. */
 export const connectShape = {
   client: z.string().max(64),
@@ -199,9 +195,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   stopCaptureSchema,
   startFaultsSchema,
   stopFaultsSchema,
-  /** Refuses all further requests of a session with `session_stopped`, also after a restart. */
-  z.strictObject({ type: z.literal('session.stop'), id: sessionId }),
-  z.strictObject({ type: z.literal('session.resume'), id: sessionId }),
+  stopSessionSchema,
+  resumeSessionSchema,
   /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),

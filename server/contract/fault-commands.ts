@@ -1,9 +1,7 @@
 /** The commands that switch faults on purpose on and off. */
 import { z } from 'zod';
-import { idSchema } from './config.ts';
+import { commandScope, hasOneScope, tooManyScopes } from './command-scope.ts';
 import { faultProfileNames, maxFaultMinutes } from './faults.ts';
-
-const scope = { group: idSchema.optional(), key: idSchema.optional() };
 
 /**
  * Lets the requests of a key, or of all keys of a group, meet faults on purpose. Exactly one of `profile` and `rules`. Ends by
@@ -12,7 +10,7 @@ const scope = { group: idSchema.optional(), key: idSchema.optional() };
 export const startFaultsSchema = z
   .strictObject({
     type: z.literal('faults.start'),
-    ...scope,
+    ...commandScope,
     profile: z.enum(faultProfileNames).optional(),
     /** Such as `cut;after=5;share=0.1;model=gpt-*`; of those that apply to a request, the first one counts. */
     rules: z.array(z.string().min(1).max(300)).min(1).max(50).optional(),
@@ -31,8 +29,5 @@ export const startFaultsSchema = z
 
 /** Ends what `faults.start` with the same group or key has begun; without either, all faults. */
 export const stopFaultsSchema = z
-  .strictObject({ type: z.literal('faults.stop'), ...scope })
-  .refine(({ group, key }) => group === undefined || key === undefined, {
-    error: 'name a group or a key, not both',
-    path: ['key'],
-  });
+  .strictObject({ type: z.literal('faults.stop'), ...commandScope })
+  .refine(hasOneScope, tooManyScopes);

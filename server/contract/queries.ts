@@ -4,7 +4,7 @@ import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteV
 import type { CacheView } from './answer-cache.ts';
 import { operations } from './capability.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
-import { connectShape, sessionId } from './commands.ts';
+import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { usageDimensions } from './ledger.ts';
@@ -22,6 +22,7 @@ import type {
   UsageStepView,
   UsageView,
 } from './request-views.ts';
+import { sessionId } from './session-commands.ts';
 import type { SessionInFull, SessionView } from './session-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';

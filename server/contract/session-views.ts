@@ -49,7 +49,8 @@ export interface CacheLoss {
   tokens: number;
 }
 
-export interface SessionRequest {
+/** What the ledger's row says of a request in a session. */
+export interface SessionRequestFacts {
   id: string;
   startedAt: number;
   /** Null while it runs. */
@@ -63,6 +64,9 @@ export interface SessionRequest {
   firstByteMs: number | null;
   attempts: number;
   clientRetries: number;
+}
+
+export interface SessionRequest extends SessionRequestFacts {
   /** Null: unknown. */
   inputTokens: number | null;
   outputTokens: number | null;

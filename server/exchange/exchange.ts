@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CapturedExchange } from '../contract/capture.ts';
-import { isObject } from '../contract/is-object.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -26,6 +25,7 @@ import type { FaultedOutput } from './faults/faulted-output.ts';
 import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
+import { conversationNamedIn, jobNamedIn } from './named-objects.ts';
 import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
@@ -35,7 +35,6 @@ import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
 import type { SessionBook } from './sessions/session-book.ts';
-import { sourceVideoOf } from './source-video.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
 
 export interface ExchangePorts extends AttemptsPorts {
@@ -287,15 +286,4 @@ export class Exchange {
       bills.book(job, { tail: answering.tail, contentType: answering.responseType }, record);
     } else finished(record);
   }
-}
-
-function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
-  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
-}
-
-function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
-  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
-  const named = body.field('conversation');
-  const id = isObject(named) ? named.id : named;
-  return typeof id === 'string' ? id : null;
 }

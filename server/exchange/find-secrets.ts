@@ -29,7 +29,7 @@ export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange
     for (const form of forms) findForm(reading, form, found);
     reading = depth < maxDepth ? undoEscapes(reading) : null;
   }
-  return merge(found);
+  return mergeRanges(found);
 }
 
 /** Whether a header, URL or name contains one of the secrets. */
@@ -117,7 +117,8 @@ function copyByte(from: Buffer, at: number, to: Buffer, length: number): number 
   return length + 1;
 }
 
-function merge(ranges: ByteRange[]): ByteRange[] {
+/** Sorted, those that overlap joined. */
+export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
   const merged: ByteRange[] = [];
   for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
     const last = merged.at(-1);

@@ -1,21 +1,10 @@
 import type { RequestOutcome, RequestSession, Usage } from '../contract/ledger.ts';
+import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
 
 /** What is read of a request to show its session. */
-export interface ReadRequest {
-  id: string;
-  startedAt: number;
-  outcome: RequestOutcome | null;
-  status: number | null;
-  errorCode: string | null;
-  modelAsked: string | null;
-  modelServed: string | null;
-  provider: string | null;
-  totalMs: number | null;
-  firstByteMs: number | null;
-  attempts: number;
-  clientRetries: number;
+export interface ReadRequest extends SessionRequestFacts {
   usage: Usage | null;
   costUsd: number | null;
   isUnpriced: boolean;

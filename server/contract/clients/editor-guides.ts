@@ -132,17 +132,21 @@ function zedSettings({ baseUrl, model }: Connection): string {
   });
 }
 
-function copilotModels({ baseUrl, key, model }: Connection): string {
-  const entry = {
+function copilotModels(connection: Connection): string {
+  return pretty([copilotProvider(connection)]);
+}
+
+/** In VS Code's list of models. Source: VS Code, "AI language models", custom endpoints. */
+export function copilotProvider({ baseUrl, key, model }: Connection) {
+  const served = {
     id: model,
     name: model,
     url: `${baseUrl}/chat/completions`,
+    // Copilot lists no model without tools.
     toolCalling: true,
     vision: false,
     maxInputTokens: contextTokens,
     maxOutputTokens: 16_000,
   };
-  return pretty([
-    { name: 'Sluice', vendor: 'customendpoint', apiKey: key, apiType: 'chat-completions', models: [entry] },
-  ]);
+  return { name: 'Sluice', vendor: 'customendpoint', apiKey: key, apiType: 'chat-completions', models: [served] };
 }

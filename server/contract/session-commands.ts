@@ -1,0 +1,10 @@
+/** The commands that stop a session and let it go on. */
+import { z } from 'zod';
+
+export const sessionId = z
+  .string()
+  .regex(/^ses_[0-9a-f]{16}$/, 'use the id of a session: ses_ and 16 hexadecimal digits');
+
+/** Refuses all further requests of a session with `session_stopped`, also after a restart. */
+export const stopSessionSchema = z.strictObject({ type: z.literal('session.stop'), id: sessionId });
+export const resumeSessionSchema = z.strictObject({ type: z.literal('session.resume'), id: sessionId });
