@@ -6,13 +6,13 @@ import classes from './CaptureMark.module.css';
 
 /** On every screen while a timed capture runs, since it keeps what people write. */
 export function CaptureMark() {
-  const { requests: names } = useMessages();
+  const { timedCapture: names } = useMessages();
   const isRunning = useControlState((state) => (state.views?.status.capture.length ?? 0) > 0);
   if (!isRunning) return null;
   return (
     <Link className={classes.mark} href="/requests">
       <IconPlayerRecordFilled size={12} aria-hidden />
-      {names.timedCapture.mark}
+      {names.mark}
     </Link>
   );
 }

@@ -19,6 +19,7 @@ import { sessions } from './en/sessions.ts';
 import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
 import { team } from './en/team.ts';
+import { timedCapture } from './en/timed-capture.ts';
 
 export const en = {
   ...shell,
@@ -52,6 +53,7 @@ export const en = {
   palette,
   shortcuts,
   team,
+  timedCapture,
 };
 
 export type Messages = typeof en;

@@ -19,6 +19,7 @@ import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
+import { timedCapture } from './zh/timed-capture.ts';
 
 /** Simplified Chinese. */
 export const zh: Messages = {
@@ -53,4 +54,5 @@ export const zh: Messages = {
   palette,
   shortcuts,
   team,
+  timedCapture,
 };

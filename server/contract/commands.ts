@@ -8,83 +8,17 @@ import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { ClearedCache } from './answer-cache.ts';
 import { startCaptureSchema, stopCaptureSchema } from './capture-commands.ts';
-import {
-  aliasSchema,
-  configSchema,
-  contextTokensSchema,
-  credentialSchema,
-  groupSchema,
-  idSchema,
-  keySchema,
-  limitsSchema,
-  providerSchema,
-  servesSchema,
-} from './config.ts';
+import { displayName, expectedRevision, secretValue } from './command-fields.ts';
+import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSchema } from './config.ts';
 import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
+import { providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
-
-/** The value of a new secret. Surrounding white space is a copy-and-paste accident. */
-export const secretValue = z
-  .string()
-  .trim()
-  .min(1)
-  .max(16_384)
-  .regex(/^[\x20-\x7e]*$/, 'a secret that goes into a header holds only printable ASCII characters');
-
-/** The command fails with `conflict` if the configuration has another revision. Absent: any revision. */
-const expectedRevision = z.number().int().positive().optional();
-
-const isGiven = (value: string | undefined) => value !== undefined;
-
-const displayName = z.string().trim().min(1).max(200);
-const providerShape = providerSchema.shape;
-
-/** The properties of a provider that can be changed; null removes an optional one. */
-const providerChangesSchema = z
-  .strictObject({
-    name: displayName.nullable(),
-    preset: z.string().max(64).nullable(),
-    dialect: providerShape.dialect.unwrap(),
-    baseUrl: providerShape.baseUrl,
-    headers: providerShape.headers.unwrap(),
-    enabled: z.boolean(),
-    models: providerShape.models.unwrap(),
-    timeouts: providerShape.timeouts.unwrap(),
-    proxy: providerShape.proxy.unwrap(),
-    apiVersion: z.string().max(64).nullable(),
-    contextTokens: contextTokensSchema.nullable(),
-    askUsage: z.boolean(),
-    serves: servesSchema.nullable(),
-  })
-  .partial();
-
-/**
- * A credential: either the `secret` itself, which goes into the secret store; a `reference` to it; or the name of an
- * environment `variable` of Sluice, whose present value is copied into the secret store.
- */
-const newCredentialSchema = z
-  .strictObject({
-    /** Absent: made from the label, or `c1`, `c2`, … */
-    id: idSchema.optional(),
-    label: credentialSchema.shape.label,
-    secret: secretValue.optional(),
-    /** `env:NAME` or `file:PATH`. */
-    reference: z
-      .string()
-      .regex(/^(env|file):.+$/s, 'use env:NAME or file:PATH')
-      .optional(),
-    variable: z.string().min(1).max(256).optional(),
-    enabled: z.boolean().default(true),
-  })
-  .refine(({ secret, reference, variable }) => [secret, reference, variable].filter(isGiven).length === 1, {
-    message: 'give one of the secret, a reference to it, and a variable that holds it',
-  });
 
 const keyChangesSchema = z
   .strictObject({
@@ -122,43 +56,7 @@ export const connectShape = {
 };
 
 export const commandSchema = z.discriminatedUnion('type', [
-  /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
-  z.strictObject({
-    type: z.literal('provider.add'),
-    /** Absent: made from the name, the preset or the host. */
-    id: idSchema.optional(),
-    provider: providerChangesSchema,
-    credentials: z.array(newCredentialSchema).max(100).default([]),
-    expectedRevision,
-  }),
-  z.strictObject({
-    type: z.literal('provider.update'),
-    id: idSchema,
-    changes: providerChangesSchema,
-    expectedRevision,
-  }),
-  /** Deletes its secrets too. Fails with `conflict` while aliases refer to it. */
-  z.strictObject({ type: z.literal('provider.remove'), id: idSchema, expectedRevision }),
-  z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
-  /** Asks the provider for its models now. A failure is reported in the view's `discovery.problem`. */
-  z.strictObject({ type: z.literal('provider.refresh-models'), id: idSchema }),
-  /** Ends all cooldowns of the provider and unblocks refused credentials; with `credential`, only those of that one. */
-  z.strictObject({ type: z.literal('provider.reset-health'), id: idSchema, credential: idSchema.optional() }),
-  /** Adds a credential, or changes the one with that id; absent properties stay as they are. */
-  z.strictObject({
-    type: z.literal('credential.set'),
-    provider: idSchema,
-    id: idSchema.optional(),
-    label: z.string().max(200).nullable().optional(),
-    secret: secretValue.optional(),
-    reference: z
-      .string()
-      .regex(/^(env|file):.+$/s, 'use env:NAME or file:PATH')
-      .optional(),
-    enabled: z.boolean().optional(),
-    expectedRevision,
-  }),
-  z.strictObject({ type: z.literal('credential.remove'), provider: idSchema, id: idSchema, expectedRevision }),
+  ...providerCommands,
   z.strictObject({
     type: z.literal('key.create'),
     /** Absent: made from the name, or `key-1`, `key-2`, … */
@@ -252,8 +150,6 @@ export type CommandInput = z.input<typeof commandSchema>;
 export type CommandType = Command['type'];
 export type CommandMap = { [C in Command as C['type']]: C };
 export type CommandInputMap = { [C in CommandInput as C['type']]: C };
-export type ProviderChanges = z.infer<typeof providerChangesSchema>;
-export type NewCredential = z.infer<typeof newCredentialSchema>;
 
 /** The revision that the command created. */
 interface Committed {

@@ -1,4 +1,4 @@
-import { type NewCredential, type ProviderChanges, secretValue } from '../contract/commands.ts';
+import { secretValue } from '../contract/command-fields.ts';
 import {
   type Config,
   type CredentialConfig,
@@ -9,6 +9,7 @@ import {
 } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { NewCredential, ProviderChanges } from '../contract/provider-commands.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import type { ChangeContext, Changer } from './change.ts';
 import { applyChanges, findById, nameSome, putById, withoutId } from './change-list.ts';

@@ -1,5 +1,6 @@
-import type { CommandMap, CommandResults, CommandType, ProviderChanges } from '../contract/commands.ts';
+import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
+import type { ProviderChanges } from '../contract/provider-commands.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import type { Views } from './views.ts';
 

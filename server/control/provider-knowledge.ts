@@ -1,6 +1,6 @@
-import type { ProviderChanges } from '../contract/commands.ts';
 import type { DetectedServer, Preset } from '../contract/preset.ts';
 import type { ProbeReport } from '../contract/probe.ts';
+import type { ProviderChanges } from '../contract/provider-commands.ts';
 import type { DiscoveryView } from '../contract/provider-views.ts';
 import { detectLocal } from '../providers/detect-local.ts';
 import type { Discovery } from '../providers/discovery.ts';

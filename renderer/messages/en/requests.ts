@@ -106,22 +106,6 @@ export const requests = {
   /** Of the switch of a key or group. */
   captureHint: (kilobytes: string, days: string) =>
     `Stores headers and bodies of requests and responses on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. They may contain personal data.`,
-  /** Capture of the requests of the next minutes. */
-  timedCapture: {
-    act: 'Capture',
-    /** On every screen while it runs. */
-    mark: 'Capturing',
-    hint: (minutes: string, days: string) =>
-      `Capture headers and bodies for the next ${counted(minutes, 'minute')}. They are deleted after ${counted(days, 'day')}.`,
-    all: 'All requests',
-    next: 'The next request',
-    group: (name: string) => `Group ${name}`,
-    key: (name: string) => `Key ${name}`,
-    running: (what: string, left: string) => `Capturing: ${what} · ${left} left`,
-    one: 'To capture a certain request, let its client send the header x-sluice-capture: on.',
-    stop: 'Stop',
-    stopOf: (what: string) => `Stop capturing: ${what}`,
-  },
   clearFilters: 'Show all',
   noneFit: 'No matching requests',
   noneFitNext: 'No recorded request matches these filters.',

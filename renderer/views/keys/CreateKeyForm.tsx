@@ -1,6 +1,6 @@
-import { Button, Checkbox, Group, Stack } from '@mantine/core';
+import { Checkbox, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -15,7 +15,7 @@ interface CreateKeyFormProps {
 
 /** Lives only as long as its dialog is open, so it always begins empty. */
 export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
-  const { createKey: names, secret: secretNames, cancel } = useMessages();
+  const { createKey: names, secret: secretNames } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
   const group = groups.find(({ id }) => id === 'default')?.id ?? groups[0]?.id ?? 'default';
   const [draft, setDraft] = useState<KeyDraft>({
@@ -60,15 +60,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
           checked={keepSecret}
           onChange={(event) => setKeepSecret(event.currentTarget.checked)}
         />
-        {command.problem && <CommandProblem problem={command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={command.isRunning}>
-            {names.submit}
-          </Button>
-        </Group>
+        <DialogActs command={command} submit={names.submit} onLeave={onCancel} />
       </Stack>
     </form>
   );

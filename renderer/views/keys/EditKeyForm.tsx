@@ -1,9 +1,8 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
-import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
 
@@ -14,7 +13,6 @@ interface EditKeyFormProps {
 
 /** What can be set of a key; its secret stays. */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
-  const { cancel, save } = useMessages();
   const [draft, setDraft] = useState<KeyDraft>({
     name: view.name ?? '',
     group: view.group,
@@ -42,15 +40,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
         <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
-        {command.problem && <CommandProblem problem={command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={command.isRunning}>
-            {save}
-          </Button>
-        </Group>
+        <DialogActs command={command} onLeave={onClose} />
       </Stack>
     </form>
   );

@@ -1,8 +1,8 @@
-import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { type FaultProfileName, faultProfileNames } from '../../../server/contract/faults.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { DialogActs } from '../../components/DialogActs.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
@@ -10,7 +10,7 @@ const spans = [5, 10, 30, 60] as const;
 
 /** Switches faults on purpose on for a key. */
 export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }) {
-  const { faults: names, cancel } = useMessages();
+  const { faults: names } = useMessages();
   const [profile, setProfile] = useState<FaultProfileName>('rough');
   const [minutes, setMinutes] = useState<(typeof spans)[number]>(10);
   const command = useCommand();
@@ -37,15 +37,7 @@ export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }
           data={spans.map((span) => ({ value: String(span), label: names.spans[span] }))}
           onChange={({ currentTarget }) => setMinutes(spans.find((span) => String(span) === currentTarget.value) ?? 10)}
         />
-        {command.problem && <CommandProblem problem={command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={command.isRunning}>
-            {names.start}
-          </Button>
-        </Group>
+        <DialogActs command={command} submit={names.start} onLeave={onClose} />
       </Stack>
     </form>
   );

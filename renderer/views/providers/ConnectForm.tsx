@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { DialogActs } from '../../components/DialogActs.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
@@ -43,15 +43,7 @@ export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
             isFirst={preset !== null && form.blanks.length === 0}
           />
         )}
-        {form.command.problem && <CommandProblem problem={form.command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onBack}>
-            {names.back}
-          </Button>
-          <Button type="submit" loading={form.command.isRunning}>
-            {names.submit}
-          </Button>
-        </Group>
+        <DialogActs command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
       </Stack>
     </form>
   );

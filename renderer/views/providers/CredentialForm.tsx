@@ -1,8 +1,8 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CredentialView } from '../../../server/contract/provider-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { DialogActs } from '../../components/DialogActs.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
@@ -18,7 +18,7 @@ interface CredentialFormProps {
 
 /** A new credential, or a new value of one. What was there before is never shown. */
 export function CredentialForm({ provider, credential, onCancel, onSaved }: CredentialFormProps) {
-  const { providers, cancel, save } = useMessages();
+  const { providers } = useMessages();
   const names = providers.credential;
   const [draft, setDraft] = useState(emptyDraft);
   const [label, setLabel] = useState('');
@@ -52,15 +52,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
             autoComplete="off"
           />
         )}
-        {command.problem && <CommandProblem problem={command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={command.isRunning} disabled={!given}>
-            {save}
-          </Button>
-        </Group>
+        <DialogActs command={command} isBlocked={!given} onLeave={onCancel} />
       </Stack>
     </form>
   );

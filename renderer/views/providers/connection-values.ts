@@ -1,5 +1,5 @@
-import type { ProviderChanges } from '../../../server/contract/commands.ts';
 import type { ConversationApi, DialectId } from '../../../server/contract/config.ts';
+import type { ProviderChanges } from '../../../server/contract/provider-commands.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
 /** The limits of a provider that a person can set, in the order of a request's phases. */

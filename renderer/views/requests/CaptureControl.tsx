@@ -14,7 +14,7 @@ const none: readonly TimedCaptureView[] = [];
 /** Keeps headers and bodies of the requests of the next ten minutes: of all, or of a group or key. */
 export function CaptureControl() {
   const { messages, formats } = useLocalization();
-  const names = messages.requests.timedCapture;
+  const names = messages.timedCapture;
   const { run, isRunning, problem } = useCommand();
   const timed = useControlState((state) => state.views?.status.capture ?? none);
   const groups = useControlState((state) => state.views?.groups) ?? [];
@@ -69,7 +69,7 @@ function stopOf({ kind, id }: TimedCaptureView) {
 
 function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): void }) {
   const { messages, formats } = useLocalization();
-  const names = messages.requests.timedCapture;
+  const names = messages.timedCapture;
   const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === timed.id)?.name);
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
   const name = (timed.kind === 'key' ? keyName : groupName) ?? timed.id ?? '';

@@ -1,6 +1,6 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { DialogActs } from '../../../components/DialogActs.tsx';
 import { FieldPart } from '../../../components/FieldPart.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/use-command.ts';
@@ -24,7 +24,7 @@ interface PriceFormProps {
 
 /** A price of one's own: for a model at one provider, or wherever it is served. It begins with the price in force. */
 export function PriceForm({ about, name, onClose }: PriceFormProps) {
-  const { prices: names, cancel, save } = useMessages();
+  const { prices: names } = useMessages();
   const status = useControlState((state) => state.views?.status ?? null);
   const [draft, setDraft] = useState(() => draftOf(about?.price?.amounts ?? {}));
   const [place, setPlace] = useState({ provider: about?.provider ?? '', model: about?.model ?? name });
@@ -73,15 +73,7 @@ export function PriceForm({ about, name, onClose }: PriceFormProps) {
             {names.nothingEntered}
           </p>
         )}
-        {command.problem && <CommandProblem problem={command.problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
-          <Button type="submit" loading={command.isRunning}>
-            {save}
-          </Button>
-        </Group>
+        <DialogActs command={command} onLeave={onClose} />
       </Stack>
     </form>
   );

@@ -1,0 +1,18 @@
+import { counted } from '../../../server/contract/counted.ts';
+
+/** Capture of the requests of the next minutes. */
+export const timedCapture = {
+  act: 'Capture',
+  /** On every screen while it runs. */
+  mark: 'Capturing',
+  hint: (minutes: string, days: string) =>
+    `Capture headers and bodies for the next ${counted(minutes, 'minute')}. They are deleted after ${counted(days, 'day')}.`,
+  all: 'All requests',
+  next: 'The next request',
+  group: (name: string) => `Group ${name}`,
+  key: (name: string) => `Key ${name}`,
+  running: (what: string, left: string) => `Capturing: ${what} · ${left} left`,
+  one: 'To capture a certain request, let its client send the header x-sluice-capture: on.',
+  stop: 'Stop',
+  stopOf: (what: string) => `Stop capturing: ${what}`,
+};

@@ -1,0 +1,15 @@
+/** Fields that several commands have. */
+import { z } from 'zod';
+
+/** The command fails with `conflict` if the configuration has another revision. Absent: any revision. */
+export const expectedRevision = z.number().int().positive().optional();
+
+export const displayName = z.string().trim().min(1).max(200);
+
+/** The value of a new secret. Surrounding white space is a copy-and-paste accident. */
+export const secretValue = z
+  .string()
+  .trim()
+  .min(1)
+  .max(16_384)
+  .regex(/^[\x20-\x7e]*$/, 'a secret that goes into a header holds only printable ASCII characters');

@@ -1,0 +1,91 @@
+/** The commands that set providers and their credentials. */
+import { z } from 'zod';
+import { displayName, expectedRevision, secretValue } from './command-fields.ts';
+import { contextTokensSchema, credentialSchema, idSchema, providerSchema, servesSchema } from './config.ts';
+
+const isGiven = (value: string | undefined) => value !== undefined;
+
+const reference = z
+  .string()
+  .regex(/^(env|file):.+$/s, 'use env:NAME or file:PATH')
+  .optional();
+const providerShape = providerSchema.shape;
+
+/** The properties of a provider that can be changed; null removes an optional one. */
+const providerChangesSchema = z
+  .strictObject({
+    name: displayName.nullable(),
+    preset: z.string().max(64).nullable(),
+    dialect: providerShape.dialect.unwrap(),
+    baseUrl: providerShape.baseUrl,
+    headers: providerShape.headers.unwrap(),
+    enabled: z.boolean(),
+    models: providerShape.models.unwrap(),
+    timeouts: providerShape.timeouts.unwrap(),
+    proxy: providerShape.proxy.unwrap(),
+    apiVersion: z.string().max(64).nullable(),
+    contextTokens: contextTokensSchema.nullable(),
+    askUsage: z.boolean(),
+    serves: servesSchema.nullable(),
+  })
+  .partial();
+
+/**
+ * A credential: either the `secret` itself, which goes into the secret store; a `reference` to it; or the name of an
+ * environment `variable` of Sluice, whose present value is copied into the secret store.
+ */
+const newCredentialSchema = z
+  .strictObject({
+    /** Absent: made from the label, or `c1`, `c2`, … */
+    id: idSchema.optional(),
+    label: credentialSchema.shape.label,
+    secret: secretValue.optional(),
+    /** `env:NAME` or `file:PATH`. */
+    reference,
+    variable: z.string().min(1).max(256).optional(),
+    enabled: z.boolean().default(true),
+  })
+  .refine(({ secret, reference, variable }) => [secret, reference, variable].filter(isGiven).length === 1, {
+    message: 'give one of the secret, a reference to it, and a variable that holds it',
+  });
+
+/** Members of `commandSchema`. */
+export const providerCommands = [
+  /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
+  z.strictObject({
+    type: z.literal('provider.add'),
+    /** Absent: made from the name, the preset or the host. */
+    id: idSchema.optional(),
+    provider: providerChangesSchema,
+    credentials: z.array(newCredentialSchema).max(100).default([]),
+    expectedRevision,
+  }),
+  z.strictObject({
+    type: z.literal('provider.update'),
+    id: idSchema,
+    changes: providerChangesSchema,
+    expectedRevision,
+  }),
+  /** Deletes its secrets too. Fails with `conflict` while aliases refer to it. */
+  z.strictObject({ type: z.literal('provider.remove'), id: idSchema, expectedRevision }),
+  z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
+  /** Asks the provider for its models now. A failure is reported in the view's `discovery.problem`. */
+  z.strictObject({ type: z.literal('provider.refresh-models'), id: idSchema }),
+  /** Ends all cooldowns of the provider and unblocks refused credentials; with `credential`, only those of that one. */
+  z.strictObject({ type: z.literal('provider.reset-health'), id: idSchema, credential: idSchema.optional() }),
+  /** Adds a credential, or changes the one with that id; absent properties stay as they are. */
+  z.strictObject({
+    type: z.literal('credential.set'),
+    provider: idSchema,
+    id: idSchema.optional(),
+    label: z.string().max(200).nullable().optional(),
+    secret: secretValue.optional(),
+    reference,
+    enabled: z.boolean().optional(),
+    expectedRevision,
+  }),
+  z.strictObject({ type: z.literal('credential.remove'), provider: idSchema, id: idSchema, expectedRevision }),
+] as const;
+
+export type ProviderChanges = z.infer<typeof providerChangesSchema>;
+export type NewCredential = z.infer<typeof newCredentialSchema>;
