@@ -361,11 +361,11 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 64 * kilobyte,
     files: [
       'exchange/readers/events-reader.ts',
-      'exchange/readers/known-events.ts',
       'exchange/readers/event-shape.ts',
       'wire/stream-text.ts',
       'wire/openai/rescue/chat-text.ts',
       'wire/openai/rescue/text-bytes.ts',
+      'wire/compared-bytes.ts',
       'wire/sse-gate.ts',
       'wire/sse-event.ts',
       'wire/rest-of-stream.ts',

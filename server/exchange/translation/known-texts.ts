@@ -3,6 +3,7 @@
  * or a call's arguments and differ in nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
  */
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
+import type { ComparedBytes } from '../../wire/compared-bytes.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
 /** Learning costs as much as translating a few events, so it stops on a stream whose events have little in common. */
@@ -25,16 +26,16 @@ export class KnownTexts {
   }
 
   /** For the gate: the shape that matches the event at `from`; null if the event has to be parsed. */
-  find(chunk: Buffer, from: number): EventShape | null {
+  find(chunk: ComparedBytes, from: number): EventShape | null {
     const shape = this.#shape;
     if (!shape?.match(chunk, from)) return null;
     const { textStart, textEnd } = shape;
-    const told = textEnd > textStart ? this.#events.writeMore(chunk.toString('utf8', textStart, textEnd)) : '';
+    const told = textEnd > textStart ? this.#events.writeMore(chunk.bytes.toString('utf8', textStart, textEnd)) : '';
     if (told === null) return null;
     this.#matches++;
     this.#translated += told;
     if (shape.hasCounts) {
-      this.#counting = chunk;
+      this.#counting = chunk.bytes;
       this.#countingFrom = from;
       this.#countingEnd = shape.end;
     }
