@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { converseFacts } from '../../../server/translate/bedrock-converse/model-facts.ts';
 import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/translate/model-facts.ts';
 
 describe('the facts of a model', () => {
@@ -49,4 +50,36 @@ describe('the facts of a model', () => {
     ['llama-3.3-70b', []],
     ['constructor', []],
   ])('%s knows the efforts %j', (model, efforts) => expect(openaiFacts(model).efforts).toEqual(efforts));
+
+  // Amazon Bedrock user guide, "Get validated JSON results from models", "Supported models".
+  test.each([
+    'qwen.qwen3-32b-v1:0',
+    'qwen.qwen3-235b-a22b-2507-v1:0',
+    'qwen.qwen3-coder-480b-a35b-v1:0',
+    'qwen.qwen3-next-80b-a3b',
+    'openai.gpt-oss-20b-1:0',
+    'openai.gpt-oss-safeguard-120b',
+    'deepseek.v3-v1:0',
+    'deepseek.v3.2',
+    'google.gemma-3-12b-it',
+    'minimax.minimax-m2',
+    'minimax.minimax-m2.5',
+    'mistral.magistral-small-2509',
+    'mistral.ministral-3-3b-instruct',
+    'mistral.mistral-large-3-675b-instruct',
+    'mistral.voxtral-mini-3b-2507',
+    'moonshot.kimi-k2-thinking',
+    'moonshotai.kimi-k2.5',
+    'nvidia.nemotron-nano-9b-v2',
+    'zai.glm-5',
+  ])('%s on Bedrock keeps to a schema', (model) => expect(converseFacts(model).structuredOutput).toBe(true));
+
+  test.each([
+    'google.gemma-3-4b-it',
+    'us.deepseek.r1-v1:0',
+    'mistral.mistral-large-2407-v1:0',
+    'us.amazon.nova-2-lite-v1:0',
+    'meta.llama3-3-70b-instruct-v1:0',
+    'xai.grok-4.6',
+  ])('%s on Bedrock does not', (model) => expect(converseFacts(model).structuredOutput).toBe(false));
 });
