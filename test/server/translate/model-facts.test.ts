@@ -42,7 +42,13 @@ describe('the facts of a model', () => {
     ['gpt-5', ['minimal', 'low', 'medium', 'high']],
     ['gpt-5-mini-2025-08-07', ['minimal', 'low', 'medium', 'high']],
     ['openai/gpt-5.4', ['none', 'low', 'medium', 'high', 'xhigh']],
-    ['gpt-6-astra', ['low', 'medium', 'high', 'xhigh']],
+    ['gpt-5.5', ['none', 'low', 'medium', 'high', 'xhigh']],
+    ['gpt-5.5-pro-2026-04-23', ['medium', 'high', 'xhigh']],
+    ['gpt-5.1-codex', ['low', 'medium', 'high']],
+    ['gpt-5.6-terra', ['none', 'low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6-astra', ['low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6.1-sol', ['low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6-sol', ['none', 'low', 'medium', 'high', 'xhigh', 'max']],
     ['gpt-4o-mini', []],
     ['gpt-4.1', []],
     ['gpt-oss-120b', ['low', 'medium', 'high']],
@@ -50,6 +56,18 @@ describe('the facts of a model', () => {
     ['llama-3.3-70b', []],
     ['constructor', []],
   ])('%s knows the efforts %j', (model, efforts) => expect(openaiFacts(model).efforts).toEqual(efforts));
+
+  test.each([
+    ['gpt-5.5', 'all'],
+    ['gpt-5.5-pro', 'nothing'],
+    ['o3-pro-2025-06-10', 'nothing'],
+    ['gpt-5.3-codex', 'nothing'],
+    ['gpt-5.6-sol', 'functions-without-effort'],
+    ['gpt-6-luna', 'functions-with-none'],
+    ['gpt-6-astra', 'no-functions'],
+    ['gpt-6.1-sol', 'no-functions'],
+    ['gpt-6-terra', 'no-functions'],
+  ])('%s takes of chat completions: %s', (model, chat) => expect(openaiFacts(model).chat).toBe(chat));
 
   // Amazon Bedrock user guide, "Get validated JSON results from models", "Supported models".
   test.each([
