@@ -12,7 +12,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   status: ['sluice status', 'sluice status --json'],
   run: [
     'sluice run -- claude',
-    'sluice run --model groq/llama-3.3-70b-versatile -- codex',
+    'sluice run --model groq/openai/gpt-oss-120b -- codex',
     'sluice run --group writing -- python summarize.py',
   ],
   record: [
@@ -75,8 +75,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],
   'alias put': [
-    'sluice alias put fast --target groq/llama-3.3-70b-versatile --target openai/gpt-5-mini,priority=1',
-    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/llama-3.3-70b-versatile,weight=1',
+    'sluice alias put fast --target groq/openai/gpt-oss-120b --target openai/gpt-5-mini,priority=1',
+    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/openai/gpt-oss-120b,weight=1',
   ],
   'alias remove': ['sluice alias remove fast'],
   'model list': ['sluice model list', 'sluice model list --key my-editor'],
@@ -108,7 +108,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
   ],
   compare: [
-    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/llama-3.3-70b-versatile --times 5',
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
   ],
   'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
