@@ -24,7 +24,7 @@ interface Choice {
 
 const ruleHelp = `
 A rule is a fault with its parameters and with the requests that meet it: share=0.1, nth=3, every=5, first=2, model=gpt-*,
-route=/chat/completions. Without any of these, every request meets it.`;
+route=/chat/completions. Without any of these, every request meets it. Faults of several rules act together.`;
 
 export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verbs): void {
   const faults = program.command('faults').description('let client programs meet errors, delays and broken streams');

@@ -88,6 +88,14 @@ export type ResponseFault = Exclude<Fault, EarlyFault>;
 const earlyNames = new Set<FaultName>(early);
 export const isEarly = (fault: Fault): fault is EarlyFault => earlyNames.has(fault.name);
 
+/** What a client gets in place of an answer. */
+export type InsteadFault = Exclude<EarlyFault, FaultOf<'late-head'>>;
+export const replacesAnswer = (fault: Fault): fault is InsteadFault => isEarly(fault) && fault.name !== 'late-head';
+
+/** The answer goes no further after them. */
+const endings = new Set<FaultName>(['error-event', 'missing-end', 'stall', 'cut', 'damaged-gzip']);
+export const endsAnswer = ({ name }: Fault): boolean => endings.has(name);
+
 /** Only streams can have them. */
 const ofStreams = new Set<FaultName>(['pace', 'huge-event', 'error-event', 'missing-end', 'duplicate-events']);
 export const needsStream = ({ name }: Fault): boolean => ofStreams.has(name);

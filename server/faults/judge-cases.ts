@@ -33,5 +33,5 @@ const harmless = new Set(['late-head', 'late-event', 'pace', 'huge-event', 'usag
 
 /** Whether the client got a whole answer with that request. */
 export function wasAnswered({ outcome, fault }: { outcome: string | null; fault: string | null }): boolean {
-  return outcome === 'ok' && (fault === null || harmless.has(fault));
+  return outcome === 'ok' && (fault === null || fault.split(', ').every((name) => harmless.has(name)));
 }
