@@ -22,8 +22,10 @@ const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-t
 const maxWaitingSteps = 256;
 
 export class FaultedOutput {
-  /** Closed on purpose before its end. */
-  hasCut = false;
+  /** It stops on purpose before its end, now or after what waits to be sent. */
+  breaksOff = false;
+  /** All of the answer was given to it, though the client may get less, or get it later. */
+  hasAll = false;
   readonly #options: FaultedOutputOptions;
   #shape: Shape | null = null;
   #steps: Step[] = [];
@@ -62,6 +64,7 @@ export class FaultedOutput {
   }
 
   end(last: Buffer | undefined): void {
+    this.hasAll = true;
     if (this.#isOver) return;
     if (!this.#shape) {
       this.#options.response.end(last);
@@ -98,6 +101,7 @@ export class FaultedOutput {
 
   #perform(steps: readonly Step[]): void {
     this.#steps.push(...steps);
+    this.breaksOff ||= steps.some(({ kind }) => kind === 'cut' || kind === 'stall');
     this.#pump();
   }
 
@@ -151,7 +155,6 @@ export class FaultedOutput {
 
   /** What was written before is still sent. */
   #cut(): void {
-    this.hasCut = true;
     this.#options.response.socket?.destroySoon();
   }
 
