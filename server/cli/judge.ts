@@ -3,32 +3,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { counted } from '../contract/counted.ts';
+import type { RequestView } from '../contract/request-views.ts';
 import { readEnvironment } from '../environment.ts';
-import { type JudgeCase, judgeCases, wasAnswered } from '../faults/judge-cases.ts';
+import { type JudgeCase, judgeCases, noFault, resultOf, wasAnswered } from '../faults/judge-cases.ts';
 import type { ListeningControl } from './control.ts';
-import { CliError } from './exit-codes.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { type Judgement, judgeHead, judgeLine, judgeSummary } from './judge-report.ts';
 import { openListening } from './open-control.ts';
-import { createOutput, type Output, table, yesNo } from './output.ts';
+import { createOutput, type Output } from './output.ts';
 import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
 
 interface JudgeOptions {
   model: string;
   timeout: number;
+  only?: string;
   json?: boolean;
   show?: boolean;
-}
-
-/** How the program did with one fault. */
-interface Judgement {
-  fault: string;
-  rules: readonly string[];
-  /** `hung`: it was killed after the time that it had. */
-  result: 'answered' | 'gave up' | 'ended without an answer' | 'hung';
-  exitCode: number;
-  requests: number;
-  answered: boolean;
-  seconds: number;
 }
 
 interface JudgeRun {
@@ -42,6 +34,7 @@ interface JudgeRun {
 /** Runs all cases; the exit code is 1 if the program hung or ended well without an answer. */
 async function judge(line: readonly string[], options: JudgeOptions, terminal: Terminal): Promise<void> {
   const output = createOutput(terminal, options.json ?? false);
+  const cases = chosenCases(options.only);
   const { startJudgeUpstream } = await import('./judge-upstream.ts');
   const upstream = await startJudgeUpstream();
   const dataDir = await mkdtemp(join(tmpdir(), 'sluice-judge-'));
@@ -50,10 +43,10 @@ async function judge(line: readonly string[], options: JudgeOptions, terminal: T
     try {
       const provider = { baseUrl: upstream.baseUrl, models: [options.model, '*'], serves: ['chat' as const] };
       await control.execute({ type: 'provider.add', id: 'judge', provider });
-      const judgements = await judgeAll({ line, options, terminal, control, dataDir }, output);
-      output.show(judgements, table(head, judgements.map(row), ''));
-      const isBad = ({ result }: Judgement) => result === 'hung' || result === 'ended without an answer';
-      if (judgements.some(isBad)) process.exitCode = 1;
+      const judgements = await judgeAll(cases, { line, options, terminal, control, dataDir }, output);
+      output.show(judgements, `\n${judgeSummary(judgements)}`);
+      const isBad = ({ result }: Judgement) => result === 'hung' || result === 'not noticed';
+      if (judgements.some(isBad)) process.exitCode = exitCodes.failure;
     } finally {
       await control.close();
     }
@@ -74,25 +67,44 @@ function openJudged(dataDir: string, terminal: Terminal, output: Output): Promis
   });
 }
 
-async function judgeAll(run: JudgeRun, output: Output): Promise<Judgement[]> {
+/** Those whose names contain the text; undefined: all. */
+function chosenCases(only: string | undefined): readonly JudgeCase[] {
+  const cases = judgeCases.filter(({ name }) => only === undefined || name.includes(only));
+  if (cases.length > 0) return cases;
+  const names = judgeCases.map(({ name }) => name).join('; ');
+  throw new CliError(`No fault has "${only}" in its name. There are: ${names}.`, exitCodes.usage);
+}
+
+/** Prints a line for each run as soon as it has ended. */
+async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Output): Promise<Judgement[]> {
+  const tell = (line: string) => (output.isJson ? output.note(line) : output.show(null, line));
+  const plain = await judgeOne(noFault, run);
+  if (plain.result !== 'ok') throw new CliError(cannotJudge(plain, run.options.timeout));
+  tell(judgeHead());
+  tell(judgeLine(plain));
   const judgements: Judgement[] = [];
-  for (const each of judgeCases) {
+  for (const each of cases) {
     const judgement = await judgeOne(each, run);
     judgements.push(judgement);
-    output.note(`${each.name}: ${judgement.result}`);
-    if (judgements.length === 1 && judgement.result !== 'answered') {
-      throw new CliError(
-        `Without any fault the program ${judgement.result} (exit code ${judgement.exitCode}, ${judgement.requests} requests), so it cannot be judged. "--show" shows what it prints.`,
-      );
-    }
+    tell(judgeLine(judgement));
   }
   return judgements;
+}
+
+function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: number): string {
+  const end = result === 'hung' ? `did not end within ${timeoutSeconds} s` : `ended with ${exitCode}`;
+  const why =
+    requests === 0
+      ? 'Does it use the base URL and the key of its environment, such as OPENAI_BASE_URL and OPENAI_API_KEY?'
+      : '"--show" shows what it prints.';
+  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${why}`;
 }
 
 /** By Ctrl+C, which reaches the program and not this process. */
 const interrupted = 130;
 
-async function judgeOne({ name, rules }: JudgeCase, run: JudgeRun): Promise<Judgement> {
+async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
+  const { name, rules } = judged;
   const { control, line, options, terminal, dataDir } = run;
   const { key, secret } = await control.execute({ type: 'key.create', keepSecret: false });
   if (rules.length > 0) await control.execute({ type: 'faults.start', key: key.id, rules: [...rules], seed: 1 });
@@ -113,11 +125,11 @@ async function judgeOne({ name, rules }: JudgeCase, run: JudgeRun): Promise<Judg
   const { requests } = await control.query({ type: 'requests', filter: { keyId: key.id }, limit: 1000 });
   const asked = requests.filter(({ capability }) => capability !== null);
   const answered = asked.some(wasAnswered);
-  const ended = exitCode === 0 ? (answered ? 'answered' : 'ended without an answer') : 'gave up';
+  const wasKilled = tookMs >= timeoutMs;
   return {
     fault: name,
     rules,
-    result: tookMs >= timeoutMs ? 'hung' : ended,
+    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(asked.toReversed()) }),
     exitCode,
     requests: asked.length,
     answered,
@@ -125,16 +137,15 @@ async function judgeOne({ name, rules }: JudgeCase, run: JudgeRun): Promise<Judg
   };
 }
 
-const head = ['fault', 'result', 'exit code', 'requests', 'got an answer', 'seconds'];
-
-function row({ fault, result, exitCode, requests, answered, seconds }: Judgement): string[] {
-  return [fault, result, String(exitCode), String(requests), yesNo(answered), seconds.toFixed(1)];
+/** Oldest first; null if there was only one request. */
+function pauseAfterFirst([first, second]: readonly RequestView[]): number | null {
+  return first && second ? second.startedAt - first.startedAt - (first.totalMs ?? 0) : null;
 }
 
 const judgeHelp = `
 The program runs once for each fault, at a Sluice of its own with a built-in provider of chats that takes any model, and costs
-nothing. It should make at least one request and end with 0 if that was answered. The exit code is 1 if it hung, or ended with 0
-though it had no answer.`;
+nothing. It should make at least one request, and end with 0 only if it got a whole answer. The exit code is 1 if it hung, or ended
+with 0 without a whole answer.`;
 
 export function addJudge(faults: Command, terminal: Terminal, parseSeconds: (text: string) => number): void {
   const command = faults
@@ -143,6 +154,7 @@ export function addJudge(faults: Command, terminal: Terminal, parseSeconds: (tex
     .description('run a program once for each known fault, and report how it copes')
     .option('--model <name>', 'the model, for programs that take it from their environment', 'judge-model')
     .option('--timeout <seconds>', 'how long each run may take', parseSeconds, 60)
+    .option('--only <text>', 'only the faults with this in their name')
     .option('--show', 'show what the program prints')
     .option('--json', 'print JSON')
     .addHelpText('after', judgeHelp)

@@ -146,8 +146,8 @@ export interface RequestRecord extends RequestStarted {
   /** What the response cache did; null if it had nothing to do with the request. */
   cached: CacheNote | null;
   /**
-   * The fault on purpose that the client met, such as `stall`; null if none. Its outcome says nothing about a provider, and
-   * is not counted as an error.
+   * The faults on purpose that the client met, such as `stall` or `late-head, stall`; null if none. Its outcome says nothing
+   * about a provider, and is not counted as an error.
    */
   fault: string | null;
 }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { FaultScope, FaultSwitch } from '../faults/fault-switch.ts';
+import type { FaultRule } from '../faults/parse-rule.ts';
 import { findById } from './change-list.ts';
 import type { LiveConfig } from './live-config.ts';
 
@@ -43,14 +44,23 @@ export async function startFaults(
   return { faults: faults.timed };
 }
 
-async function parseRules(texts: readonly string[]) {
-  const { FaultTextError, parseRule } = await import('../faults/parse-rule.ts');
-  return texts.map((text, index) => {
+async function parseRules(texts: readonly string[]): Promise<FaultRule[]> {
+  const [{ FaultTextError, parseRule }, { findUnmetRule }] = await Promise.all([
+    import('../faults/parse-rule.ts'),
+    import('../faults/combine-faults.ts'),
+  ]);
+  const rules = texts.map((text, index) => {
     try {
       return parseRule(text);
     } catch (error) {
-      if (!(error instanceof FaultTextError)) throw error;
-      throw new GatewayError('invalid_command', `rules.${index}: ${error.message}`, { param: `rules.${index}` });
+      throw error instanceof FaultTextError ? refused(index, error.message) : error;
     }
   });
+  const unmet = findUnmetRule(rules);
+  if (unmet) throw refused(unmet.index, unmet.message);
+  return rules;
+}
+
+function refused(index: number, message: string): GatewayError {
+  return new GatewayError('invalid_command', `rules.${index}: ${message}`, { param: `rules.${index}` });
 }

@@ -111,7 +111,7 @@ export class RequestTrace implements Labelled {
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
-  /** The fault on purpose that the client met; null if none. */
+  /** The names of the faults on purpose that the client met, in a list; null if none. */
   fault: string | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';

@@ -270,7 +270,7 @@ export class Exchange {
 
   get #howItEnded(): 'complete' | 'cut' | 'client-left' {
     if (this.#trace.response.outcome === 'client-gone') return 'client-left';
-    return this.#options.response.writableEnded ? 'complete' : 'cut';
+    return (this.faulted?.hasAll ?? this.#options.response.writableEnded) ? 'complete' : 'cut';
   }
 
   /** Books the request and the usage of a background job that it created or found finished. */

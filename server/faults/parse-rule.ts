@@ -1,5 +1,6 @@
 /** Reads faults and rules as they are written in commands, profiles and the header `x-sluice-fault`. */
 import { z } from 'zod';
+import { conflictOf } from './combine-faults.ts';
 import { type Fault, type FaultName, faultNames, faultSchemas } from './fault-kinds.ts';
 
 /** When a rule applies. All given conditions must hold; without any, it applies to every request. */
@@ -37,7 +38,25 @@ export function parseRule(text: string): FaultRule {
   return { fault, when: check(conditionSchema, pairs.filter(isCondition), name) };
 }
 
-/** A fault for one request: `stall;after=40`. Throws FaultTextError, also for conditions. */
+const maxFaults = 10;
+
+/**
+ * The faults that one request asks for: `late-head;ms=500, stall;after=40`. Throws FaultTextError, also for faults that cannot
+ * be combined. Source of the form: a list of RFC 9651, section 3.1, whose items have parameters.
+ */
+export function parseFaults(text: string): Fault[] {
+  const faults = text.split(',', maxFaults + 1).map(parseFault);
+  if (faults.length > maxFaults) throw new FaultTextError(`A request can ask for at most ${maxFaults} faults.`);
+  for (const [index, fault] of faults.entries()) {
+    for (const other of faults.slice(0, index)) {
+      const conflict = conflictOf(other, fault);
+      if (conflict !== null) throw new FaultTextError(conflict);
+    }
+  }
+  return faults;
+}
+
+/** One fault: `stall;after=40`. Throws FaultTextError, also for conditions. */
 export function parseFault(text: string): Fault {
   const { name, pairs } = split(text);
   const condition = pairs.find(([field]) => field in conditionSchema.shape);
@@ -50,6 +69,7 @@ const maxTextLength = 300;
 function split(text: string): { name: FaultName; pairs: [string, string][] } {
   if (text.length > maxTextLength) throw new FaultTextError(`A fault has at most ${maxTextLength} characters.`);
   const [name = '', ...parts] = text.split(';').map((part) => part.trim());
+  if (name.includes(',')) throw new FaultTextError('A rule has one fault: write a rule for each.');
   if (!isFaultName(name)) {
     throw new FaultTextError(`There is no fault "${name}". There are: ${faultNames.join(', ')}.`);
   }

@@ -135,19 +135,15 @@ class ApiRequest {
     const received = this.#receive(match, held);
     const sent = received instanceof Promise ? await received : received;
     this.#exchange.capture?.received(sent);
-    const { keptResponses, cassette } = this.#ports;
-    if (cassette) {
-      this.#noteBody(sent, held);
-      if (await this.#exchange.replay(cassette, match, sent)) return;
-    }
+    this.#noteBody(sent, held);
+    const { keptResponses, cassette, faults } = this.#ports;
+    if (faults.concerns(this.#request.headers) && (await this.#meetFaults(match, { group, key }, sent))) return;
+    if (cassette && (await this.#exchange.replay(cassette, match, sent))) return;
     const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
     if (kept) return this.#tell(kept);
     const previousId = sent.fields.previousResponseId;
     const before = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
     const body = before ? await this.#continued(before, sent, held) : sent;
-    this.#noteBody(body, held);
-    if (this.#ports.faults.concerns(this.#request.headers) && (await this.#meetFault(match, { group, key }, body)))
-      return;
     const plan = this.#exchange.plan(match, { group, key }, body);
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
@@ -227,18 +223,19 @@ class ApiRequest {
   async #continued(before: KeptResponse, sent: RequestBody, held: HeldBytes): Promise<RequestBody> {
     const body = await continueFrom(before, sent);
     held.add(body.size - sent.size);
+    this.#noteBody(body, held);
     return body;
   }
 
   /** Whether the request was answered by a fault on purpose. */
-  async #meetFault(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
-    const { chooseFault, meetFault } = await import('./meet-fault.ts');
+  async #meetFaults(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
+    const { chooseFaults, meetFaults } = await import('./meet-faults.ts');
     this.#trace.model = match.model ?? body.fields.model;
     const { api } = this.#located;
     const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };
-    const fault = chooseFault(this.#ports.faults, call);
-    if (!fault) return false;
-    const met = await meetFault(fault, call);
+    const faults = chooseFaults(this.#ports.faults, call);
+    if (faults.length === 0) return false;
+    const met = await meetFaults(faults, call);
     if (this.#clientGone) throw new ClientGone();
     if (met === 'answered') return true;
     this.#exchange.faulted = met;

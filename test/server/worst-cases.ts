@@ -572,7 +572,7 @@ export const lookAtNone = [
   // What the shapes of `faults/` make of an answer.
   'exchange/faults/faulted-output.ts',
   // Hands the text of a header to `faults/parse-rule.ts`.
-  'http/meet-fault.ts',
+  'http/meet-faults.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/incoming-response.ts',

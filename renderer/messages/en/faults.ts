@@ -25,7 +25,7 @@ export const faults = {
   start: 'Start',
   /** Of a key. */
   ask: 'Let requests ask for faults',
-  askHint: 'By sending the header x-sluice-fault, such as stall;after=40.',
+  askHint: 'By sending the header x-sluice-fault, such as late-head;ms=500, stall;after=40.',
   /** Of a request. */
   fact: 'Fault on purpose',
   mark: (name: string) => `fault: ${name}`,

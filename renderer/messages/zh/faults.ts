@@ -24,7 +24,7 @@ export const faults: typeof english.faults = {
   spans: { 5: '5 分钟', 10: '10 分钟', 30: '30 分钟', 60: '1 小时' },
   start: '开始',
   ask: '允许请求指定故障',
-  askHint: '通过发送请求头 x-sluice-fault，例如 stall;after=40。',
+  askHint: '通过发送请求头 x-sluice-fault，例如 late-head;ms=500, stall;after=40。',
   fact: '注入的故障',
   mark: (name) => `故障：${name}`,
   met: (name) => `有意注入的故障：${name}`,
