@@ -10,6 +10,7 @@ import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { createTeamPresets } from './control/team-presets.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess } from './control/window-access.ts';
+import type { SessionBook } from './exchange/sessions/session-book.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import { exportRequests } from './ledger/export.ts';
@@ -34,7 +35,7 @@ interface ControlSidePorts {
   cache: AnswerCache;
   prices: PriceTable;
   observability: Observability;
-  sessionStopChanged: (id: string, isStopped: boolean) => void;
+  sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -78,7 +79,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,
-    sessionStopChanged: given.sessionStopChanged,
+    sessionStopChanged: given.sessions.setStopped,
     typicalPrice: given.typicalPrice,
     prices: given.prices,
     openSecrets: secrets.open,
@@ -87,6 +88,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
     engine: () => ({ ...given.engine(), ...secrets.view() }),
   });
+  given.sessions.onBudgetReached(control.sessionBudgetReached);
   keepWatching(discovery, live);
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {

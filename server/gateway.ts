@@ -64,6 +64,8 @@ export interface Gateway {
   exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
+  /** An update to this version is downloaded and can be installed. */
+  updateReady(version: string): void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
   networkChanged(): void;
   /** An address that opens the window in a browser once; secret. Throws if the gateway does not listen. */
@@ -85,7 +87,6 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     gatewayPorts: ports,
     ...base,
     observability,
-    sessionStopChanged: base.sessions.setStopped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
@@ -126,6 +127,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     exportRequests: (format, parameters) => exportRequests(base.ledger, format, exportFilterOf(parameters)),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
+    updateReady: control.updateReady,
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
@@ -235,6 +237,7 @@ function apiPorts(
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
+    sessions.finished(record);
     control.requestFinished(record);
     observability.finished(record);
     logRequest(record);

@@ -22,11 +22,10 @@ export const sessionHead = [
 ];
 
 export function sessionRow(session: SessionView): string[] {
-  const { id, lastAt, keyId, client, turns, requests, isComplete, running, stoppedAt } = session;
-  const state = stoppedAt === null ? (running > 0 ? ' (running)' : '') : ' (stopped)';
+  const { id, lastAt, keyId, client, turns, requests, isComplete } = session;
   return [
     id,
-    localTime(lastAt) + state,
+    localTime(lastAt) + stateOf(session),
     keyId ?? '-',
     programOf(client),
     String(turns),
@@ -36,6 +35,12 @@ export function sessionRow(session: SessionView): string[] {
     costOf(session),
     String(session.errors),
   ];
+}
+
+function stateOf({ stoppedAt, isOverBudget, running }: SessionView): string {
+  if (stoppedAt !== null) return ' (stopped)';
+  if (isOverBudget) return ' (over its budget)';
+  return running > 0 ? ' (running)' : '';
 }
 
 export function describeSession({ session, turns, requests }: SessionInFull): string {
@@ -49,6 +54,7 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
     ['cost', costOf(session)],
     ['failed', `${session.errors} requests; ${retries} retries`],
     ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
+    ['budget', session.isOverBudget ? `used up: $${session.budgetUsedUsd.toFixed(4)}` : ''],
   ];
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return [

@@ -45,6 +45,8 @@ export const errorKinds = {
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
   /** The user has stopped it: see `session.stop`. */
   session_stopped: { status: 400, type: invalid, code: 'session_stopped', retryable: false },
+  /** See `settings.sessionBudget`. */
+  session_budget_spent: { status: 400, type: invalid, code: 'session_budget_spent', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
   passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },

@@ -67,7 +67,9 @@ export const sessionFilterSchema = z.strictObject({
   client: z.string().optional(),
   /** Unix milliseconds: with a request since then. */
   sinceMs: moment.optional(),
-  /** Whose requests are refused. */
+  /** With a request that has not ended. */
+  running: z.literal(true).optional(),
+  /** Whose requests are refused: stopped, or over their budget. */
   stopped: z.literal(true).optional(),
 });
 

@@ -31,8 +31,12 @@ export interface SessionView extends SessionSums {
   lastAt: number;
   running: number;
   turns: number;
-  /** Unix milliseconds; null: its requests are served. */
+  /** When a person stopped it, in Unix milliseconds; null: nobody has. */
   stoppedAt: number | null;
+  /** Its requests are refused because it has used up its budget. */
+  isOverBudget: boolean;
+  /** US dollars of known cost since its first request, or since it was last resumed. */
+  budgetUsedUsd: number;
   /** False if the session has more requests than are read; sums are of the newest. */
   isComplete: boolean;
 }

@@ -93,8 +93,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
-    sessions: ({ filter, limit, before }) => ledger.listSessions(defined({ ...filter, limit, before })),
-    session: ({ id }) => viewSession(ledger, id),
+    sessions: ({ filter, limit, before }) =>
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports) })),
+    session: ({ id }) => viewSession(ports, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -210,8 +211,10 @@ async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResu
   return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
 }
 
-async function viewSession(ledger: LedgerQueries, id: string): Promise<QueryResults['session']> {
-  const session = await ledger.getSession(id);
+const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;
+
+async function viewSession(ports: Pick<QueryPorts, 'ledger' | 'live'>, id: string): Promise<QueryResults['session']> {
+  const session = await ports.ledger.getSession(id, stopAtUsd(ports));
   if (!session) throw controlError('not_found', { code: 'no-session', id });
   return session;
 }

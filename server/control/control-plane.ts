@@ -7,6 +7,7 @@ import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { RefusalView } from '../contract/request-views.ts';
+import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
@@ -23,7 +24,7 @@ import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
 import { createConnectClients } from './connect-clients.ts';
-import { createEventHub, type EventListener } from './event-hub.ts';
+import { createEventHub, type EventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
 import { createHealthTeller } from './health-teller.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
@@ -77,6 +78,9 @@ export interface ControlPlane {
   requestFinished(request: RequestRecord): void;
   /** A budget has reached 80 or 100 percent. */
   limitReached(notice: LimitReached): void;
+  /** A session has reached an amount of its budget. */
+  sessionBudgetReached(notice: SessionBudgetReached): void;
+  updateReady(version: string): void;
   /** Applies the team presets in force to the configuration. Rejects with a GatewayError, changing nothing, if one does not fit. */
   followTeam(): Promise<void>;
   /** The event loop was blocked and runs again. */
@@ -141,6 +145,26 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         statusChanged();
       }),
     onEvent: hub.subscribe,
+    ...createTellers(hub, log),
+    stoodStill(latest) {
+      log.error(latest, 'the event loop was blocked: no request was served meanwhile');
+      standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
+      hub.tell({ type: 'standstill', standstill });
+    },
+    providerChanged,
+    captureSwitch,
+    faults,
+  };
+}
+
+type Tellers = Pick<
+  ControlPlane,
+  'requestStarted' | 'requestFinished' | 'limitReached' | 'sessionBudgetReached' | 'updateReady'
+>;
+
+/** What other parts of the program have to tell. */
+function createTellers(hub: EventHub, log: Logger): Tellers {
+  return {
     requestStarted(request) {
       if (hub.isHeard) hub.tell({ type: 'request-started', request });
     },
@@ -151,14 +175,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       log.info(notice, 'a budget is reached');
       hub.tell({ type: 'limit-reached', notice });
     },
-    stoodStill(latest) {
-      log.error(latest, 'the event loop was blocked: no request was served meanwhile');
-      standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
-      hub.tell({ type: 'standstill', standstill });
+    sessionBudgetReached(notice) {
+      log.info(notice, 'a session has reached an amount of its budget');
+      hub.tell({ type: 'session-budget-reached', notice });
     },
-    providerChanged,
-    captureSwitch,
-    faults,
+    updateReady: (version) => hub.tell({ type: 'update-ready', version }),
   };
 }
 

@@ -174,6 +174,16 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX sessions_by_use ON sessions (last_seq);
   CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;
   `,
+  `
+  -- The known cost of all requests that have ended, and what of it was spent before the session was last resumed.
+  ALTER TABLE sessions ADD COLUMN cost_usd REAL NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN resumed_usd REAL NOT NULL DEFAULT 0;
+  UPDATE sessions SET cost_usd = (
+    SELECT coalesce(sum(cost_usd), 0) FROM requests WHERE session = sessions.id AND outcome IS NOT NULL
+  );
+  -- The calls of tools whose results the request carries, as JSON; null: none.
+  ALTER TABLE requests ADD COLUMN tools TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -144,12 +144,12 @@ export class Exchange {
     return plan;
   }
 
-  /** Throws GatewayError `session_stopped`. */
+  /** Throws GatewayError `session_stopped` or `session_budget_spent`. */
   #holdToSession({ route }: RouteMatch, keyId: string, body: RequestBody): void {
     const { sessions } = this.#ports;
     const { request, snapshot } = this.#options;
     const { method, headers } = request;
-    const { sessions: grouped } = snapshot.settings;
+    const { sessions: grouped, sessionBudget } = snapshot.settings;
     if (grouped === 'off' || method !== 'POST') return;
     const mark = sessions.markFor({
       requestId: this.#trace.id,
@@ -162,7 +162,7 @@ export class Exchange {
       format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
     });
     this.#trace.session = mark;
-    sessions.refuseStopped(mark);
+    sessions.hold(mark, sessionBudget);
   }
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
@@ -257,6 +257,7 @@ export class Exchange {
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     const record = this.#trace.record(this.#options.request, accounting);
+    if (this.#trace.session !== null) this.#trace.session.hasEnded = true;
     this.#visit?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);

@@ -70,8 +70,8 @@ export interface LedgerQueries {
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;
   listSessions(filter: SessionFilter): Promise<SessionPage>;
-  /** Null if there is no such session. */
-  getSession(id: string): Promise<SessionInFull | null>;
+  /** Null if there is no such session. `stopAtUsd`: the budget of each session. */
+  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
 }
 
 const rowsPerBatch = 4_000;
@@ -85,7 +85,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
       return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
     },
     listSessions: (filter) => listSessions(database, filter),
-    getSession: (id) => getSession(database, id),
+    getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),
     getRequest: (id) => getRequest(database, id),
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),

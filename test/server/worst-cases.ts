@@ -245,7 +245,10 @@ export const worstCases: Record<string, WorstCase> = {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
       speech.wire.usage.hints(body, 0);
-      const book = new SessionBook({ stoppedSessions: () => [], joined() {} });
+      const book = new SessionBook({
+        sessionStates: { stopped: () => [], budgetUsedUsd: () => 0 },
+        joined() {},
+      });
       const asked = {
         requestId: 'r',
         startedAt: 0,

@@ -230,6 +230,7 @@ export const requests = {
     rate_limit_exceeded: 'A limit of the key or its group has been reached.',
     insufficient_quota: 'A budget of the key or its group is used up.',
     session_stopped: 'The session of this request was stopped.',
+    session_budget_spent: 'The session of this request has used up its budget.',
     price_unknown:
       'A hard budget in dollars applies, but the price of this model is unknown. Set it in Settings under Prices.',
     passthrough_refused:

@@ -14,6 +14,7 @@ export const sessions = {
   unknownClient: 'Unknown client',
   running: 'running',
   stopped: 'stopped',
+  overBudget: 'over its budget',
   turns: (count: string) => counted(count, 'turn'),
   requests: (count: string) => counted(count, 'request'),
   moreRequests: (count: string) => `more than ${counted(count, 'request')}`,
@@ -68,6 +69,8 @@ export const sessions = {
   },
   resume: 'Resume session',
   stoppedNote: 'This session is stopped: its requests are refused.',
+  overBudgetNote:
+    'This session has used up its budget: its requests are refused. Resume it to give it the same amount again, or raise the budget in the settings under Records.',
   ofRequest: (requests: string, cost: string | null) =>
     cost === null ? counted(requests, 'request') : `${counted(requests, 'request')}, ${cost}`,
 };

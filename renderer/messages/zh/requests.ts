@@ -231,6 +231,7 @@ export const requests: typeof english.requests = {
     rate_limit_exceeded: '已达到密钥或分组的限额。',
     insufficient_quota: '密钥或分组的预算已用完。',
     session_stopped: '此请求所属的会话已被停止。',
+    session_budget_spent: '此请求所属的会话已用完预算。',
     price_unknown: '设有美元硬性预算，而此模型的价格未知。请在设置的“价格”中设置。',
     passthrough_refused: '密钥或分组限制了可用模型，但无法检查此请求会使用哪些模型。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',

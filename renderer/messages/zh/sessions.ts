@@ -13,6 +13,7 @@ export const sessions: Messages['sessions'] = {
   unknownClient: '未知客户端',
   running: '进行中',
   stopped: '已停止',
+  overBudget: '已超预算',
   turns: (count) => `${count} 轮`,
   requests: (count) => `${count} 个请求`,
   moreRequests: (count) => `超过 ${count} 个请求`,
@@ -66,5 +67,6 @@ export const sessions: Messages['sessions'] = {
   },
   resume: '恢复会话',
   stoppedNote: '此会话已停止：它的请求会被拒绝。',
+  overBudgetNote: '此会话已用完预算，其请求会被拒绝。恢复后可再使用同样的金额；也可以在设置的“记录”中提高预算。',
   ofRequest: (requests, cost) => (cost === null ? `${requests} 个请求` : `${requests} 个请求，${cost}`),
 };

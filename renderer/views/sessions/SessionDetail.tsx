@@ -10,8 +10,8 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import classes from './Sessions.module.css';
-import { StopSession } from './StopSession.tsx';
-import { costIn, programOf } from './session-facts.ts';
+import { type StateChange, StopSession } from './StopSession.tsx';
+import { costIn, isRefused, programOf } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
 
@@ -22,11 +22,11 @@ export function SessionDetail({ id }: { id: string }) {
   const load = useCallback(() => store.query<'session'>({ type: 'session', id }), [store, id]);
   const { answer: known, problem } = useLiveAnswer(load);
   // What was just changed holds until the engine tells more.
-  const [changed, setChanged] = useState<{ from: SessionInFull | null; stoppedAt: number | null } | null>(null);
-  const answer = known && changed?.from === known ? withStop(known, changed.stoppedAt) : known;
+  const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
+  const answer = known && changed?.from === known ? withChange(known, changed.change) : known;
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');
   const stop = answer && (
-    <StopSession session={answer.session} onChanged={(stoppedAt) => setChanged({ from: known, stoppedAt })} />
+    <StopSession session={answer.session} onChanged={(change) => setChanged({ from: known, change })} />
   );
   return (
     <Screen name="sessions" back={{ href: '/sessions', label: names.backToAll }} action={stop}>
@@ -38,8 +38,8 @@ export function SessionDetail({ id }: { id: string }) {
   );
 }
 
-function withStop(full: SessionInFull, stoppedAt: number | null): SessionInFull {
-  return { ...full, session: { ...full.session, stoppedAt } };
+function withChange(full: SessionInFull, change: StateChange): SessionInFull {
+  return { ...full, session: { ...full.session, ...change } };
 }
 
 function Content({ full }: { full: SessionInFull }) {
@@ -48,7 +48,9 @@ function Content({ full }: { full: SessionInFull }) {
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return (
     <>
-      {session.stoppedAt !== null && <p className={classes.stoppedNote}>{names.stoppedNote}</p>}
+      {isRefused(session) && (
+        <p className={classes.stoppedNote}>{session.stoppedAt === null ? names.overBudgetNote : names.stoppedNote}</p>
+      )}
       <Section title={programOf(session.client) ?? names.unknownClient}>
         <Facts session={session} />
       </Section>

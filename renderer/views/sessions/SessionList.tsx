@@ -52,8 +52,21 @@ export function SessionList() {
 function Row({ session }: { session: SessionView }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
-  const { id, keyId, client, lastAt, running, stoppedAt, turns, requests, isComplete, errors, costUsd, models } =
-    session;
+  const {
+    id,
+    keyId,
+    client,
+    lastAt,
+    running,
+    stoppedAt,
+    isOverBudget,
+    turns,
+    requests,
+    isComplete,
+    errors,
+    costUsd,
+    models,
+  } = session;
   const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === keyId)?.name) ?? keyId;
   const count = formats.number(requests);
   return (
@@ -64,6 +77,7 @@ function Row({ session }: { session: SessionView }) {
         </Link>
         {running > 0 && <span className={classes.running}>{names.running}</span>}
         {stoppedAt !== null && <span className={classes.bad}>{names.stopped}</span>}
+        {stoppedAt === null && isOverBudget && <span className={classes.bad}>{names.overBudget}</span>}
         <span className={classes.soft}>
           <RelativeTime moment={lastAt} />
         </span>

@@ -7,13 +7,15 @@
  */
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
-import type { RequestSession } from '../../contract/ledger.ts';
+import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/named-session.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
 import { RecentMap } from './recent-map.ts';
+import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request that is asked about. */
 export interface SessionQuestion {
@@ -36,6 +38,8 @@ export interface SessionMark {
   readonly requestId: string;
   readonly startedAt: number;
   session: RequestSession | null;
+  /** The request is recorded; what its session becomes then has to be told. */
+  hasEnded: boolean;
 }
 
 interface Opening {
@@ -46,10 +50,12 @@ interface Opening {
 }
 
 export interface SessionBookPorts {
-  /** Ids of the sessions that were stopped before. */
-  stoppedSessions(): readonly string[];
-  /** A recorded request belongs to a session after all. */
-  joined(joined: { requestId: string; startedAt: number; session: RequestSession }): void;
+  sessionStates: SessionSpendingPorts & {
+    /** Ids of the sessions that were stopped before. */
+    stopped(): readonly string[];
+  };
+  /** A request that was begun without a session belongs to one after all. */
+  joined(joined: { requestId: string; startedAt: number; session: RequestSession; hasEnded: boolean }): void;
 }
 
 /** Conversations and responses that are remembered. */
@@ -62,15 +68,22 @@ export class SessionBook {
   readonly #openings = new RecentMap<Opening>(mostRemembered);
   readonly #responses = new RecentMap<SessionMark>(mostRemembered);
   readonly #stopped: Set<string>;
+  readonly #spending: SessionSpending;
 
   constructor(ports: SessionBookPorts) {
     this.#ports = ports;
-    this.#stopped = new Set(ports.stoppedSessions());
+    this.#stopped = new Set(ports.sessionStates.stopped());
+    this.#spending = new SessionSpending(ports.sessionStates);
   }
 
   /** The mark of the request, whose session is null as long as it belongs to none. */
   markFor(question: SessionQuestion): SessionMark {
-    const mark: SessionMark = { requestId: question.requestId, startedAt: question.startedAt, session: null };
+    const mark: SessionMark = {
+      requestId: question.requestId,
+      startedAt: question.startedAt,
+      session: null,
+      hasEnded: false,
+    };
     const named = sessionInHeaders(question.headers) ?? this.#sessionNamedIn(question);
     if (named) mark.session = sessionFor(question, named);
     else if (question.format) this.#bySequence(question, mark);
@@ -82,19 +95,27 @@ export class SessionBook {
     this.#responses.set(`${keyId}\n${responseId}`, mark);
   }
 
-  /** @throws GatewayError `session_stopped` */
-  refuseStopped({ session }: SessionMark): void {
-    if (session === null || this.#stopped.size === 0 || !this.#stopped.has(session.id)) return;
-    throw new GatewayError(
-      'session_stopped',
-      `This session (${session.id}) was stopped in Sluice. Start a new one, or let it go on: in Sluice under Sessions, or with "sluice session resume ${session.id}".`,
-    );
+  /** @throws GatewayError `session_stopped` or `session_budget_spent` */
+  hold({ session }: SessionMark, budget: SessionBudget): void {
+    if (session === null) return;
+    if (this.#stopped.size > 0 && this.#stopped.has(session.id)) throw stoppedRefusal(session.id);
+    this.#spending.hold(session.id, budget);
+  }
+
+  /** Must be called for each request that has ended, after it was recorded in the ledger. */
+  finished(record: RequestRecord): void {
+    this.#spending.finished(record);
+  }
+
+  onBudgetReached(listener: (notice: SessionBudgetReached) => void): void {
+    this.#spending.onReached(listener);
   }
 
   /** Refuses the session's requests from now on, or serves them again. Bound, since it is passed as a listener. */
   readonly setStopped = (id: string, isStopped: boolean): void => {
     if (isStopped) this.#stopped.add(id);
     else this.#stopped.delete(id);
+    this.#spending.forget(id);
   };
 
   #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): NamedSession | null {
@@ -139,8 +160,15 @@ export class SessionBook {
   #join(mark: SessionMark, session: RequestSession): void {
     if (mark.session !== null) return;
     mark.session = session;
-    this.#ports.joined({ requestId: mark.requestId, startedAt: mark.startedAt, session });
+    this.#ports.joined({ ...mark, session });
   }
+}
+
+function stoppedRefusal(id: string): GatewayError {
+  return new GatewayError(
+    'session_stopped',
+    `This session (${id}) was stopped in Sluice. Start a new one, or let it go on: in Sluice under Sessions, or with "sluice session resume ${id}".`,
+  );
 }
 
 function sessionFor({ keyId, body, format }: SessionQuestion, { name, thread }: NamedSession): RequestSession {
