@@ -174,6 +174,10 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX sessions_by_use ON sessions (last_seq);
   CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;
   `,
+  `
+  -- What a cassette did: 'replayed' or 'recorded'; null: nothing.
+  ALTER TABLE requests ADD COLUMN cassette TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
 import { limitsOf } from '../../components/limit-draft.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
@@ -23,6 +24,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     limits: view.limits ?? undefined,
     capture: view.capture,
     faults: view.faults,
+    cassette: cassetteDraftOf(view.cassette, 'group'),
   });
   const command = useCommand();
   const submit = async (event: FormEvent) => {
@@ -34,6 +36,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       limits: limitsOf(draft.limits) ?? null,
       capture: draft.capture,
       faults: draft.faults,
+      cassette: keyCassetteOf(draft.cassette),
       ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
@@ -41,7 +44,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
+        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
         {command.problem && <CommandProblem problem={command.problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
