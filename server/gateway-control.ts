@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import type { LimitReached } from './contract/limits.ts';
 import type { AdminToken } from './control/admin-token.ts';
+import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
 import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
@@ -33,6 +34,7 @@ interface ControlSidePorts {
   authorities: Authorities;
   health: HealthBook;
   cache: AnswerCache;
+  cassettes: CassetteControl;
   prices: PriceTable;
   observability: Observability;
   sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
@@ -76,6 +78,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     team,
     health,
     cache: given.cache,
+    cassettes: given.cassettes,
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,

@@ -16,6 +16,7 @@ import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import { SessionBook } from './exchange/sessions/session-book.ts';
+import { openCassettes } from './gateway-cassettes.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import { followNetwork } from './gateway-network.ts';
 import { followSettings, openObservability } from './gateway-observability.ts';
@@ -154,7 +155,7 @@ const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds
 type Foundations = ReturnType<typeof openFoundations>;
 
 /** Outbound transport, databases, and what is built on them alone. */
-function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
+function openFoundations({ config, dataDir, log, proxies, cassette }: GatewayPorts) {
   const settings = () => config.current.config.settings;
   const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
   const transport = createTransport({
@@ -192,6 +193,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   });
   const reasoning = createReasoningStore({ database, log });
   const cache = openAnswerCache(config);
+  const cassettes = openCassettes({ config, log, cassette });
   const health = new HealthBook({ nowMs: () => performance.now() });
   const prices = followPrices(config);
   const typicalPrice = ({ provider, model }: Target) =>
@@ -205,11 +207,13 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     keptResponses,
     reasoning,
     cache,
+    cassettes,
     health,
     prices,
     typicalPrice,
     picker: new HealthPicker({ health, typicalPrice }),
     async close() {
+      await cassettes.close();
       await transport.close();
       jobs.close();
       keptResponses.close();
@@ -229,11 +233,11 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 }
 
 function apiPorts(
-  { log, logRequest, uploadFolder, apis = servedApis, cassette }: GatewayPorts,
+  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, sessions, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
+  const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -269,7 +273,7 @@ function apiPorts(
     },
     bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
-    cassette: cassette ?? null,
+    cassettes,
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,

@@ -1,4 +1,5 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
+import { cassettes } from './en/cassettes.ts';
 import { connect, keyChooser } from './en/connect.ts';
 import { controlProblems } from './en/control-problems.ts';
 import { faults } from './en/faults.ts';
@@ -40,6 +41,7 @@ export const en = {
   createKey,
   secret,
   models,
+  cassettes,
   faults,
   groups,
   health,

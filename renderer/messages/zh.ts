@@ -1,4 +1,5 @@
 import type { Messages } from './en.ts';
+import { cassettes } from './zh/cassettes.ts';
 import { connect, keyChooser } from './zh/connect.ts';
 import { controlProblems } from './zh/control-problems.ts';
 import { faults } from './zh/faults.ts';
@@ -41,6 +42,7 @@ export const zh: Messages = {
   createKey,
   secret,
   models,
+  cassettes,
   faults,
   groups,
   health,

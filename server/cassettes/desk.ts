@@ -1,4 +1,5 @@
 /** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
+import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-desk.ts';
 import type { Pace } from '../exchange/stored-answer.ts';
@@ -16,20 +17,15 @@ import { Redactor } from './redactor.ts';
 import { describeRequest } from './request-part.ts';
 import { unpackAnswer } from './response-part.ts';
 
-/**
- * `record`: providers answer, and recordings of equal requests are replaced. `replay`: recordings answer, providers are never
- * asked. `replay-or-record`: recordings answer where there are any; all other answers are added.
- */
-export const cassetteModes = ['record', 'replay', 'replay-or-record'] as const;
-export type CassetteMode = (typeof cassetteModes)[number];
-
 interface DeskOptions {
   folder: string;
   mode: CassetteMode;
   /** Of replayed streams. */
   pace: Pace;
-  /** Receives problems in writing, one line each; no secrets. */
+  /** Receives problems in writing, one line each; no secrets. Of problems in a row the first one. */
   problem(line: string): void;
+  /** Has each recording while it is being written; absent: a set of its own. */
+  writing?: Set<Promise<void>>;
 }
 
 export interface CassetteSummary {
@@ -51,12 +47,14 @@ export class OpenCassette implements CassetteDesk {
   readonly #options: DeskOptions;
   readonly #matching: Matching;
   readonly #index: RecordingIndex;
-  readonly #writing = new Set<Promise<void>>();
+  readonly #writing: Set<Promise<void>>;
   readonly #counts = { hits: 0, misses: 0, recorded: 0, unrecorded: 0, failed: 0 };
   #lastNumber: number;
+  #writeProblem: string | null = null;
 
   private constructor(options: DeskOptions, matching: Matching, { index, models, lastNumber }: ReadCassette) {
     this.#options = options;
+    this.#writing = options.writing ?? new Set();
     this.#matching = matching;
     this.#index = index;
     this.models = models;
@@ -76,6 +74,16 @@ export class OpenCassette implements CassetteDesk {
     return { ...this.#counts, unused: this.#index.untaken };
   }
 
+  /** When it was opened. */
+  get recordings(): number {
+    return this.#index.size;
+  }
+
+  /** Why the latest recording could not be written; null: it could, or there was none. */
+  get problem(): string | null {
+    return this.#writeProblem;
+  }
+
   async take(heard: HeardRequest): Promise<Taken> {
     const startMs = performance.now();
     const { mode } = this.#options;
@@ -91,7 +99,7 @@ export class OpenCassette implements CassetteDesk {
   }
 
   async close(): Promise<void> {
-    while (this.#writing.size > 0) await Promise.all(this.#writing);
+    await allOf(this.#writing);
   }
 
   async #replay({ name }: Entry): Promise<Taken> {
@@ -126,9 +134,12 @@ export class OpenCassette implements CassetteDesk {
     try {
       await writeRecording(folder, name, exchange);
       this.#counts.recorded++;
+      this.#writeProblem = null;
     } catch (error) {
       this.#counts.failed++;
-      problem(`The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`);
+      const isFirst = this.#writeProblem === null;
+      this.#writeProblem = `The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`;
+      if (isFirst) problem(this.#writeProblem);
     }
   }
 
@@ -152,6 +163,11 @@ export class OpenCassette implements CassetteDesk {
     const { field, recorded, asked: now } = difference;
     return `The nearest one, ${name}, differs first in ${field}: recorded ${recorded}, asked ${now}.`;
   }
+}
+
+/** Also of those that are added meanwhile. */
+export async function allOf(writing: ReadonlySet<Promise<void>>): Promise<void> {
+  while (writing.size > 0) await Promise.all(writing);
 }
 
 interface ReadCassette {

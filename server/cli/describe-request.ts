@@ -17,6 +17,7 @@ export function describeRequest(request: RequestView): string {
     ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
     ['client', request.client],
     ['cache', cacheFact(request.cached)],
+    ['cassette', request.cassette],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
   ];
   const known = facts.filter(([, value]) => value !== null && value !== '');

@@ -20,6 +20,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice record --cassette cassettes --new-only -- npm test',
   ],
   'cassette export': ['sluice cassette export cassettes exchanges.har'],
+  'cassette status': ['sluice cassette status'],
+  'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
   'cassette import': ['sluice cassette import exchanges.har cassettes'],
   replay: [
     'sluice replay --cassette cassettes -- npm test',
@@ -71,6 +73,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
     'sluice group put default --order openai=0 --order groq=1',
     'sluice group put tests --cache ttl=1d,coalesce',
+    'sluice group put tests --cassette cassettes --cassette-mode replay',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],

@@ -4,13 +4,14 @@ import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { cacheHelp, parseCache } from './cache-option.ts';
+import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
-interface PutOptions {
+interface PutOptions extends CassetteFlags {
   name?: string;
   models?: string[];
   deny?: string[];
@@ -59,7 +60,10 @@ function addPut(group: Command, { on }: Verbs): void {
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced, cache } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced, cache };
+    const chosen = cassetteChoice(options, found?.cassette ?? null);
+    const cassette = chosen === 'off' ? null : chosen;
+    const limits = limit;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits, unpriced, cache, cassette };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
@@ -87,7 +91,7 @@ function addRemove(group: Command, { on }: Verbs): void {
 }
 
 function putCommand(group: Command): Command {
-  return group
+  const put = group
     .command('put')
     .argument('<id>')
     .description('add a group, or change the given properties of an existing one')
@@ -112,6 +116,7 @@ function putCommand(group: Command): Command {
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
+  return addCassetteOptions(put, 'group');
 }
 
 function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): string {
@@ -124,6 +129,7 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['strategy', group.policy.strategy],
     ['capture', group.capture ? 'on' : 'off'],
     ['cache', group.cache === null ? 'off' : 'on'],
+    ['cassette', describeCassette(group.cassette, 'off')],
   ];
   const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');

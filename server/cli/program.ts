@@ -1,12 +1,13 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
-import type { CassetteMode } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteHarVerbs } from './cassette-har.ts';
+import { addCassetteUseVerbs } from './cassette-use.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
@@ -95,9 +96,11 @@ export function createProgram(terminal: Terminal): Command {
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
-  addCassetteHarVerbs(program, terminal);
+  const cassette = program.command('cassette').description('cassettes in use; recordings to and from HTTP Archives');
+  addCassetteHarVerbs(cassette, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
+  addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
   addEnvVerb(program, verbs);
   addKeyVerbs(program, verbs);

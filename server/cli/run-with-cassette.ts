@@ -2,7 +2,8 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CassetteMode, OpenCassette } from '../cassettes/desk.ts';
+import { OpenCassette } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { cacheSchema } from './answer-cache.ts';
 import { capabilities } from './capability.ts';
+import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { passesThrough } from './passthrough.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
@@ -160,6 +161,8 @@ export const groupSchema = z.strictObject({
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
   /** Answer equal requests from memory. `null`: never. */
   cache: cacheSchema.nullable().default(null),
+  /** Record its requests, or answer them from recordings. `null`: neither. */
+  cassette: cassetteSchema.nullable().default(null),
 });
 
 const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');
@@ -179,6 +182,8 @@ export const keySchema = z.strictObject({
   capture: z.boolean().optional(),
   /** Whether a request may ask for a fault on purpose by sending `x-sluice-fault`. */
   faults: z.boolean().optional(),
+  /** Overrides the group's; `off`: none even if the group has one. */
+  cassette: keyCassetteSchema.optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: keyHash.optional(),

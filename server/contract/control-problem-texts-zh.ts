@@ -41,6 +41,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'secret-not-kept': ({ key }) => `密钥“${key}”只显示过一次，没有保存。请更换密钥。`,
   'secret-lost': ({ key }) => `机密存储中没有密钥“${key}”。请更换密钥。`,
   'no-grace': ({ key }) => `密钥“${key}”由引用指定，新旧密钥无法并存。请选择立即更换。`,
+  'cassette-unusable': ({ reason }) => `无法使用此磁带：${reason}`,
   'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,

@@ -41,6 +41,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `The secret of key "${key}" is missing from the secret store. Rotate the key for a new one.`,
   'no-grace': ({ key }) =>
     `The secret of key "${key}" is set by a reference, so it cannot work beside a new one. Rotate it without a grace period.`,
+  'cassette-unusable': ({ reason }) => reason,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'sign-out-not-stored': ({ reason }) =>
     `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out again when the data folder can be written.`,

@@ -26,6 +26,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'secret-not-kept': { key: string };
   'secret-lost': { key: string };
   'no-grace': { key: string };
+  /** `reason`: names file and field, in English. */
+  'cassette-unusable': { reason: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
   /** About a client's configuration file, as in `~/.codex/config.toml`. */

@@ -150,7 +150,12 @@ export interface RequestRecord extends RequestStarted {
    * about a provider, and is not counted as an error.
    */
   fault: string | null;
+  /** What a cassette did: it answered instead of a provider, or the answer was recorded; null: neither. */
+  cassette: CassetteNote | null;
 }
+
+export const cassetteNotes = ['replayed', 'recorded'] as const;
+export type CassetteNote = (typeof cassetteNotes)[number];
 
 /**
  * `hit`: answered from the cache. `shared`: with the answer of an equal request that was running. `miss`: answered by a

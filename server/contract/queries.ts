@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { CacheView } from './answer-cache.ts';
 import { operations } from './capability.ts';
+import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
@@ -111,6 +112,8 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** The response caches of the groups that have one. */
   z.strictObject({ type: z.literal('caches') }),
+  /** The cassettes of groups and keys. */
+  z.strictObject({ type: z.literal('cassettes') }),
   z.strictObject({ type: z.literal('aliases') }),
   /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
@@ -222,6 +225,7 @@ export interface QueryResults {
   groups: GroupView[];
   'group-preview': GroupPreviewView;
   caches: CacheView[];
+  cassettes: CassetteView[];
   aliases: AliasView[];
   models: ModelView[];
   prices: PriceListView;

@@ -28,6 +28,7 @@ import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ChangeContext } from './change.ts';
+import type { CassetteControl } from './check-cassette.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { explainWires } from './explain-wires.ts';
@@ -53,6 +54,7 @@ export interface QueryPorts {
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
+  cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
@@ -85,6 +87,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     groups: () => views.groups(),
     'group-preview': ({ group }) => previewGroup(ports, group),
     caches: () => viewCaches(ports),
+    cassettes: () => ports.cassettes.view(),
     aliases: () => views.aliases(),
     models: (query) => viewModels(whoAsks(ports, query), ports),
     prices: () => viewAllPrices(ports),

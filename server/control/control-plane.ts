@@ -23,6 +23,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
+import type { CassetteControl } from './check-cassette.ts';
 import { createConnectClients } from './connect-clients.ts';
 import { createEventHub, type EventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
@@ -53,6 +54,7 @@ interface ControlPorts {
   team: TeamPresets;
   health: HealthBook;
   cache: AnswerCache;
+  cassettes: CassetteControl;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;

@@ -184,6 +184,10 @@ export const ledgerMigrations: readonly string[] = [
   -- The calls of tools whose results the request carries, as JSON; null: none.
   ALTER TABLE requests ADD COLUMN tools TEXT;
   `,
+  `
+  -- What a cassette did: 'replayed' or 'recorded'; null: nothing.
+  ALTER TABLE requests ADD COLUMN cassette TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -9,6 +9,7 @@ import type {
   AttemptCause,
   AttemptRecord,
   CacheNote,
+  CassetteNote,
   RequestOutcome,
   RequestRecord,
   RequestStarted,
@@ -113,6 +114,8 @@ export class RequestTrace implements Labelled {
   captured: CaptureCause | null = null;
   /** The names of the faults on purpose that the client met, in a list; null if none. */
   fault: string | null = null;
+  /** What a cassette did; null: nothing. */
+  cassette: CassetteNote | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -247,6 +250,7 @@ export class RequestTrace implements Labelled {
       captured: this.captured,
       cached: this.cached,
       fault: this.fault,
+      cassette: this.cassette,
     };
   }
 

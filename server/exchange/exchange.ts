@@ -17,7 +17,8 @@ import type { AttemptsPorts } from './attempts-options.ts';
 import { type CacheVisit, visitCache } from './cache/cache-visit.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
-import type { CassetteDesk, Recording } from './cassette-desk.ts';
+import type { CassetteDesk, CassetteDesks } from './cassette-desk.ts';
+import { CassetteVisit } from './cassette-visit.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { RequestTrace } from './exchange-trace.ts';
@@ -31,7 +32,6 @@ import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
-import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
 import type { SessionBook } from './sessions/session-book.ts';
@@ -48,8 +48,8 @@ export interface ExchangePorts extends AttemptsPorts {
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
-  /** Records requests, or answers them instead of providers; null: neither. */
-  cassette: CassetteDesk | null;
+  /** Record requests, or answer them instead of providers. */
+  cassettes: CassetteDesks;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
@@ -59,6 +59,13 @@ interface ExchangeOptions {
   response: ServerResponse;
   snapshot: Snapshot;
   trace: RequestTrace;
+}
+
+/** A whole answer that no provider gave. */
+export interface OwnAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
 }
 
 /** The caller's group and key. */
@@ -75,8 +82,8 @@ export class Exchange {
   faulted: FaultedOutput | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
-  #recording: Recording | null = null;
-  #replayed: ReplayedAnswer | undefined;
+  /** Null if no cassette has anything to do with the request. */
+  #cassette: CassetteVisit | null = null;
   /** Null if the response cache has nothing to do with the request. */
   #visit: CacheVisit | null = null;
   /** The response that comes from the cache. */
@@ -93,7 +100,7 @@ export class Exchange {
 
   clientLeft(): void {
     this.#attempts?.clientLeft();
-    this.#replayed?.clientLeft();
+    this.#cassette?.clientLeft();
     this.#visit?.gone.abort();
     this.#cached?.left();
   }
@@ -109,20 +116,12 @@ export class Exchange {
    */
   async replay(cassette: CassetteDesk, match: RouteMatch, body: RequestBody): Promise<boolean> {
     const { request, response, snapshot } = this.#options;
-    const taken = await cassette.take(await heardRequest({ request, match, body, trace: this.#trace, snapshot }));
-    if (taken.kind === 'recorded') {
-      this.#recording = taken.recording;
-      return false;
-    }
-    const replayed = new ReplayedAnswer(response, this.#trace.id, {
-      tap: this.#capture?.response ?? null,
-      faulted: this.faulted,
-    });
-    this.#replayed = replayed;
-    this.#trace.model = match.model ?? body.fields.model;
-    await replayed.send(taken);
-    this.#trace.response = replayed.summary;
-    return true;
+    const trace = this.#trace;
+    const tap = this.#capture?.response ?? null;
+    const visit = new CassetteVisit({ response, trace, tap, faulted: this.faulted });
+    this.#cassette = visit;
+    trace.model = match.model ?? body.fields.model;
+    return visit.answer(cassette, await heardRequest({ request, match, body, trace, snapshot }));
   }
 
   /** Checks limits and reports the request as started; from here on it counts towards them. */
@@ -180,13 +179,10 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    const tap = this.#recording
-      ? joinTaps([this.#capture?.response ?? null, this.#recording])
-      : this.#capture?.response;
+    const captured = this.#capture?.response ?? null;
+    const tap = this.#cassette ? joinTaps([captured, this.#cassette.recording]) : captured;
     const { cache: settings } = call.group;
-    return settings === null
-      ? this.#askProviders(plan, call, tap ?? null)
-      : this.#askCache(settings, plan, call, tap ?? null);
+    return settings === null ? this.#askProviders(plan, call, tap) : this.#askCache(settings, plan, call, tap);
   }
 
   async #askCache(settings: CacheSettings, plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
@@ -246,6 +242,14 @@ export class Exchange {
     this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
   }
 
+  /** Sluice has answered by itself; that is recorded, too, since a provider may have been asked for it. */
+  answered({ status, headers, body }: OwnAnswer): void {
+    this.#capture?.answeredBySluice();
+    this.#cassette?.recording?.begin(status, headers);
+    this.#cassette?.recording?.take(body);
+    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status };
+  }
+
   /** Null if the request is not captured. */
   get capture(): ExchangeCapture | null {
     return this.#capture;
@@ -256,22 +260,17 @@ export class Exchange {
     const { prices, capture } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
+    this.#cassette?.end(accounting.usage);
     const record = this.#trace.record(this.#options.request, accounting);
     if (this.#trace.session !== null) this.#trace.session.hasEnded = true;
     this.#visit?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
-    this.#recording?.end(this.#howItEnded, accounting.usage);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#visit = null;
     this.#cached = undefined;
-  }
-
-  get #howItEnded(): 'complete' | 'cut' | 'client-left' {
-    if (this.#trace.response.outcome === 'client-gone') return 'client-left';
-    return (this.faulted?.hasAll ?? this.#options.response.writableEnded) ? 'complete' : 'cut';
   }
 
   /** Books the request and the usage of a background job that it created or found finished. */

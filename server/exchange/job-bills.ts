@@ -160,5 +160,6 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
   };
 }

@@ -2,16 +2,17 @@
 
 import { operations } from '../contract/capability.ts';
 import { captureCauses } from '../contract/capture.ts';
-import type {
-  AttemptRecord,
-  CacheNote,
-  RequestOutcome,
-  RequestRecord,
-  RequestSession,
-  RequestStarted,
-  Reserved,
-  Usage,
-  UsageCertainty,
+import {
+  type AttemptRecord,
+  type CacheNote,
+  cassetteNotes,
+  type RequestOutcome,
+  type RequestRecord,
+  type RequestSession,
+  type RequestStarted,
+  type Reserved,
+  type Usage,
+  type UsageCertainty,
 } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { json, number, text } from '../database/columns.ts';
@@ -22,7 +23,7 @@ const startedColumns =
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses, captured, cached, fault';
+  'first_content_ms, longest_gap_ms, losses, captured, cached, fault, cassette';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -107,6 +108,7 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.captured ?? 0,
     row.cached === null ? null : JSON.stringify(row.cached),
     row.fault,
+    row.cassette,
   ];
 }
 
@@ -200,5 +202,6 @@ export function toLedgerRow(row: Row): RequestView {
     captured: captureCauses.find((cause) => cause === row.captured) ?? null,
     cached: json<CacheNote | null>(row.cached, null),
     fault: text(row.fault),
+    cassette: cassetteNotes.find((note) => note === row.cassette) ?? null,
   };
 }

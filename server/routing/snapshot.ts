@@ -4,6 +4,7 @@
  */
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
+import type { CassetteChoice } from '../contract/cassette.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -90,6 +91,8 @@ export interface CompiledKey {
   capture: boolean;
   /** Requests may ask for faults on purpose. */
   faults: boolean;
+  /** Its own or its group's; null: its requests are neither recorded nor replayed. */
+  cassette: CassetteChoice | null;
   /** Whether its group has other enabled keys. */
   sharesGroup: boolean;
   enabled: boolean;

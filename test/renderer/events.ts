@@ -57,6 +57,7 @@ export function key(id: string): KeyView {
     limitUse: [],
     capture: false,
     faults: false,
+    cassette: null,
     canReveal: false,
     suffix: null,
     previousUntil: null,
@@ -130,5 +131,6 @@ export function finished(id: string): RequestRecord {
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
   };
 }

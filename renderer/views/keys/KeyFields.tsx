@@ -1,8 +1,11 @@
 import { Button, Group, NativeSelect, Switch, TagsInput, TextInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { Limits } from '../../../server/contract/config.ts';
 import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
+import { CassetteFields } from '../../components/CassetteFields.tsx';
+import type { CassetteDraft } from '../../components/cassette-draft.ts';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -20,6 +23,7 @@ export interface KeyDraft {
   capture: boolean;
   /** Its requests may ask for faults. */
   faults: boolean;
+  cassette: CassetteDraft;
 }
 
 const dayMs = 86_400_000;
@@ -30,10 +34,12 @@ interface KeyFieldsProps {
   onChange(draft: KeyDraft): void;
   /** ISO 8601, of a key that has an expiry already. */
   expiresAt?: string | null;
+  /** The cassette in force, of a key that has one. */
+  cassette?: KeyView['cassette'];
 }
 
 /** What can be set of a key, new or not. */
-export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
@@ -85,6 +91,12 @@ export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps)
         description={messages.faults.askHint}
         checked={draft.faults}
         onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
+      />
+      <CassetteFields
+        draft={draft.cassette}
+        saved={cassette === 'off' ? null : cassette}
+        hasGroup
+        onChange={(changed) => onChange({ ...draft, cassette: changed })}
       />
       <KeyLimits draft={draft} onChange={onChange} />
     </>

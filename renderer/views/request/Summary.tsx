@@ -72,6 +72,7 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],
     [names.cache.name, request.cached && cacheFact(request.cached)],
+    [messages.cassettes.name, request.cassette && messages.cassettes.results[request.cassette]],
     [messages.sessions.one, request.session && <SessionLink id={request.session.id} />],
   ];
   return (

@@ -118,6 +118,7 @@ describe('chat completions', () => {
       emulated: [],
       captured: null,
       fault: null,
+      cassette: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

@@ -72,6 +72,7 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
     ...more,
   };
 }

@@ -118,6 +118,7 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
     ...more,
   };
 }

@@ -18,6 +18,7 @@ const answered: LiveRequest = {
   status: 200,
   errorCode: null,
   fault: null,
+  cassette: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,
