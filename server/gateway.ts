@@ -16,10 +16,12 @@ import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import { SessionBook } from './exchange/sessions/session-book.ts';
+import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import { followNetwork } from './gateway-network.ts';
 import { followSettings, openObservability } from './gateway-observability.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import { openShadows } from './gateway-shadows.ts';
 import { Admission } from './http/admission.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
@@ -86,13 +88,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     ...base,
     observability,
     sessionStopChanged: base.sessions.setStopped,
+    skippedShadows: () => shadows.skipped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
   });
   const { live, control } = side;
-  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const api: ApiPorts = { ...apiPorts(ports, base, { ...side, observability }), loopWatch };
+  const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -111,8 +113,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopClock();
     side.routes.close();
     poller.stop();
-    await server?.stop(drainMs);
-    loopWatch.stop();
+    await shadows.stopAfter(server?.stop(drainMs));
+    api.loopWatch.stop();
     await side.stop();
     await observability.close();
     await base.close();
@@ -139,6 +141,22 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       return stopped;
     },
   };
+}
+
+interface ServedApi {
+  api: ApiPorts;
+  shadows: ShadowDesk;
+}
+
+function openApi(
+  ports: GatewayPorts,
+  base: Foundations,
+  side: ControlSide & { observability: Observability },
+): ServedApi {
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
+  const served = { ...apiPorts(ports, base, side), loopWatch };
+  const shadows = openShadows(served, { ...base, ...side, logRequest: ports.logRequest });
+  return { api: { ...served, shadows }, shadows };
 }
 
 function originOf(server: ListeningServer | undefined): string {
@@ -230,7 +248,7 @@ function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis, cassette }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'loopWatch'> {
+): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);

@@ -7,6 +7,7 @@ import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { RefusalView } from '../contract/request-views.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
@@ -63,6 +64,7 @@ interface ControlPorts {
   createAdminUrl(): string;
   /** A session's requests are refused from now on, or served again. */
   sessionStopChanged(id: string, isStopped: boolean): void;
+  skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;

@@ -174,6 +174,14 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX sessions_by_use ON sessions (last_seq);
   CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;
   `,
+  `
+  -- Of a shadow request: the client's request that it repeats, as JSON, and whether both answers say the same.
+  ALTER TABLE requests ADD COLUMN shadow_of TEXT;
+  ALTER TABLE requests ADD COLUMN same_answer INTEGER;
+  -- Only shadows, so that other requests cost nothing here.
+  CREATE INDEX requests_shadows ON requests (shadow_of ->> 'id') WHERE shadow_of IS NOT NULL;
+  CREATE INDEX requests_shadow_rows ON requests (seq) WHERE shadow_of IS NOT NULL;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -6,7 +6,6 @@
  */
 
 import type { CapturedExchange } from '../contract/capture.ts';
-import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type {
   ClientUseView,
@@ -17,6 +16,7 @@ import type {
   UsageView,
 } from '../contract/request-views.ts';
 import type { SessionInFull } from '../contract/session-views.ts';
+import type { ShadowSummary } from '../contract/shadow.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -38,8 +38,10 @@ import { createRetention, type Retention, type RetentionLimits } from './retenti
 import type { BookedJob } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { type SessionFilter, type SessionPage, setStopped, stoppedSessions } from './sessions.ts';
+import type { ShadowsQuestion } from './shadows.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
+import { unreadable } from './unreadable.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
@@ -226,6 +228,14 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.getSession(id));
   }
 
+  getShadow(requestId: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getShadow(requestId));
+  }
+
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]> {
+    return this.#read((queries) => queries.summarizeShadows(question));
+  }
+
   getRequest(id: string): Promise<RequestView | null> {
     return this.#read((queries) => queries.getRequest(id));
   }
@@ -289,12 +299,4 @@ class SqliteLedger implements Ledger {
     this.refusals.close();
     this.budgets.close();
   }
-}
-
-function unreadable(error: unknown): GatewayError {
-  return new GatewayError(
-    'storage_unavailable',
-    `The ledger cannot be read at present (${messageOf(error)}). Requests are still served, and Sluice keeps retrying.`,
-    { cause: error },
-  );
 }

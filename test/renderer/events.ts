@@ -101,6 +101,7 @@ export function started(id: string): RequestStarted {
     modelAsked: 'gpt-x',
     stream: false,
     session: null,
+    shadowOf: null,
   };
 }
 
@@ -130,5 +131,6 @@ export function finished(id: string): RequestRecord {
     captured: null,
     cached: null,
     fault: null,
+    sameAnswer: null,
   };
 }

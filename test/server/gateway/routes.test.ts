@@ -118,6 +118,8 @@ describe('chat completions', () => {
       emulated: [],
       captured: null,
       fault: null,
+      shadowOf: null,
+      sameAnswer: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

@@ -35,6 +35,7 @@ export function startedRow(id: string, more: Partial<RequestStarted> = {}): Requ
     modelAsked: 'fast',
     stream: false,
     session: null,
+    shadowOf: null,
     ...more,
   };
 }
@@ -72,6 +73,7 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     captured: null,
     cached: null,
     fault: null,
+    sameAnswer: null,
     ...more,
   };
 }

@@ -118,6 +118,8 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     captured: null,
     cached: null,
     fault: null,
+    shadowOf: null,
+    sameAnswer: null,
     ...more,
   };
 }

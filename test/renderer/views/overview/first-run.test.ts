@@ -18,6 +18,7 @@ const answered: LiveRequest = {
   status: 200,
   errorCode: null,
   fault: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,

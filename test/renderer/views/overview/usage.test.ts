@@ -181,6 +181,7 @@ const live: LiveRequest = {
   status: 200,
   errorCode: null,
   fault: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 0,
