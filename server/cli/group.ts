@@ -8,6 +8,7 @@ import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
+import { parseShadow, shadowHelp } from './shadow-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions {
@@ -23,6 +24,7 @@ interface PutOptions {
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
   cache?: ReturnType<typeof parseCache>;
+  shadow?: GroupConfig['shadow'];
 }
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -58,8 +60,20 @@ function addPut(group: Command, { on }: Verbs): void {
     const groups = await control.query({ type: 'groups' });
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
-    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced, cache } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced, cache };
+    const {
+      name,
+      models,
+      deny,
+      providers,
+      order,
+      default: defaults,
+      capture,
+      limit,
+      unpriced,
+      cache,
+      shadow,
+    } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced, cache, shadow };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
@@ -110,6 +124,7 @@ function putCommand(group: Command): Command {
       'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
+    .option('--shadow <settings>', `also send a share of the requests elsewhere: off, or ${shadowHelp}`, parseShadow)
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
 }
@@ -124,6 +139,7 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['strategy', group.policy.strategy],
     ['capture', group.capture ? 'on' : 'off'],
     ['cache', group.cache === null ? 'off' : 'on'],
+    ['shadow', describeShadow(group.shadow)],
   ];
   const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');
@@ -135,6 +151,12 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     'Available models:',
     names || 'none',
   ].join('\n');
+}
+
+function describeShadow(shadow: GroupConfig['shadow']): string {
+  if (shadow === null) return 'off';
+  const { target, share, dailyUsd } = shadow;
+  return `${target}, ${Number((share * 100).toFixed(2))} % of the requests, up to $${dailyUsd} a day`;
 }
 
 function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {
