@@ -1,7 +1,9 @@
 /** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
+import { shadowAccount } from './contract/ledger.ts';
 import type { LimitReached } from './contract/limits.ts';
+import type { ShadowReport } from './contract/shadow.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
@@ -38,6 +40,7 @@ interface ControlSidePorts {
   prices: PriceTable;
   observability: Observability;
   sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
+  skippedShadows: () => ShadowReport['skipped'];
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -63,7 +66,10 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => control.limitReached(notice));
+  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => {
+    // That shadows have used theirs up affects no client; `shadows` tells it.
+    if (!notice.id.startsWith(shadowAccount(''))) control.limitReached(notice);
+  });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
@@ -83,6 +89,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     signOutEverywhere: access.signOutEverywhere,
     log,
     sessionStopChanged: given.sessions.setStopped,
+    skippedShadows: given.skippedShadows,
     typicalPrice: given.typicalPrice,
     prices: given.prices,
     openSecrets: secrets.open,

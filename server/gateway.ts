@@ -1,48 +1,34 @@
 /** The engine's entry point: `createGateway(ports)` assembles its parts, for the terminal, the desktop and tests. */
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
-import { openAnswerCache } from './cache/open-answer-cache.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
-import type { RequestRecord, Usage } from './contract/ledger.ts';
+import type { RequestRecord } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportFilterOf } from './control/export-filter.ts';
-import { type Database, openDatabase, type Replaced } from './database/database.ts';
-import { budgetMigrations } from './database/schema.ts';
-import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
-import { SessionBook } from './exchange/sessions/session-book.ts';
-import { openCassettes } from './gateway-cassettes.ts';
+import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
+import { type Foundations, openFoundations } from './gateway-foundations.ts';
 import { followNetwork } from './gateway-network.ts';
 import { followSettings, openObservability } from './gateway-observability.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import { openShadows } from './gateway-shadows.ts';
 import { Admission } from './http/admission.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionDoor } from './http/session-door.ts';
-import { createJobStore } from './jobs/job-store.ts';
-import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
-import { SqliteResponseStore } from './kept-responses/response-store.ts';
 import { type ExportFormat, exportRequests } from './ledger/export.ts';
-import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
 import { reachableOrigin } from './reachable-origin.ts';
-import { createReasoningStore } from './reasoning/reasoning-store.ts';
-import { HealthBook } from './routing/health/health-book.ts';
-import { HealthPicker } from './routing/health/health-picker.ts';
-import type { Snapshot, Target } from './routing/snapshot.ts';
-import { createAuthorities } from './transport/authorities.ts';
-import { createTransport } from './transport/create-transport.ts';
-import { followPrices } from './usage/follow-prices.ts';
+import type { Snapshot } from './routing/snapshot.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 
@@ -88,13 +74,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     gatewayPorts: ports,
     ...base,
     observability,
+    skippedShadows: () => shadows.skipped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
   });
   const { live, control } = side;
-  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const api: ApiPorts = { ...apiPorts(ports, base, { ...side, observability }), loopWatch };
+  const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -113,8 +99,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopClock();
     side.routes.close();
     poller.stop();
-    await server?.stop(drainMs);
-    loopWatch.stop();
+    await shadows.stopAfter(server?.stop(drainMs));
+    api.loopWatch.stop();
     await side.stop();
     await observability.close();
     await base.close();
@@ -144,99 +130,32 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
+interface ServedApi {
+  api: ApiPorts;
+  shadows: ShadowDesk;
+}
+
+function openApi(
+  ports: GatewayPorts,
+  base: Foundations,
+  side: ControlSide & { observability: Observability },
+): ServedApi {
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
+  const served = { ...apiPorts(ports, base, side), loopWatch };
+  const shadows = openShadows(served, { ...base, ...side, logRequest: ports.logRequest });
+  return { api: { ...served, shadows }, shadows };
+}
+
 function originOf(server: ListeningServer | undefined): string {
   if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
   return reachableOrigin(server);
-}
-
-/** Targets are compared by the price of this request; each model is charged only for what it counts. */
-const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
-
-type Foundations = ReturnType<typeof openFoundations>;
-
-/** Outbound transport, databases, and what is built on them alone. */
-function openFoundations({ config, dataDir, log, proxies, cassette }: GatewayPorts) {
-  const settings = () => config.current.config.settings;
-  const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
-  const transport = createTransport({
-    proxies: {
-      ...proxies,
-      get noProxy() {
-        return [proxies.noProxy ?? '', ...settings().noProxy].join(',');
-      },
-    },
-    authorities,
-  });
-  const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
-  const database = openDatabase(fileOf('ledger.sqlite'));
-  const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
-  const responseDatabase = openDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
-  for (const each of [database, budgetDatabase, responseDatabase]) tellReplacement(each, log);
-  const sweepClock = createSweepClock(database);
-  const ledger = createLedger({
-    database,
-    budgetDatabase,
-    log,
-    sweepClock,
-    settings: () => {
-      const { ledger: kept, capture } = settings();
-      return { ...kept, captureRetentionDays: capture.retentionDays };
-    },
-  });
-  const sessions = new SessionBook(ledger);
-  const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
-  const keptResponses = new SqliteResponseStore({
-    database: responseDatabase,
-    log,
-    sweepClock,
-    settings: () => settings().keptResponses,
-  });
-  const reasoning = createReasoningStore({ database, log });
-  const cache = openAnswerCache(config);
-  const cassettes = openCassettes({ config, log, cassette });
-  const health = new HealthBook({ nowMs: () => performance.now() });
-  const prices = followPrices(config);
-  const typicalPrice = ({ provider, model }: Target) =>
-    model === null ? null : prices.cost(provider.id, model, typicalRequest);
-  return {
-    transport,
-    authorities,
-    ledger,
-    sessions,
-    jobs,
-    keptResponses,
-    reasoning,
-    cache,
-    cassettes,
-    health,
-    prices,
-    typicalPrice,
-    picker: new HealthPicker({ health, typicalPrice }),
-    async close() {
-      await cassettes.close();
-      await transport.close();
-      jobs.close();
-      keptResponses.close();
-      reasoning.close();
-      ledger.close();
-      budgetDatabase.close();
-      responseDatabase.close();
-      database.close();
-    },
-  };
-}
-
-function tellReplacement(database: Database, log: GatewayPorts['log']): void {
-  const tell = (replaced: Replaced) => log.error(replaced, 'a database was unusable or missing; a new one was created');
-  if (database.notice) tell(database.notice);
-  database.onReplaced(tell);
 }
 
 function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'loopWatch'> {
+): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
   const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);

@@ -74,6 +74,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice group put default --order openai=0 --order groq=1',
     'sluice group put tests --cache ttl=1d,coalesce',
     'sluice group put tests --cassette cassettes --cassette-mode replay',
+    'sluice group put default --shadow target=groq/llama-3.3-70b-versatile,share=10%,usd=1',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],
@@ -88,6 +89,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice log --follow --errors',
     'sluice log --key my-editor --since 2h',
     'sluice log --export csv --since 30d > requests.csv',
+    'sluice log --export dataset --group writing > conversations.jsonl',
   ],
   'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
   sessions: ['sluice sessions', 'sluice sessions --key my-editor --since 2h', 'sluice sessions --stopped --json'],
@@ -113,6 +115,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   compare: [
     'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
   ],
+  shadow: ['sluice shadow', 'sluice shadow --group writing --since 7d'],
   'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],

@@ -29,6 +29,7 @@ import { addRun } from './run.ts';
 import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
+import { addShadowVerb } from './shadow.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
@@ -114,6 +115,7 @@ export function createProgram(terminal: Terminal): Command {
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
   addCompareVerb(program, verbs);
+  addShadowVerb(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

@@ -2,6 +2,7 @@
 import type { Operation } from './capability.ts';
 import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
+import type { ShadowedRequest } from './shadow.ts';
 
 /** How reliable a usage is. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
@@ -101,6 +102,11 @@ export interface RequestStarted {
   stream: boolean;
   /** Null if it belongs to none. */
   session: RequestSession | null;
+  /**
+   * The request that this one repeats at its group's shadow target; null: it is a client's own. A shadow counts for no key, and
+   * in usage by key or group as `shadow:` and the group's id.
+   */
+  shadowOf: ShadowedRequest | null;
 }
 
 /** What a request has reserved of its key's or group's limits. Counted as its usage if the process is killed meanwhile. */
@@ -152,10 +158,15 @@ export interface RequestRecord extends RequestStarted {
   fault: string | null;
   /** What a cassette did: it answered instead of a provider, or the answer was recorded; null: neither. */
   cassette: CassetteNote | null;
+  /** Of a shadow: whether it says the same as the request that it repeats; null if that could not be compared. */
+  sameAnswer: boolean | null;
 }
 
 export const cassetteNotes = ['replayed', 'recorded'] as const;
 export type CassetteNote = (typeof cassetteNotes)[number];
+
+/** The name under which shadows of a group are counted in usage by key and by group. Ids contain no colon. */
+export const shadowAccount = (groupId: string | null): string => `shadow:${groupId ?? ''}`;
 
 /**
  * `hit`: answered from the cache. `shared`: with the answer of an equal request that was running. `miss`: answered by a

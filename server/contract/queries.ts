@@ -25,6 +25,7 @@ import type {
 } from './request-views.ts';
 import { sessionId } from './session-commands.ts';
 import type { SessionInFull, SessionView } from './session-views.ts';
+import type { ShadowReport } from './shadow.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -152,6 +153,8 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
+  /** What shadow requests tell of their targets. Reads the newest 100,000 shadows. */
+  z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
   /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -239,6 +242,7 @@ export interface QueryResults {
   /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
   sessions: { sessions: SessionView[]; next: number | null };
   session: SessionInFull;
+  shadows: ShadowReport;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

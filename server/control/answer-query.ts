@@ -17,9 +17,11 @@ import {
   querySchema,
 } from '../contract/queries.ts';
 import type { CapturedBody } from '../contract/request-views.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
 import type { NetworkView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
+import type { ShadowsQuestion } from '../ledger/shadows.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -55,6 +57,7 @@ export interface QueryPorts {
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
   cassettes: Pick<CassetteControl, 'view'>;
+  skippedShadows(): ShadowReport['skipped'];
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
@@ -99,6 +102,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     sessions: ({ filter, limit, before }) =>
       ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports) })),
     session: ({ id }) => viewSession(ports, id),
+    shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -211,7 +215,17 @@ async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResu
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   const { capture, absence } = await ledger.readCapture(request);
-  return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
+  const shadow = await ledger.getShadow(id);
+  return { request, capture: capture && viewCapture(capture), captureAbsence: absence, shadow };
+}
+
+async function viewShadows(
+  { ledger, skippedShadows }: Pick<QueryPorts, 'ledger' | 'skippedShadows'>,
+  question: ShadowsQuestion,
+): Promise<ShadowReport> {
+  const { groupId } = question;
+  const skipped = skippedShadows().filter((each) => groupId === undefined || each.groupId === groupId);
+  return { summaries: await ledger.summarizeShadows(question), skipped };
 }
 
 const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;

@@ -2,13 +2,12 @@
 import type { Logger } from 'pino';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { ConfigStore } from '../config/config-store.ts';
-import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
-import type { RefusalView } from '../contract/request-views.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
-import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
+import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -25,16 +24,15 @@ import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-q
 import type { ChangeContext } from './change.ts';
 import type { CassetteControl } from './check-cassette.ts';
 import { createConnectClients } from './connect-clients.ts';
-import { createEventHub, type EventHub, type EventListener } from './event-hub.ts';
+import { createControlEvents, recentRefusals } from './control-events.ts';
+import type { EventHub, EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
-import { createHealthTeller } from './health-teller.ts';
-import type { ConfigInForce, LiveConfig } from './live-config.ts';
+import type { LiveConfig } from './live-config.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { storeChange } from './store-change.ts';
 import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
-import { createViews, type EngineState, type Views } from './views.ts';
-import { watchValue } from './watch-value.ts';
+import { createViews, type EngineState } from './views.ts';
 
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
@@ -66,6 +64,7 @@ interface ControlPorts {
   createAdminUrl(): string;
   /** A session's requests are refused from now on, or served again. */
   sessionStopChanged(id: string, isStopped: boolean): void;
+  skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;
@@ -93,11 +92,6 @@ export interface ControlPlane {
   readonly faults: FaultSwitch;
 }
 
-/** The number of latest requests in a snapshot. */
-const shownRequests = 100;
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, log } = ports;
   let standstill: StandstillView | null = null;
@@ -108,7 +102,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const faults = new FaultSwitch(() => statusChanged());
   const switches = { capture: captureSwitch, faults };
   const views = createViews(engineState(ports, switches, () => standstill));
-  const { hub, providerChanged } = createEvents(ports, views);
+  const { hub, providerChanged } = createControlEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
@@ -185,46 +179,6 @@ function createTellers(hub: EventHub, log: Logger): Tellers {
   };
 }
 
-/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
-function createEvents({ ledger, live, health, log }: ControlPorts, views: Views) {
-  const hub = createEventHub({
-    log,
-    async takeSnapshot() {
-      const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
-      return { type: 'snapshot', requests, ...views.all() };
-    },
-    whileHeard() {
-      const stops = [
-        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
-          hub.tell({ type: 'ledger-health', ledger: value }),
-        ),
-        watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
-          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
-        ),
-        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
-      ];
-      return () => {
-        teller.stop();
-        for (const stop of stops) stop();
-      };
-    },
-  });
-  const providerChanged = (id: string) => {
-    if (!hub.isHeard) return;
-    // A removed provider was reported with the configuration already.
-    const provider = views.providers().find((each) => each.id === id);
-    if (provider) hub.tell({ type: 'provider-changed', provider });
-  };
-  const teller = createHealthTeller(providerChanged);
-  health.onChange((id, isState) => {
-    if (hub.isHeard) teller.changed(id, isState);
-  });
-  live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
-  });
-  return { hub, providerChanged };
-}
-
 function changeContext({ config, env, ownAddresses, providers }: ControlPorts): ChangeContext {
   return {
     now: Date.now,
@@ -269,32 +223,4 @@ function engineState(
       team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),
   };
-}
-
-/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
-function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
-  const isSame = (part: 'keys' | 'groups' | 'aliases') => JSON.stringify(before[part]) === JSON.stringify(after[part]);
-  const keysAreSame = isSame('keys');
-  return {
-    type: 'config-changed',
-    status: all.status,
-    providers: all.providers,
-    ...(!keysAreSame && { keys: all.keys }),
-    // Groups show their number of keys.
-    ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
-    ...(!isSame('aliases') && { aliases: all.aliases }),
-  };
-}
-
-function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
-  return JSON.stringify(health);
-}
-
-function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
-  return refusals.since(Date.now() - hourMs);
-}
-
-/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
-function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
-  return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }

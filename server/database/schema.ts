@@ -188,6 +188,14 @@ export const ledgerMigrations: readonly string[] = [
   -- What a cassette did: 'replayed' or 'recorded'; null: nothing.
   ALTER TABLE requests ADD COLUMN cassette TEXT;
   `,
+  `
+  -- Of a shadow request: the client's request that it repeats, as JSON, and whether both answers say the same.
+  ALTER TABLE requests ADD COLUMN shadow_of TEXT;
+  ALTER TABLE requests ADD COLUMN same_answer INTEGER;
+  -- Only shadows, so that other requests cost nothing here.
+  CREATE INDEX requests_shadows ON requests (shadow_of ->> 'id') WHERE shadow_of IS NOT NULL;
+  CREATE INDEX requests_shadow_rows ON requests (seq) WHERE shadow_of IS NOT NULL;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -15,6 +15,7 @@ import type {
   RequestStarted,
 } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
+import type { ShadowedRequest } from '../contract/shadow.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Labelled } from '../loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
@@ -123,6 +124,8 @@ export class RequestTrace implements Labelled {
   stream = false;
   /** Null before the request is planned. */
   session: SessionMark | null = null;
+  /** The request that this one repeats, and the group whose shadow it is; null: it is a client's own. */
+  shadow: { of: ShadowedRequest; groupId: string } | null = null;
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
@@ -164,13 +167,14 @@ export class RequestTrace implements Labelled {
       id: this.id,
       startedAt: this.startedAt,
       keyId: this.key?.id ?? null,
-      groupId: this.key?.groupId ?? null,
+      groupId: this.key?.groupId ?? this.shadow?.groupId ?? null,
       route: this.path,
       method: this.#method,
       capability: this.route?.wire.operation ?? null,
       modelAsked: this.#notedModel(this.model),
       stream: this.stream,
       session: this.session?.session ?? null,
+      shadowOf: this.shadow?.of ?? null,
     };
   }
 
@@ -251,6 +255,7 @@ export class RequestTrace implements Labelled {
       cached: this.cached,
       fault: this.fault,
       cassette: this.cassette,
+      sameAnswer: null,
     };
   }
 

@@ -35,6 +35,7 @@ import { pricedTargets } from './priced-targets.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
 import type { SessionBook } from './sessions/session-book.ts';
+import type { ChosenRequest, ShadowDesk } from './shadow/shadow-desk.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
 
 export interface ExchangePorts extends AttemptsPorts {
@@ -43,6 +44,7 @@ export interface ExchangePorts extends AttemptsPorts {
   sessions: SessionBook;
   prices: PriceTable;
   cache: AnswerCache;
+  shadows: Pick<ShadowDesk, 'choose'>;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   /** Begins spans. */
@@ -84,6 +86,8 @@ export class Exchange {
   #capture: ExchangeCapture | null = null;
   /** Null if no cassette has anything to do with the request. */
   #cassette: CassetteVisit | null = null;
+  /** Null if it is not one of its group's requests that are to get a shadow. */
+  #chosen: ChosenRequest | null = null;
   /** Null if the response cache has nothing to do with the request. */
   #visit: CacheVisit | null = null;
   /** The response that comes from the cache. */
@@ -179,6 +183,7 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    if (this.#chosen !== null) this.#chosen.call = call;
     const captured = this.#capture?.response ?? null;
     const tap = this.#cassette ? joinTaps([captured, this.#cassette.recording]) : captured;
     const { cache: settings } = call.group;
@@ -235,8 +240,11 @@ export class Exchange {
     const { request, snapshot } = this.#options;
     const { tracer } = this.#ports.observability;
     if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
-    const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
-    if (cause === null) return;
+    const { shadow } = member.group;
+    if (shadow !== null) this.#chosen = this.#ports.shadows.choose(shadow, { ...this.#options, group: member.group });
+    const cause =
+      this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]) ?? this.#chosen?.captureCause;
+    if (cause == null) return;
     const { maxBytes } = snapshot.settings.capture;
     this.#trace.captured = cause;
     this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
@@ -258,6 +266,11 @@ export class Exchange {
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
     const { prices, capture } = this.#ports;
+    const shadow = this.#chosen?.prepare(body) ?? null;
+    if (shadow === null && this.#trace.captured === 'shadow') {
+      this.#trace.captured = null;
+      this.#capture = null;
+    }
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     this.#cassette?.end(accounting.usage);
@@ -266,7 +279,9 @@ export class Exchange {
     this.#visit?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
-    if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
+    const captured = this.#capture?.exchange(this.#trace) ?? null;
+    if (captured) capture(this.#trace.id, captured);
+    shadow?.begin(record, captured);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#visit = null;

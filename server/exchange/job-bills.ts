@@ -140,6 +140,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     modelAsked: model,
     stream: false,
     session: null,
+    shadowOf: null,
     outcome: 'ok',
     status: 200,
     errorCode: null,
@@ -161,5 +162,6 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     cached: null,
     fault: null,
     cassette: null,
+    sameAnswer: null,
   };
 }

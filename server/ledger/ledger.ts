@@ -16,6 +16,7 @@ import type {
   UsageView,
 } from '../contract/request-views.ts';
 import type { SessionInFull } from '../contract/session-views.ts';
+import type { ShadowSummary } from '../contract/shadow.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -38,6 +39,7 @@ import type { BookedJob } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { createSessionStates, type SessionStates } from './session-states.ts';
 import type { SessionFilter, SessionPage } from './sessions.ts';
+import type { ShadowsQuestion } from './shadows.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
 import { unreadable } from './unreadable.ts';
@@ -211,6 +213,14 @@ class SqliteLedger implements Ledger {
 
   getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null> {
     return this.#read((queries) => queries.getSession(id, stopAtUsd));
+  }
+
+  getShadow(requestId: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getShadow(requestId));
+  }
+
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]> {
+    return this.#read((queries) => queries.summarizeShadows(question));
   }
 
   getRequest(id: string): Promise<RequestView | null> {

@@ -15,15 +15,17 @@ import {
   type UsageCertainty,
 } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
+import type { ShadowedRequest } from '../contract/shadow.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row, SqlValue } from '../database/database.ts';
 
 const startedColumns =
-  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step';
+  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step, ' +
+  'shadow_of';
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses, captured, cached, fault, cassette';
+  'first_content_ms, longest_gap_ms, losses, captured, cached, fault, cassette, same_answer';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -71,6 +73,7 @@ export function startedValues(row: RequestStarted): SqlValue[] {
     row.session?.id ?? null,
     row.session?.thread ?? null,
     row.session?.step ?? null,
+    row.shadowOf === null ? null : JSON.stringify(row.shadowOf),
   ];
 }
 
@@ -109,6 +112,7 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.cached === null ? null : JSON.stringify(row.cached),
     row.fault,
     row.cassette,
+    row.sameAnswer === null ? null : Number(row.sameAnswer),
   ];
 }
 
@@ -180,6 +184,7 @@ export function toLedgerRow(row: Row): RequestView {
     modelAsked: text(row.model_asked),
     stream: row.stream === 1,
     session: sessionOf(row),
+    shadowOf: json<ShadowedRequest | null>(row.shadow_of, null),
     outcome: text(row.outcome) as RequestOutcome | null,
     status: number(row.status),
     errorCode: text(row.error_code),
@@ -203,5 +208,6 @@ export function toLedgerRow(row: Row): RequestView {
     cached: json<CacheNote | null>(row.cached, null),
     fault: text(row.fault),
     cassette: cassetteNotes.find((note) => note === row.cassette) ?? null,
+    sameAnswer: row.same_answer === null ? null : row.same_answer === 1,
   };
 }

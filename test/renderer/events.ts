@@ -102,6 +102,7 @@ export function started(id: string): RequestStarted {
     modelAsked: 'gpt-x',
     stream: false,
     session: null,
+    shadowOf: null,
   };
 }
 
@@ -132,5 +133,6 @@ export function finished(id: string): RequestRecord {
     cached: null,
     fault: null,
     cassette: null,
+    sameAnswer: null,
   };
 }

@@ -48,6 +48,7 @@ import { turnStepOf } from '../../server/wire/turn-step.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
+import { worstShadows } from './exchange/worst-shadows.ts';
 import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
@@ -200,6 +201,7 @@ const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
+  ...worstShadows,
   ...worstTranslations,
   ...worstMessages,
   ...worstGemini,
@@ -589,6 +591,8 @@ export const lookAtNone = [
   'exchange/realtime/open-upstream.ts',
   'exchange/response-observer.ts',
   'exchange/response-tap.ts',
+  // `same-answer.ts` reads what it has captured.
+  'exchange/shadow/shadow-request.ts',
   'exchange/stored-answer.ts',
   'exchange/stream-decoder.ts',
   'exchange/video-list.ts',

@@ -119,6 +119,8 @@ describe('chat completions', () => {
       captured: null,
       fault: null,
       cassette: null,
+      shadowOf: null,
+      sameAnswer: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

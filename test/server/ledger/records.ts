@@ -35,6 +35,7 @@ export function startedRow(id: string, more: Partial<RequestStarted> = {}): Requ
     modelAsked: 'fast',
     stream: false,
     session: null,
+    shadowOf: null,
     ...more,
   };
 }
@@ -73,6 +74,7 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     cached: null,
     fault: null,
     cassette: null,
+    sameAnswer: null,
     ...more,
   };
 }

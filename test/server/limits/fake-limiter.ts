@@ -119,6 +119,8 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     cached: null,
     fault: null,
     cassette: null,
+    shadowOf: null,
+    sameAnswer: null,
     ...more,
   };
 }

@@ -19,6 +19,7 @@ const answered: LiveRequest = {
   errorCode: null,
   fault: null,
   cassette: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,

@@ -182,6 +182,7 @@ const live: LiveRequest = {
   errorCode: null,
   fault: null,
   cassette: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 0,
