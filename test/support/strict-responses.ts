@@ -51,8 +51,10 @@ function complaintsAbout(request: SeenRequest): string[] {
 function spelledOut(input: unknown): unknown {
   if (!Array.isArray(input)) return [];
   return input.map((item: Json) => {
-    if (item.role === undefined || typeof item.content !== 'string') return item;
-    return { ...item, type: 'message', content: [{ type: 'input_text', text: item.content }] };
+    if (item.role === undefined) return item;
+    const { content } = item;
+    const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+    return { ...item, type: 'message', content: parts };
   });
 }
 
