@@ -51,7 +51,7 @@ it('takes rules of one’s own, and says in both languages what is wrong with on
   await dialog.getByLabel('方案').selectOption('自定义规则');
   await dialog.getByLabel('规则').fill('late-head;ms=5\nstall;after=x');
   await dialog.getByRole('button', { name: '开始' }).click();
-  await dialog.getByText('第 2 条规则中“stall”的“after”不正确。').waitFor();
+  await dialog.getByText('第 2 条规则中“stall”的“after”不正确：').waitFor();
   await dialog.getByLabel('规则').fill('late-head;ms=5\n\n stall;after=4');
   await dialog.getByRole('button', { name: '开始' }).click();
   await page.getByText('密钥 agent：late-head;ms=5, stall;after=4').waitFor();

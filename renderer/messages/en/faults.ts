@@ -20,7 +20,7 @@ export const faults = {
     slow: 'slow: answers begin late and come slowly',
     'flaky-streams': 'flaky-streams: every second stream breaks or is damaged',
   },
-  ownRules: 'Own rules',
+  ownRules: 'Custom rules',
   rulesLabel: 'Rules',
   rulesHint: 'One on each line, such as cut;after=5;share=0.1. “sluice faults list” lists all faults.',
   minutes: 'How long',
