@@ -55,6 +55,10 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
   'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
+  'fault-rule-wrong': ({ rule, fault, field, reason }) =>
+    `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
+  'fault-rule-unmet': ({ rule, fault, other, instead }) =>
+    `第 ${rule} 条规则的“${fault}”永远不会出现：第 ${other} 条规则让所有请求都遇到“${instead}”。`,
   'locked-against-adding': ({ part, by, contact }) => `不能添加${named(part)}：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>
     `不能这样更改${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,

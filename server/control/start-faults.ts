@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { ControlProblem } from '../contract/control-problem.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { FaultScope, FaultSwitch } from '../faults/fault-switch.ts';
 import type { FaultRule } from '../faults/parse-rule.ts';
@@ -53,14 +55,19 @@ async function parseRules(texts: readonly string[]): Promise<FaultRule[]> {
     try {
       return parseRule(text);
     } catch (error) {
-      throw error instanceof FaultTextError ? refused(index, error.message) : error;
+      if (!(error instanceof FaultTextError)) throw error;
+      const { field, message: reason } = error;
+      const [fault = ''] = text.split(';');
+      throw refused(index, { code: 'fault-rule-wrong', rule: index + 1, fault, field, reason });
     }
   });
   const unmet = findUnmetRule(rules);
-  if (unmet) throw refused(unmet.index, unmet.message);
+  if (unmet) {
+    const [fault, instead] = [rules[unmet.index], rules[unmet.because]].map((rule) => rule?.fault.name ?? '');
+    const [rule, other] = [unmet.index + 1, unmet.because + 1];
+    throw refused(unmet.index, { code: 'fault-rule-unmet', rule, fault: fault ?? '', other, instead: instead ?? '' });
+  }
   return rules;
 }
 
-function refused(index: number, message: string): GatewayError {
-  return new GatewayError('invalid_command', `rules.${index}: ${message}`, { param: `rules.${index}` });
-}
+const refused = (index: number, problem: ControlProblem) => controlError('invalid_command', problem, `rules.${index}`);

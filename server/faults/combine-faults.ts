@@ -33,17 +33,13 @@ interface Rule {
   when: object;
 }
 
-/** A rule that no request can meet because of another one, with the reason; null if there is none. */
-export function findUnmetRule(rules: readonly Rule[]): { index: number; message: string } | null {
+/** The index of a rule that no request can meet, and of the one because of which; null if there is none. */
+export function findUnmetRule(rules: readonly Rule[]): { index: number; because: number } | null {
   for (const [index, { fault }] of rules.entries()) {
-    const at = rules.findIndex(
+    const because = rules.findIndex(
       (rule, at) => at !== index && isUnconditional(rule, fault) && displaces(rule.fault, fault, at < index),
     );
-    const other = rules[at];
-    if (other) {
-      const message = `"${fault.name}" is never met: rules.${at} lets every request meet "${other.fault.name}" instead.`;
-      return { index, message };
-    }
+    if (because !== -1) return { index, because };
   }
   return null;
 }

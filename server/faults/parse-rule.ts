@@ -25,7 +25,15 @@ export interface FaultRule {
 }
 
 /** The text names no fault, or a parameter is wrong. `message` names the field. */
-export class FaultTextError extends Error {}
+export class FaultTextError extends Error {
+  /** The parameter or condition that is wrong; null if it is not about one. */
+  readonly field: string | null;
+
+  constructor(message: string, field: string | null = null) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** A rule: `cut;after=5;share=0.1;model=gpt-*`. Throws FaultTextError. */
 export function parseRule(text: string): FaultRule {
@@ -60,7 +68,8 @@ export function parseFaults(text: string): Fault[] {
 export function parseFault(text: string): Fault {
   const { name, pairs } = split(text);
   const condition = pairs.find(([field]) => field in conditionSchema.shape);
-  if (condition) throw new FaultTextError(`"${condition[0]}" belongs to rules: a request for a fault always gets it.`);
+  if (condition)
+    throw new FaultTextError(`"${condition[0]}" belongs to rules: a request for a fault always gets it.`, condition[0]);
   return faultOf(name, pairs);
 }
 
@@ -76,14 +85,14 @@ function split(text: string): { name: FaultName; pairs: [string, string][] } {
   const pairs = parts.filter((part) => part !== '').map((part): [string, string] => pairOf(name, part));
   const names = pairs.map(([field]) => field);
   const twice = names.find((field, index) => names.indexOf(field) !== index);
-  if (twice !== undefined) throw new FaultTextError(`"${twice}" of "${name}" is given twice.`);
+  if (twice !== undefined) throw new FaultTextError(`"${twice}" of "${name}" is given twice.`, twice);
   return { name, pairs };
 }
 
 function pairOf(name: string, part: string): [string, string] {
   const equals = part.indexOf('=');
   if (equals < 1 || equals === part.length - 1)
-    throw new FaultTextError(`"${part}" of "${name}" is no parameter: write NAME=VALUE.`);
+    throw new FaultTextError(`"${part}" of "${name}" is no parameter: write NAME=VALUE.`, part);
   return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()];
 }
 
@@ -101,8 +110,11 @@ function check<Value>(schema: z.ZodType<Value>, pairs: readonly [string, string]
   const parsed = schema.safeParse(Object.fromEntries(pairs));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  if (issue?.code === 'unrecognized_keys') throw new FaultTextError(`"${name}" has no "${issue.keys[0] ?? ''}".`);
-  const field = issue?.path[0];
-  const where = field === undefined ? `"${name}"` : `"${String(field)}" of "${name}"`;
-  throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`);
+  if (issue?.code === 'unrecognized_keys') {
+    const [unknown = ''] = issue.keys;
+    throw new FaultTextError(`"${name}" has no "${unknown}".`, unknown);
+  }
+  const field = issue?.path[0]?.toString() ?? null;
+  const where = field === null ? `"${name}"` : `"${field}" of "${name}"`;
+  throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`, field);
 }

@@ -1,6 +1,7 @@
 import type http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { damagedGzip } from '../../../server/faults/shape-bytes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type Script } from '../../support/upstream.ts';
@@ -56,7 +57,7 @@ describe('an answer that is none is had from the next target', () => {
     ['half of a long JSON', bytes(Buffer.from(`{"id":"x","y":"${'z'.repeat(40_000)}`), jsonType)],
     [
       'a damaged gzip',
-      bytes(gzipSync(JSON.stringify(good)).fill(7, 12, 20), { ...jsonType, 'content-encoding': 'gzip' }),
+      bytes(damagedGzip(Buffer.from(JSON.stringify(good))), { ...jsonType, 'content-encoding': 'gzip' }),
     ],
     ['a gzip of an error', bytes(gzipSync(JSON.stringify(errorOf('x'))), { ...jsonType, 'content-encoding': 'gzip' })],
     [
@@ -82,12 +83,8 @@ describe('an answer that is none is had from the next target', () => {
   });
 
   test('sound whose compression is damaged is had from the next target', async () => {
-    const packed = gzipSync(Buffer.alloc(4_000, 'sound'));
-    both.one.answer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-encoding': 'gzip' });
-      response.write(packed.subarray(0, packed.length / 2));
-      response.end(Buffer.alloc(packed.length / 2, 7));
-    });
+    const damaged = damagedGzip(Buffer.alloc(4_000, 'sound'));
+    both.one.answer(bytes(damaged, { 'content-type': 'audio/mpeg', 'content-encoding': 'gzip' }));
     both.two.answer(
       (_request, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('heard'),
     );

@@ -90,9 +90,13 @@ describe('faults that are switched on', () => {
   });
 
   test.each<[string, Start, string]>([
-    ['an unknown fault', { key: 'k1', rules: ['reset', 'nonsense'] }, 'rules.1: There is no fault "nonsense"'],
-    ['a wrong parameter', { key: 'k1', rules: ['stall;after=x'] }, 'rules.0: "after" of "stall"'],
-    ['a rule that is never met', { key: 'k1', rules: ['reset', 'stall'] }, 'rules.1: "stall" is never met'],
+    ['an unknown fault', { key: 'k1', rules: ['reset', 'nonsense'] }, 'Rule 2: There is no fault "nonsense"'],
+    ['a wrong parameter', { key: 'k1', rules: ['stall;after=x'] }, 'Rule 1: "after" of "stall"'],
+    [
+      'a rule that is never met',
+      { key: 'k1', rules: ['reset', 'stall'] },
+      'Rule 2: "stall" is never met, since rule 1 lets every request meet "reset" instead.',
+    ],
     ['a key that is not there', { key: 'none', rules: ['reset'] }, 'none'],
     ['neither key nor group', { rules: ['reset'] }, 'name a group or a key'],
     ['both key and group', { key: 'k1', group: 'default', rules: ['reset'] }, 'name a group or a key'],
