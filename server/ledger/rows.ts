@@ -10,6 +10,7 @@ import type {
   RequestSession,
   RequestStarted,
   Reserved,
+  ToolResult,
   Usage,
   UsageCertainty,
 } from '../contract/ledger.ts';
@@ -18,7 +19,7 @@ import { json, number, text } from '../database/columns.ts';
 import type { Row, SqlValue } from '../database/database.ts';
 
 const startedColumns =
-  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step';
+  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step, tools';
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
@@ -70,6 +71,7 @@ export function startedValues(row: RequestStarted): SqlValue[] {
     row.session?.id ?? null,
     row.session?.thread ?? null,
     row.session?.step ?? null,
+    row.session && row.session.tools.length > 0 ? JSON.stringify(row.session.tools) : null,
   ];
 }
 
@@ -152,9 +154,9 @@ function plainAttempt(row: Row): AttemptRecord[] {
 
 function sessionOf(row: Row): RequestSession | null {
   const id = text(row.session);
-  return id === null
-    ? null
-    : { id, thread: text(row.thread), step: sessionSteps.find((step) => step === row.step) ?? null };
+  if (id === null) return null;
+  const step = sessionSteps.find((each) => each === row.step) ?? null;
+  return { id, thread: text(row.thread), step, tools: json<ToolResult[]>(row.tools, []) };
 }
 
 const sessionSteps = ['prompt', 'tools'] as const;
