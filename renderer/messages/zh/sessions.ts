@@ -44,7 +44,7 @@ export const sessions: Messages['sessions'] = {
   costUnknown: '未知',
   turn: (number) => `第 ${number} 轮`,
   context: (tokens) => `上下文 ${tokens}`,
-  budgetUsed: (used, amount) => `${used}，共 ${amount}`,
+  budgetUsed: (used, amount) => `已用 ${used}（共 ${amount}）`,
   unknownTool: '工具',
   toolFailed: '失败',
   chart: '轮次',
