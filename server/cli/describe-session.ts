@@ -1,4 +1,5 @@
 /** Sessions in the terminal. */
+import type { ToolResult } from '../contract/ledger.ts';
 import type {
   SessionInFull,
   SessionRequest,
@@ -69,7 +70,8 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
 
 function turnTitle(turn: SessionTurn): string {
   const seconds = turn.endedAt === null ? 'running' : `${((turn.endedAt - turn.startedAt) / 1_000).toFixed(1)} s`;
-  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens, ${costOf(turn)}`;
+  const context = turn.contextTokens === null ? '' : `, context ${turn.contextTokens}`;
+  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens${context}, ${costOf(turn)}`;
 }
 
 const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached', 'output', 'cost', 'note'];
@@ -97,14 +99,19 @@ const lossTexts = {
   prefix: 'the beginning of the input changed',
 } as const;
 
-function notesOf({ cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
+function notesOf({ tools, cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
   return [
+    ...(tools.length > 0 ? [tools.map(toolOf).join(', ')] : []),
     ...(cacheLoss ? [`${cacheLoss.tokens} tokens no longer from the cache: ${lossTexts[cacheLoss.cause]}`] : []),
     ...(modelBefore === null ? [] : [`before: ${modelBefore}`]),
     ...(isShorter ? ['shorter context'] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(clientRetries > 0 ? ['sent again by the client'] : []),
   ];
+}
+
+function toolOf({ name, bytes, hasFailed }: ToolResult): string {
+  return `${name ?? 'a tool'} ${bytes} B${hasFailed ? ' failed' : ''}`;
 }
 
 const numberOf = (value: number | null) => (value === null ? '-' : String(value));

@@ -85,6 +85,18 @@ export interface RequestSession {
   thread: string | null;
   /** The request ends with something that a person said, or with results of tools; null: neither. */
   step: 'prompt' | 'tools' | null;
+  /** The results of tools with which the request ends. */
+  tools: readonly ToolResult[];
+}
+
+/** The result of one call of a tool. What it says is in the request's capture, if there is one. */
+export interface ToolResult {
+  /** Null: the request does not say. */
+  name: string | null;
+  /** Length of the result as it stands in the request. */
+  bytes: number;
+  /** The client says so, which only Anthropic's, Gemini's and Converse's requests can. */
+  hasFailed: boolean;
 }
 
 /** The part of a record that is known once a request is admitted. */

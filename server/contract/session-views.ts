@@ -1,5 +1,5 @@
 /** Views of sessions: the requests of one conversation or of one run of an agent, in the order in which they came. */
-import type { RequestOutcome } from './ledger.ts';
+import type { RequestOutcome, ToolResult } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {
@@ -83,6 +83,8 @@ export interface SessionRequest extends SessionRequestFacts {
   thread: number;
   /** It carries results of tools rather than something that a person said; null: unknown. */
   isToolResult: boolean | null;
+  /** The results that it carries: of calls that the answer before has made. */
+  tools: readonly ToolResult[];
   /** The model that answered the request before in the same thread; null: the same one. */
   modelBefore: string | null;
   cacheLoss: CacheLoss | null;
@@ -98,6 +100,8 @@ export interface SessionTurn extends SessionSums {
   startedAt: number;
   /** Of the last request; null while one runs. */
   endedAt: number | null;
+  /** Input tokens of the last request of the main conversation: how large its context has become. Null: unknown. */
+  contextTokens: number | null;
 }
 
 export interface SessionInFull {

@@ -160,6 +160,7 @@ export class Exchange {
       keyId,
       headers,
       body,
+      presented: this.#trace.presented,
       previousResponseId: body.fields.previousResponseId,
       isByConversation: grouped === 'all',
       format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,

@@ -11,6 +11,7 @@ import {
   type RequestSession,
   type RequestStarted,
   type Reserved,
+  type ToolResult,
   type Usage,
   type UsageCertainty,
 } from '../contract/ledger.ts';
@@ -21,7 +22,7 @@ import type { Row, SqlValue } from '../database/database.ts';
 
 const startedColumns =
   'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step, ' +
-  'shadow_of';
+  'shadow_of, tools';
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
@@ -74,6 +75,7 @@ export function startedValues(row: RequestStarted): SqlValue[] {
     row.session?.thread ?? null,
     row.session?.step ?? null,
     row.shadowOf === null ? null : JSON.stringify(row.shadowOf),
+    row.session && row.session.tools.length > 0 ? JSON.stringify(row.session.tools) : null,
   ];
 }
 
@@ -158,9 +160,9 @@ function plainAttempt(row: Row): AttemptRecord[] {
 
 function sessionOf(row: Row): RequestSession | null {
   const id = text(row.session);
-  return id === null
-    ? null
-    : { id, thread: text(row.thread), step: sessionSteps.find((step) => step === row.step) ?? null };
+  if (id === null) return null;
+  const step = sessionSteps.find((each) => each === row.step) ?? null;
+  return { id, thread: text(row.thread), step, tools: json<ToolResult[]>(row.tools, []) };
 }
 
 const sessionSteps = ['prompt', 'tools'] as const;

@@ -1,4 +1,4 @@
-import type { RequestOutcome, RequestSession, Usage } from '../contract/ledger.ts';
+import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
@@ -10,13 +10,14 @@ export interface ReadRequest extends SessionRequestFacts {
   isUnpriced: boolean;
   thread: string | null;
   step: RequestSession['step'];
+  tools: readonly ToolResult[];
   isCaptured: boolean;
 }
 
 /** A single attempt that went well is not stored: see `rows.ts`. */
 export const requestColumns =
   'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
-  'client_retries, usage, cost_usd, thread, step, captured, ' +
+  'client_retries, usage, cost_usd, thread, step, tools, captured, ' +
   'CASE WHEN attempts IS NULL THEN provider IS NOT NULL ELSE json_array_length(attempts) END AS attempt_count';
 
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
@@ -43,6 +44,7 @@ export function readRequest(row: Row): ReadRequest {
     isUnpriced: hasEnded && costUsd === null && provider !== null && outcome !== 'error',
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
+    tools: json<ToolResult[]>(row.tools, []),
     isCaptured: typeof row.captured === 'string',
   };
 }

@@ -44,6 +44,7 @@ import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.t
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
+import { toolResultsOf } from '../../server/wire/tool-results.ts';
 import { turnStepOf } from '../../server/wire/turn-step.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
@@ -219,7 +220,8 @@ export const worstCases: Record<string, WorstCase> = {
     files: [
       'http/body/json-body.ts',
       'wire/conversation-id.ts',
-      'wire/turn-step.ts',
+      'wire/tool-results.ts',
+      'wire/json/short-text.ts',
       'wire/json/last-element.ts',
       'exchange/sessions/session-book.ts',
       'wire/openai/chat.ts',
@@ -241,6 +243,12 @@ export const worstCases: Record<string, WorstCase> = {
       'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
       'a last message of quotes': ['{"model":"x","messages":[{"a":"', '\\"', '"}]}'],
       'a last message in brackets': ['{"model":"x","input":[{},[', '[],', '1]]}'],
+      'results of tools': ['{"model":"x","messages":[', '{"role":"tool","content":"\\\\\\""},', '{"role":"tool"}]}'],
+      'parts with results': [
+        '{"model":"x","messages":[{"role":"user","content":[',
+        '{"type":"tool_result","content":[]},',
+        '{"type":"tool_result"}]}]}',
+      ],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
@@ -257,6 +265,7 @@ export const worstCases: Record<string, WorstCase> = {
         keyId: 'k',
         headers: {},
         body,
+        presented: ['k'],
         previousResponseId: null,
         isByConversation: true,
       };
@@ -265,6 +274,7 @@ export const worstCases: Record<string, WorstCase> = {
         sourceOf(body),
         conversationOf(body),
         turnStepOf(body),
+        toolResultsOf(body),
         marks,
         readableBytes(bytes),
         body.sendable('y', true),

@@ -101,7 +101,7 @@ export function sortTextOf({ by, isAscending }: Sort): string {
   return `${isAscending ? '' : '-'}${by}`;
 }
 
-const rangeMs: Record<TimeRange, number> = {
+export const rangeMs: Record<TimeRange, number> = {
   '1h': 3_600_000,
   '24h': 24 * 3_600_000,
   '7d': 7 * 24 * 3_600_000,

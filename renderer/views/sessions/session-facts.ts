@@ -1,3 +1,4 @@
+import type { ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionSums, SessionView } from '../../../server/contract/session-views.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 
@@ -14,4 +15,19 @@ export function isRefused({ stoppedAt, isOverBudget }: SessionView): boolean {
 /** `$0.42`, or the word that it is not known. */
 export function costIn({ costUsd }: Pick<SessionSums, 'costUsd'>, { messages, formats }: Localization): string {
   return costUsd === null ? messages.sessions.costUnknown : formats.dollars(costUsd);
+}
+
+export interface ToolUse extends ToolResult {
+  count: number;
+}
+
+/** The calls of each tool together, those that failed apart; in the order of their first results. */
+export function toolUsesOf(tools: readonly ToolResult[]): ToolUse[] {
+  const uses = new Map<string, ToolUse>();
+  for (const tool of tools) {
+    const id = `${tool.name} ${tool.hasFailed}`;
+    const { count, bytes } = uses.get(id) ?? { count: 0, bytes: 0 };
+    uses.set(id, { ...tool, count: count + 1, bytes: bytes + tool.bytes });
+  }
+  return [...uses.values()];
 }

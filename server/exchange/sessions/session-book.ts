@@ -12,8 +12,10 @@ import type { SessionBudget, SessionBudgetReached } from '../../contract/session
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/named-session.ts';
+import { toolResultsOf } from '../../wire/tool-results.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
+import { notedText } from '../redact-credential.ts';
 import { RecentMap } from './recent-map.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
@@ -25,6 +27,8 @@ export interface SessionQuestion {
   keyId: string;
   headers: HeaderFields;
   body: RequestView;
+  /** What must not be kept of it. */
+  presented: readonly string[];
   /** The response that it continues. */
   previousResponseId: string | null;
   /** Conversations form sessions, too, even if the client names none. */
@@ -62,6 +66,9 @@ export interface SessionBookPorts {
 const mostRemembered = 4_096;
 const idLength = 16;
 const threadLength = 8;
+/** APIs allow 64 or 128 characters. */
+const maxNameLength = 128;
+const noTools: RequestSession['tools'] = [];
 
 export class SessionBook {
   readonly #ports: SessionBookPorts;
@@ -132,15 +139,21 @@ export class SessionBook {
     if (previousResponseId !== null) {
       const before = this.#responses.get(`${keyId}\n${previousResponseId}`);
       if (!before) return;
-      this.#join(before, { id: idOf(keyId, `response\n${previousResponseId}`), thread: null, step: 'prompt' });
-      mark.session = before.session && { ...before.session, step: turnStepOf(body) };
+      this.#join(before, {
+        id: idOf(keyId, `response\n${previousResponseId}`),
+        thread: null,
+        step: 'prompt',
+        tools: noTools,
+      });
+      mark.session = before.session && { ...before.session, ...turnOf(question) };
       return;
     }
     const digest = isByConversation ? openingDigest(body) : null;
     if (digest !== null) this.#byOpening(question, mark, digest);
   }
 
-  #byOpening({ body, keyId }: SessionQuestion, mark: SessionMark, digest: string): void {
+  #byOpening(question: SessionQuestion, mark: SessionMark, digest: string): void {
+    const { body, keyId } = question;
     const place = `${keyId}\n${digest}`;
     const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
     const opening = this.#openings.get(place);
@@ -153,8 +166,8 @@ export class SessionBook {
     if (opening.first.session === null && messages <= opening.messages) return;
     opening.messages = Math.max(opening.messages, messages);
     const id = opening.first.session?.id ?? idOf(keyId, `opening\n${digest}`);
-    this.#join(opening.first, { id, thread, step: opening.step });
-    mark.session = { id, thread, step: turnStepOf(body) };
+    this.#join(opening.first, { id, thread, step: opening.step, tools: noTools });
+    mark.session = { id, thread, ...turnOf(question) };
   }
 
   #join(mark: SessionMark, session: RequestSession): void {
@@ -171,11 +184,22 @@ function stoppedRefusal(id: string): GatewayError {
   );
 }
 
-function sessionFor({ keyId, body, format }: SessionQuestion, { name, thread }: NamedSession): RequestSession {
+function sessionFor(question: SessionQuestion, { name, thread }: NamedSession): RequestSession {
+  const { keyId, body, format } = question;
   const id = idOf(keyId, name);
-  if (!format) return { id, thread: null, step: null };
+  if (!format) return { id, thread: null, step: null, tools: noTools };
   const own = thread === null ? openingDigest(body) : digestOf(thread);
-  return { id, thread: own?.slice(0, threadLength) ?? null, step: turnStepOf(body) };
+  return { id, thread: own?.slice(0, threadLength) ?? null, ...turnOf(question) };
+}
+
+function turnOf({ body, presented }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {
+  const step = turnStepOf(body);
+  if (step !== 'tools') return { step, tools: noTools };
+  const tools = toolResultsOf(body).map((result) => ({
+    ...result,
+    name: result.name && notedText(result.name, presented, maxNameLength),
+  }));
+  return { step, tools };
 }
 
 /** With the key, so that two keys never share a session, whatever their clients name it. */

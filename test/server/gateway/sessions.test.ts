@@ -130,8 +130,8 @@ describe('requests belong together', () => {
       chat(asks('One of many'), answers, asks('More'), answers, { role: 'tool', content: '1' }),
     );
     const session = await sessionOf(second);
-    expect(session).toMatchObject({ step: 'tools' });
-    await expect.poll(() => sessionOf(first)).toEqual({ ...session, step: 'prompt' });
+    expect(session).toMatchObject({ step: 'tools', tools: [{ name: null, bytes: 3, hasFailed: false }] });
+    await expect.poll(() => sessionOf(first)).toEqual({ ...session, step: 'prompt', tools: [] });
   });
 
   test('but not requests that are merely equal, or that hold no conversation', async () => {
@@ -164,7 +164,11 @@ test('a session tells its turns', async () => {
   const first = run.body.input as object[];
   const inputs = [
     first,
-    [...first, { type: 'function_call', name: 'f' }, { type: 'function_call_output', output: 'x' }],
+    [
+      ...first,
+      { type: 'function_call', call_id: 'c', name: 'f' },
+      { type: 'function_call_output', call_id: 'c', output: 'x' },
+    ],
     [...first, asks('Next')],
   ];
   let last = '';
@@ -172,10 +176,10 @@ test('a session tells its turns', async () => {
   const id = (await sessionOf(last))?.id ?? '';
   const full = await gateway.gateway.query({ type: 'session', id });
   expect(full.session).toMatchObject({ requests: 3, turns: 2, keyId: 'k1', client: run.headers['user-agent'] });
-  expect(full.requests.map(({ turn, isToolResult }) => [turn, isToolResult])).toEqual([
-    [1, false],
-    [1, true],
-    [2, false],
+  expect(full.requests.map(({ turn, isToolResult, tools }) => [turn, isToolResult, tools])).toEqual([
+    [1, false, []],
+    [1, true, [{ name: 'f', bytes: 3, hasFailed: false }]],
+    [2, false, []],
   ]);
   const { sessions } = await gateway.gateway.query({ type: 'sessions', limit: 1 });
   expect(sessions).toEqual([full.session]);

@@ -23,6 +23,7 @@ const session = (number: number, step: RequestSession['step'] = 'prompt', thread
   id: idOf(number),
   thread,
   step,
+  tools: [],
 });
 
 let count = 0;
@@ -174,6 +175,17 @@ describe('a session in full', () => {
       [null, false],
       [null, true],
     ]);
+  });
+
+  test('shows the results of tools, and how large the context of each turn has become', async () => {
+    const tools = [{ name: 'Read', bytes: 12, hasFailed: true }];
+    add({ session: session(1), ...usage(100, 0) });
+    add({ session: { ...session(1, 'tools'), tools }, ...usage(200, 0) });
+    add({ session: session(1, 'prompt', 'bbbbbbbb'), ...usage(900, 0) });
+    ledger.started(startedRow('req_running', { session: { ...session(1, 'tools'), tools } }), null);
+    const full = await ledger.getSession(idOf(1));
+    expect(full?.requests.map((request) => request.tools)).toEqual([[], tools, [], tools]);
+    expect(full?.turns.map(({ contextTokens }) => contextTokens)).toEqual([200]);
   });
 
   test('has its turns with their sums', async () => {
