@@ -5,7 +5,7 @@ import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-des
 import type { Pace } from '../exchange/stored-answer.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { comparedBody } from './canonical.ts';
-import { createFolder, listRecordings, readRecording, readSettings, writeRecording } from './cassette-files.ts';
+import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';
 import { firstDifference } from './difference.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
 import { Matching } from './matching.ts';
@@ -65,7 +65,7 @@ export class OpenCassette implements CassetteDesk {
   /** Reads all recordings. Rejects with a CassetteError that names the file and the field that cannot be used. */
   static async open(options: DeskOptions): Promise<OpenCassette> {
     const { folder, mode } = options;
-    if (mode !== 'replay') await createFolder(folder);
+    if (mode !== 'replay') await prepareFolder(folder);
     const matching = new Matching(await readSettings(folder));
     return new OpenCassette(options, matching, await readCassette(folder, matching));
   }

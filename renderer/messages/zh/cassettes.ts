@@ -9,7 +9,7 @@ export const cassettes: typeof english.cassettes = {
     off: '关闭',
     record: '录制',
     replay: '回放',
-    'replay-or-record': '回放，缺少的则录制',
+    'replay-or-record': '回放，并录制缺少的',
   },
   modeHints: {
     record: '由服务商回答。相同请求的旧录制会被替换。',

@@ -42,6 +42,13 @@ describe('what is compared', () => {
     expect(await answer(on('tomorrow'))).toBe(404);
   });
 
+  test('is no UUID either where an id begins with a word, as those of Codex do', async () => {
+    const sent = (uuid: string) => ({ ...hello, messages: [{ role: 'user', content: 'Hi', id: `msg_${uuid}` }] });
+    const answer = await replayOf([sent('44329c01-07fe-58a5-97f2-3ed30c9e40cc')]);
+    expect(await answer(sent('10b171bc-788e-5477-a729-fd11c5bdeb06'))).toBe('Answer 1');
+    expect(await answer(sent('10b171bc-788e-5477-a729-fd11c5bdeb06f'))).toBe(404);
+  });
+
   test('is what cassette.json says', async () => {
     const body = (seed: number, id: string, user: string) => ({
       ...hello,
