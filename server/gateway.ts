@@ -9,7 +9,7 @@ import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { exportFilterOf } from './control/export-filter.ts';
+import { exportLedger } from './control/view-dataset.ts';
 import { type Database, openDatabase, type Replaced } from './database/database.ts';
 import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
@@ -31,7 +31,7 @@ import { createSessionDoor } from './http/session-door.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
 import { SqliteResponseStore } from './kept-responses/response-store.ts';
-import { type ExportFormat, exportRequests } from './ledger/export.ts';
+import type { ExportFormat } from './ledger/export.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -60,10 +60,10 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first. `parameters` as in the address of an export. Throws GatewayError
+   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an export. Throws GatewayError
    * `invalid_command`.
    */
-  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
@@ -125,7 +125,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
-    exportRequests: (format, parameters) => exportRequests(base.ledger, format, exportFilterOf(parameters)),
+    exportRequests: (format, parameters) => exportLedger(base.ledger, format, parameters),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
     networkChanged: network.changed,

@@ -17,6 +17,7 @@ import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { sessions } from './en/sessions.ts';
 import { settings } from './en/settings.ts';
+import { shadows } from './en/shadows.ts';
 import { shell } from './en/shell.ts';
 import { team } from './en/team.ts';
 
@@ -47,6 +48,7 @@ export const en = {
   requests,
   inspector,
   sessions,
+  shadows,
   settings,
   playground,
   palette,

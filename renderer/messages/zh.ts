@@ -17,6 +17,7 @@ import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
+import { shadows } from './zh/shadows.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
 
@@ -48,6 +49,7 @@ export const zh: Messages = {
   requests,
   inspector,
   sessions,
+  shadows,
   settings,
   playground,
   palette,

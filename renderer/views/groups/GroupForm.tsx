@@ -23,6 +23,7 @@ import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
+import { ShadowField } from './ShadowField.tsx';
 import { UnpricedField } from './UnpricedField.tsx';
 
 /** Long enough that not every letter is a question. */
@@ -94,6 +95,9 @@ export function GroupForm({ group }: { group: GroupView }) {
           </Lockable>
           <Lockable lock={lockOf('cache')}>
             <CacheField group={group} draft={draft} change={change} />
+          </Lockable>
+          <Lockable lock={lockOf('shadow')}>
+            <ShadowField group={group} draft={draft} change={change} />
           </Lockable>
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />
