@@ -1,7 +1,7 @@
 /** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
-import { shadowAccount } from './contract/ledger.ts';
+import { groupOfShadows } from './contract/ledger.ts';
 import type { LimitReached } from './contract/limits.ts';
 import type { ShadowReport } from './contract/shadow.ts';
 import type { AdminToken } from './control/admin-token.ts';
@@ -11,12 +11,12 @@ import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
 import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { createTeamPresets } from './control/team-presets.ts';
+import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess } from './control/window-access.ts';
 import type { SessionBook } from './exchange/sessions/session-book.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
-import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
@@ -68,7 +68,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
   const { limiter, stopRecalling } = openLimiter(given, live, (notice) => {
     // That shadows have used theirs up affects no client; `shadows` tells it.
-    if (!notice.id.startsWith(shadowAccount(''))) control.limitReached(notice);
+    if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
@@ -108,7 +108,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: (format, filter) => exportRequests(ledger, format, filter),
+      exportRequests: (format, parameters) => exportLedger(ledger, format, parameters),
       observability: given.observability,
     }),
     createAdminUrl,

@@ -7,7 +7,7 @@ import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { exportFilterOf } from './control/export-filter.ts';
+import { exportLedger } from './control/view-dataset.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
@@ -23,7 +23,7 @@ import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionDoor } from './http/session-door.ts';
-import { type ExportFormat, exportRequests } from './ledger/export.ts';
+import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
@@ -45,10 +45,10 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first. `parameters` as in the address of an export. Throws GatewayError
+   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an export. Throws GatewayError
    * `invalid_command`.
    */
-  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
   /** An update to this version is downloaded and can be installed. */
@@ -111,7 +111,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
-    exportRequests: (format, parameters) => exportRequests(base.ledger, format, exportFilterOf(parameters)),
+    exportRequests: (format, parameters) => exportLedger(base.ledger, format, parameters),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
     updateReady: control.updateReady,

@@ -99,7 +99,7 @@ const mayImport: Record<string, string[]> = {
   secrets: ground,
   demo: ground,
   connect: ground,
-  control: [...ground, ...data, 'connect', 'demo', 'translate', 'wire'],
+  control: [...ground, ...data, 'connect', 'datasets', 'demo', 'translate', 'wire'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   faults: ['contract', 'bounded-pattern.ts', 'wire'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],

@@ -178,7 +178,13 @@ export const cassetteNotes = ['replayed', 'recorded'] as const;
 export type CassetteNote = (typeof cassetteNotes)[number];
 
 /** The name under which shadows of a group are counted in usage by key and by group. Ids contain no colon. */
-export const shadowAccount = (groupId: string | null): string => `shadow:${groupId ?? ''}`;
+export const shadowAccount = (groupId: string | null): string => `${shadowPrefix}${groupId ?? ''}`;
+const shadowPrefix = 'shadow:';
+
+/** The group of such a name; null for the id of a key or group. */
+export function groupOfShadows(name: string): string | null {
+  return name.startsWith(shadowPrefix) ? name.slice(shadowPrefix.length) : null;
+}
 
 /**
  * `hit`: answered from the cache. `shared`: with the answer of an equal request that was running. `miss`: answered by a

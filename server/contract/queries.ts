@@ -8,6 +8,7 @@ import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-vi
 import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
+import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
@@ -155,6 +156,12 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('session'), id: sessionId }),
   /** What shadow requests tell of their targets. Reads the newest 100,000 shadows. */
   z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
+  /** What a dataset of captured conversations would have. Reads all requests of the filter. */
+  z.strictObject({
+    type: z.literal('dataset'),
+    filter: requestFilterSchema.prefault({}),
+    answer: z.enum(datasetAnswers).default('own'),
+  }),
   /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -243,6 +250,7 @@ export interface QueryResults {
   sessions: { sessions: SessionView[]; next: number | null };
   session: SessionInFull;
   shadows: ShadowReport;
+  dataset: DatasetCount;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

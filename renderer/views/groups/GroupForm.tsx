@@ -24,6 +24,7 @@ import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
+import { ShadowField } from './ShadowField.tsx';
 import { UnpricedField } from './UnpricedField.tsx';
 
 /** Long enough that not every letter is a question. */
@@ -99,6 +100,9 @@ export function GroupForm({ group }: { group: GroupView }) {
             <CacheField group={group} draft={draft} change={change} />
           </Lockable>
           <CassetteField group={group} draft={draft} change={change} />
+          <Lockable lock={lockOf('shadow')}>
+            <ShadowField group={group} draft={draft} change={change} />
+          </Lockable>
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />
           </Lockable>

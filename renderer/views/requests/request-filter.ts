@@ -155,3 +155,10 @@ function hasStatus({ status }: LiveRequest, wanted: string | undefined): boolean
   if (status === null) return false;
   return wanted.endsWith('xx') ? String(status).startsWith(wanted.slice(0, 1)) : String(status) === wanted;
 }
+
+/** As the query of an address; empty if there is nothing to say. */
+export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
+  const values = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(values.map(([name, value]) => [name, String(value)])).toString();
+  return search && `?${search}`;
+}
