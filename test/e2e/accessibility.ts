@@ -19,7 +19,9 @@ async function endOfMotion(): Promise<void> {
   // A transition starts two frames after the act that it shows.
   for (let stillFrames = 0; stillFrames < 3; stillFrames++) {
     await new Promise(requestAnimationFrame);
-    const ending = document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
+    const ending = document
+      .getAnimations()
+      .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
     if (ending.length > 0) stillFrames = 0;
     // One that is cancelled has ended too.
     await Promise.allSettled(ending.map(({ finished }) => finished));
