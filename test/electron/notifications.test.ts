@@ -6,8 +6,6 @@ import type { CooldownView, ProviderView } from '../../server/contract/provider-
 import { well, wellProvider } from '../support/health.ts';
 import { NotificationDouble, shown } from './double/system.ts';
 
-vi.mock('electron', () => import('./double/electron.ts'));
-
 let current: DesktopSettings;
 const settings = {
   get current() {
