@@ -111,12 +111,17 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'faults run': [
     'sluice faults run --profile rough -- npm test',
     'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
+    'sluice faults run --profile rough --cassette cassettes -- npm test',
   ],
   compare: [
     'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
   ],
   shadow: ['sluice shadow', 'sluice shadow --group writing --since 7d'],
-  'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
+  'faults judge': [
+    'sluice faults judge -- node ask.js',
+    'sluice faults judge --only "rate limit" --show -- node ask.js',
+    'sluice faults judge --timeout 120 --json -- python agent.py',
+  ],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [
