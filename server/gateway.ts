@@ -160,7 +160,7 @@ function apiPorts(
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
-    sessions.finished(record);
+    sessions.finished(record, live.snapshot.settings.sessionBudget);
     control.requestFinished(record);
     observability.finished(record);
     logRequest(record);

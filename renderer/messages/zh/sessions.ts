@@ -11,7 +11,7 @@ export const sessions: Messages['sessions'] = {
   noneFound: '没有符合条件的会话',
   noneFoundNext: '请选择其他筛选条件。',
   state: '状态',
-  anyState: '任意状态',
+  anyState: '所有状态',
   states: { running: '进行中', refused: '已停止或已超预算' },
   goneTitle: '请求记录中没有此会话',
   goneNext: '它可能已过期，或者地址有误。',

@@ -109,9 +109,9 @@ export class SessionBook {
     this.#spending.hold(session.id, budget);
   }
 
-  /** Must be called for each request that has ended, after it was recorded in the ledger. */
-  finished(record: RequestRecord): void {
-    this.#spending.finished(record);
+  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  finished(record: RequestRecord, budget: SessionBudget): void {
+    this.#spending.finished(record, budget);
   }
 
   onBudgetReached(listener: (notice: SessionBudgetReached) => void): void {

@@ -16,7 +16,6 @@ interface Spent {
   usd: number;
   /** The highest amount that was told, or that had been reached when the session was first asked for. */
   toldUsd: number;
-  budget: SessionBudget;
 }
 
 /** Others are read from the ledger again. */
@@ -45,16 +44,15 @@ export class SessionSpending {
     if (notifyAtUsd === null && stopAtUsd === null) return;
     const spent = this.#spent.get(sessionId) ?? this.#read(sessionId, budget);
     if (!spent) return;
-    spent.budget = budget;
     if (stopAtUsd !== null && spent.usd >= stopAtUsd) throw refusal(sessionId, spent.usd, stopAtUsd);
   }
 
-  /** Must be called for each request that has ended, after it was recorded in the ledger. */
-  finished({ session, costUsd, keyId, client }: RequestRecord): void {
+  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  finished({ session, costUsd, keyId, client }: RequestRecord, budget: SessionBudget): void {
     const spent = session === null ? undefined : this.#spent.get(session.id);
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
-    const reached = highestReached(spent);
+    const reached = highestReached(spent.usd, budget);
     if (!reached || reached.amountUsd <= spent.toldUsd) return;
     spent.toldUsd = reached.amountUsd;
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
@@ -68,15 +66,16 @@ export class SessionSpending {
   #read(sessionId: string, budget: SessionBudget): Spent | null {
     const usd = this.#ports.budgetUsedUsd(sessionId);
     if (usd === null) return null;
-    const spent = { usd, toldUsd: 0, budget };
-    spent.toldUsd = highestReached(spent)?.amountUsd ?? 0;
+    const spent = { usd, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
     this.#spent.set(sessionId, spent);
     return spent;
   }
 }
 
-function highestReached({ usd, budget }: Spent): Pick<SessionBudgetReached, 'amount' | 'amountUsd'> | null {
-  const { notifyAtUsd, stopAtUsd } = budget;
+function highestReached(
+  usd: number,
+  { notifyAtUsd, stopAtUsd }: SessionBudget,
+): Pick<SessionBudgetReached, 'amount' | 'amountUsd'> | null {
   if (stopAtUsd !== null && usd >= stopAtUsd) return { amount: 'stop', amountUsd: stopAtUsd };
   if (notifyAtUsd !== null && usd >= notifyAtUsd) return { amount: 'notify', amountUsd: notifyAtUsd };
   return null;

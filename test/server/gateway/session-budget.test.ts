@@ -142,6 +142,15 @@ test('a budget that is raised holds at once', async () => {
   expect([await ask(), await ask()]).toEqual([200, 400]);
 });
 
+test('a budget that is switched off refuses and tells nothing', async () => {
+  await start({ notifyAtUsd: 3, stopAtUsd: 4 });
+  await ask();
+  const off = { notifyAtUsd: null, stopAtUsd: null };
+  await sluice.gateway.execute({ type: 'settings.update', changes: { sessionBudget: off } });
+  expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 200]);
+  expect(notices).toEqual([]);
+});
+
 test('a budget that is set while a session goes on counts what it has cost before', async () => {
   await start({});
   expect([await ask(), await ask()]).toEqual([200, 200]);
