@@ -77,8 +77,10 @@ function countPassage(
  */
 export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
   const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
-  const wire = upstreamWireOf(target, client, null);
-  return isCountingWire(wire) && hosted?.countsTokens !== false ? wire : null;
+  if (hosted?.countsTokens === false) return null;
+  // Responses counts also for the models that are asked on the chat route.
+  const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
+  return wires.find(isCountingWire) ?? null;
 }
 
 /** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
