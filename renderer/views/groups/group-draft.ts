@@ -25,7 +25,7 @@ export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): Gro
 }
 
 /** As a command and the preview take it. */
-export function groupOf({ name, defaults, limits, passthrough, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, shadow, ...draft }: GroupDraft) {
   const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
@@ -33,6 +33,8 @@ export function groupOf({ name, defaults, limits, passthrough, ...draft }: Group
     ...(passthrough !== onlyProvider && { passthrough }),
     defaults: Object.fromEntries(given),
     limits: limitsOf(limits),
+    // Without a target it is not finished, and nothing to preview.
+    shadow: shadow && shadow.target.trim() !== '' ? { ...shadow, target: shadow.target.trim() } : null,
   };
 }
 

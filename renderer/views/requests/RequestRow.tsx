@@ -71,6 +71,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
           {request.route.replace(/^\/v1\//, '/')}
         </Link>
         {request.stream && <StreamMark />}
+        {request.shadowOf && <span className={classes.soft}> {localization.messages.shadows.mark}</span>}
       </td>
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
