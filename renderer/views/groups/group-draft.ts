@@ -27,7 +27,7 @@ export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): Gro
 }
 
 /** As a command and the preview take it. */
-export function groupOf({ name, defaults, limits, passthrough, cassette, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, cassette, shadow, ...draft }: GroupDraft) {
   const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
@@ -36,6 +36,8 @@ export function groupOf({ name, defaults, limits, passthrough, cassette, ...draf
     defaults: Object.fromEntries(given),
     limits: limitsOf(limits),
     cassette: cassetteOf(cassette),
+    // Without a target it is not finished, and nothing to preview.
+    shadow: shadow && shadow.target.trim() !== '' ? { ...shadow, target: shadow.target.trim() } : null,
   };
 }
 

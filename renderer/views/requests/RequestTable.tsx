@@ -30,7 +30,7 @@ interface RequestTableProps {
 /** Only the rows in sight are in the page, and only one of them is a tab stop: the arrows, J and K lead to the others. */
 export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
-  const { requests: names, shadows } = useMessages();
+  const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
   const keyNames = useKeyNames();
   const providerName = useProviderName();
@@ -56,7 +56,7 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
       <section
         className={classes.scroller}
         ref={scroller}
-        aria-label={names.title}
+        aria-label={title}
         onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
       >
         <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1} onKeyDown={focus.onKeyDown}>
@@ -67,13 +67,12 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
             {items.map(({ index, key, start }) => {
               const request = requests[index];
               if (!request) return null;
-              const { keyId, provider, shadowOf } = request;
-              const keyName = keyId === null ? null : (keyNames.get(keyId) ?? keyId);
+              const { keyId, provider } = request;
               return (
                 <RequestRow
                   key={key}
                   request={request}
-                  keyName={shadowOf === null ? keyName : shadows.mark}
+                  keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
                   providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}
