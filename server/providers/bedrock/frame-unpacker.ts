@@ -1,8 +1,8 @@
 /** Turns AWS's event-stream frames into server-sent events. Source: AWS, "Event stream encoding". */
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { ComparedBytes } from '../../compared-bytes.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import { ComparedBytes } from '../../wire/compared-bytes.ts';
 import type { StreamUnpacker } from '../dialect.ts';
 import { type FrameFormat, objectIn } from './frames.ts';
 
