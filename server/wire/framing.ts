@@ -1,5 +1,5 @@
 /** How the events of a stream are separated on the wire: server-sent events, or an API's own format. */
-import type { ComparedBytes } from './compared-bytes.ts';
+import type { ComparedBytes } from '../compared-bytes.ts';
 import type { StreamEvent } from './sse-event.ts';
 
 /**

@@ -7,7 +7,7 @@
  * Lines may end in LF, CRLF, or CR throughout, and chunks may be cut anywhere.
  */
 
-import { ComparedBytes } from './compared-bytes.ts';
+import { ComparedBytes } from '../compared-bytes.ts';
 import type { EventFilter, EventGate, GateOptions } from './framing.ts';
 
 const LF = 0x0a;

@@ -380,7 +380,6 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/stream-text.ts',
       'wire/openai/rescue/chat-text.ts',
       'wire/openai/rescue/text-bytes.ts',
-      'wire/compared-bytes.ts',
       'wire/sse-gate.ts',
       'wire/sse-event.ts',
       'wire/rest-of-stream.ts',

@@ -3,7 +3,7 @@
  * event with those places left open. An event with the same bytes around them and valid JSON in them is equivalent to the
  * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
-import { ComparedBytes } from '../../wire/compared-bytes.ts';
+import { ComparedBytes } from '../../compared-bytes.ts';
 import { endOfDigits, endOfString } from '../../wire/json/json-ends.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ComparedBytes } from '../../wire/compared-bytes.ts';
+import type { ComparedBytes } from '../../compared-bytes.ts';
 import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';

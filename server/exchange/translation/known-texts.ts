@@ -2,8 +2,9 @@
  * Translates the events that make up nearly all of a stream without parsing them: those that add a piece to a text, a thought
  * or a call's arguments and differ in nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
  */
+
+import type { ComparedBytes } from '../../compared-bytes.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import type { ComparedBytes } from '../../wire/compared-bytes.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
 /** Learning costs as much as translating a few events, so it stops on a stream whose events have little in common. */

@@ -32,7 +32,10 @@ function envelope(model: string, { path, headers }: EnvelopedRequest): Envelope 
 
 /** Each event with its type as its only member, as in AWS's SDKs. */
 export const converseFrames: FrameFormat = {
-  event: (type, payload) => `data: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`,
+  eventWriter(type) {
+    const begin = `data: {${JSON.stringify(type)}:`;
+    return (payload) => `${begin}${onOneLine(payload)}}\n\n`;
+  },
   exception: (name, message) => `data: ${writeError(name, message)}\n\n`,
 };
 

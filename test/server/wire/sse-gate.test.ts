@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ComparedBytes } from '../../../server/wire/compared-bytes.ts';
+import type { ComparedBytes } from '../../../server/compared-bytes.ts';
 import type { EventFilter, GateOptions } from '../../../server/wire/framing.ts';
 import { SseGate } from '../../../server/wire/sse-gate.ts';
 import { tries } from '../../support/sweep.ts';

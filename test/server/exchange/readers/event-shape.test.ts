@@ -1,8 +1,8 @@
 /** What is of a shape is told as if it had been parsed, whatever was done to its bytes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ComparedBytes } from '../../../../server/compared-bytes.ts';
 import { EventShape, type SeenEvent } from '../../../../server/exchange/readers/event-shape.ts';
-import { ComparedBytes } from '../../../../server/wire/compared-bytes.ts';
 import { endOfDigits, endOfString } from '../../../../server/wire/json/json-ends.ts';
 
 const chunk = (content: string, more: object = {}) =>

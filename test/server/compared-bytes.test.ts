@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ComparedBytes } from '../../../server/wire/compared-bytes.ts';
+import { ComparedBytes } from '../../server/compared-bytes.ts';
 
 /** As part of a longer buffer, as Node hands out what it has read. */
 function placed(bytes: Uint8Array): ComparedBytes {
