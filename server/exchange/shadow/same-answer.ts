@@ -4,16 +4,19 @@ import type { CapturedExchange } from '../../contract/capture.ts';
 import type { WireName } from '../../translate/neutral.ts';
 import { type ReadAnswer, readAnswer } from '../../translate/read-answer.ts';
 
+/** Longer ones take too long to parse on the event loop. */
+const maxComparedBytes = 1024 * 1024;
+
 type Captured = CapturedExchange<Uint8Array>['response'];
 
-/** Null if one of them was not kept in full, or is no complete answer. */
+/** Null if one of them was not kept in full, is too long, or is no complete answer. */
 export function isSameAnswer(wire: WireName, one: Captured, other: Captured): boolean | null {
   const [first, second] = [answerIn(wire, one), answerIn(wire, other)];
   return first && second && isDeepStrictEqual(saidIn(first), saidIn(second));
 }
 
 function answerIn(wire: WireName, { body, gap, status }: Captured): ReadAnswer | null {
-  if (body === null || gap !== null || status === null || status >= 300) return null;
+  if (body === null || body.length > maxComparedBytes || gap !== null || status === null || status >= 300) return null;
   const answer = readAnswer(wire, Buffer.from(body).toString());
   return answer === null || answer.error !== null || answer.stop === null ? null : answer;
 }

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { parseJson, writeJson } from '../../translate/json-text.ts';
 import type { RequestBody } from '../request-body.ts';
@@ -14,5 +15,12 @@ export function shadowBody(wire: string, { captured, fields }: RequestBody): Buf
   const request = captured && parseJson(captured.toString());
   if (!isObject(request) || !runsNothingAtProvider(request)) return null;
   const isStored = wire === 'openai-responses' ? fields.store : request.store === true;
-  return isStored ? Buffer.from(writeJson({ ...request, store: false })) : Buffer.from(captured ?? '');
+  if (!isStored) return Buffer.from(captured ?? '');
+  try {
+    return Buffer.from(writeJson({ ...request, store: false }));
+  } catch (error) {
+    // Nested too deep to be written.
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@
  * Shadow requests: decides which ended requests of a group are repeated at another target, and runs them. No client waits for
  * one: it begins when the client has its answer, and what it costs counts only towards the group's own limit for shadows.
  */
+import { GatewayError } from '../../contract/errors.ts';
 import type { ShadowReport, ShadowSkip } from '../../contract/shadow.ts';
 import type { CaptureSwitch } from '../../ledger/capture-switch.ts';
 import { anyKeyOf } from '../../routing/any-key.ts';
@@ -82,7 +83,8 @@ export class ShadowDesk {
 
   #prepare(shadowed: Shadowed, call: OutgoingCall | undefined, body: RequestBody | undefined): ShadowRequest | null {
     const { id } = shadowed.group;
-    const prepared = this.#prepared(shadowed, call, body);
+    const prepared = this.#preparedSafely(shadowed, call, body);
+    if (prepared === null) return null;
     if (typeof prepared === 'string') {
       const reasons = this.#skipped.get(id) ?? new Map<ShadowSkip, number>();
       this.#skipped.set(id, reasons.set(prepared, (reasons.get(prepared) ?? 0) + 1));
@@ -91,6 +93,20 @@ export class ShadowDesk {
     this.#running.add(prepared);
     void prepared.ended.then(() => this.#running.delete(prepared));
     return prepared;
+  }
+
+  /** Null for an internal error, which must not affect the client's request. */
+  #preparedSafely(
+    shadowed: Shadowed,
+    call: OutgoingCall | undefined,
+    body: RequestBody | undefined,
+  ): ShadowRequest | ShadowSkip | null {
+    try {
+      return this.#prepared(shadowed, call, body);
+    } catch (error) {
+      this.#ports.faulted(error);
+      return null;
+    }
   }
 
   #prepared(
@@ -114,9 +130,10 @@ export class ShadowDesk {
     if (full !== null) return full;
     try {
       return new ShadowRequest(this.#ports, { ...shadowed, call, plan, bytes, reserved });
-    } catch {
+    } catch (error) {
       // What was spent today cannot be read.
-      return 'daily-limit';
+      if (error instanceof GatewayError) return 'daily-limit';
+      throw error;
     }
   }
 
@@ -149,8 +166,9 @@ function planFor({ target: model }: CompiledShadow, group: CompiledGroup, { matc
     const { targets } = resolveRoute(group, anyKeyOf(group), model);
     const first = targets.find((target) => isServedBy(target, match.route, model));
     return first ? { model, targets: [first], credentialId: null } : null;
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof GatewayError) return null;
+    throw error;
   }
 }
 
