@@ -9,7 +9,6 @@ import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
@@ -34,6 +33,7 @@ import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
+import { holdToSession } from './sessions/hold-to-session.ts';
 import type { SessionBook } from './sessions/session-book.ts';
 import type { ChosenRequest, ShadowDesk } from './shadow/shadow-desk.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
@@ -133,7 +133,7 @@ export class Exchange {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
-    this.#holdToSession(match, member.key.id, body);
+    holdToSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
     const planned = this.#planned(match, member, body, fields);
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
@@ -145,28 +145,6 @@ export class Exchange {
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
-  }
-
-  /** Throws GatewayError `session_stopped` or `session_budget_spent`. */
-  #holdToSession({ route }: RouteMatch, keyId: string, body: RequestBody): void {
-    const { sessions } = this.#ports;
-    const { request, snapshot } = this.#options;
-    const { method, headers } = request;
-    const { sessions: grouped, sessionBudget } = snapshot.settings;
-    if (grouped === 'off' || method !== 'POST') return;
-    const mark = sessions.markFor({
-      requestId: this.#trace.id,
-      startedAt: this.#trace.startedAt,
-      keyId,
-      headers,
-      body,
-      presented: this.#trace.presented,
-      previousResponseId: body.fields.previousResponseId,
-      isByConversation: grouped === 'all',
-      format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
-    });
-    this.#trace.session = mark;
-    sessions.hold(mark, sessionBudget);
   }
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
