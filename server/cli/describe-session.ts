@@ -23,9 +23,9 @@ export const sessionHead = [
 ];
 
 export function sessionRow(session: SessionView): string[] {
-  const { id, lastAt, keyId, client, turns, requests, isComplete } = session;
+  const { id, name, lastAt, keyId, client, turns, requests, isComplete } = session;
   return [
-    id,
+    name === null ? id : `${id} ${name}`,
     localTime(lastAt) + stateOf(session),
     keyId ?? '-',
     programOf(client),
@@ -48,6 +48,7 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
   const { id, firstAt, lastAt, keyId, groupId, client, stoppedAt, retries } = session;
   const facts: [name: string, value: string][] = [
     ['session', id],
+    ['name', session.name ?? ''],
     ['time', `${localTime(firstAt)} to ${localTime(lastAt)}`],
     ['key, group', [keyId, groupId].filter((each) => each !== null).join(', ')],
     ['client', client ?? ''],

@@ -81,6 +81,8 @@ export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 
 export interface RequestSession {
   /** As in `SessionView`. */
   id: string;
+  /** As `x-sluice-session` named it. Null if nothing did, and in records that were read again: the session has it. */
+  name: string | null;
   /** Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null: unknown. */
   thread: string | null;
   /** The request ends with something that a person said, or with results of tools; null: neither. */

@@ -22,6 +22,8 @@ export interface SessionSums {
 export interface SessionView extends SessionSums {
   /** `ses_` and 16 hexadecimal digits, made of the key's id and the client's own name of the session. */
   id: string;
+  /** As `x-sluice-session` named it; null if nothing did. */
+  name: string | null;
   keyId: string | null;
   groupId: string | null;
   /** As in `RequestRecord`. */

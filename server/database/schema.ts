@@ -196,6 +196,10 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX requests_shadows ON requests (shadow_of ->> 'id') WHERE shadow_of IS NOT NULL;
   CREATE INDEX requests_shadow_rows ON requests (seq) WHERE shadow_of IS NOT NULL;
   `,
+  `
+  -- As x-sluice-session named it.
+  ALTER TABLE sessions ADD COLUMN name TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

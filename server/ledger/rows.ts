@@ -162,7 +162,7 @@ function sessionOf(row: Row): RequestSession | null {
   const id = text(row.session);
   if (id === null) return null;
   const step = sessionSteps.find((each) => each === row.step) ?? null;
-  return { id, thread: text(row.thread), step, tools: json<ToolResult[]>(row.tools, []) };
+  return { id, name: null, thread: text(row.thread), step, tools: json<ToolResult[]>(row.tools, []) };
 }
 
 const sessionSteps = ['prompt', 'tools'] as const;

@@ -6,6 +6,7 @@ import { seekSeq } from './seek.ts';
 
 interface Use {
   row: BegunRow | EndedRow;
+  name: string | null;
   client: string | null;
   lastSeq: number;
   /** Of the requests that have ended. */
@@ -18,12 +19,13 @@ export class SessionUses {
 
   add(seq: number, row: BegunRow | EndedRow): void {
     if (row.session === null) return;
-    const { id } = row.session;
+    const { id, name } = row.session;
     const client = 'client' in row ? row.client : null;
     const costUsd = ('costUsd' in row && row.costUsd) || 0;
     const before = this.#uses.get(id);
-    if (!before) this.#uses.set(id, { row, client, lastSeq: seq, costUsd });
+    if (!before) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
     else {
+      before.name = name ?? before.name;
       before.client = client ?? before.client;
       before.lastSeq = Math.max(before.lastSeq, seq);
       before.costUsd += costUsd;
@@ -38,14 +40,14 @@ export class SessionUses {
 /** Returns a function to be called within the transaction that writes the requests. */
 export function prepareSessionsWriter(database: Database): (uses: SessionUses) => void {
   const upsert = database.prepare(
-    `INSERT INTO sessions (id, key_id, group_id, client, last_seq, cost_usd) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO sessions (id, name, key_id, group_id, client, last_seq, cost_usd) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET
-       client = coalesce(excluded.client, client), last_seq = max(last_seq, excluded.last_seq),
+       name = coalesce(excluded.name, name), client = coalesce(excluded.client, client), last_seq = max(last_seq, excluded.last_seq),
        cost_usd = cost_usd + excluded.cost_usd`,
   );
   return (uses) => {
-    for (const [id, { row, client, lastSeq, costUsd }] of uses.entries())
-      upsert.run(id, row.keyId, row.groupId, client, lastSeq, costUsd);
+    for (const [id, { row, name, client, lastSeq, costUsd }] of uses.entries())
+      upsert.run(id, name, row.keyId, row.groupId, client, lastSeq, costUsd);
   };
 }
 

@@ -115,6 +115,7 @@ function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUsd: numb
   const budgetUsedUsd = (number(row.cost_usd) ?? 0) - (number(row.resumed_usd) ?? 0);
   return {
     id: text(row.id) ?? '',
+    name: text(row.name),
     keyId: text(row.key_id),
     groupId: text(row.group_id),
     client: text(row.client),

@@ -13,7 +13,7 @@ import { ExportSession } from './ExportSession.tsx';
 import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
 import { type StateChange, StopSession } from './StopSession.tsx';
-import { isRefused, programOf } from './session-facts.ts';
+import { isRefused, titleOf } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
 
@@ -56,7 +56,7 @@ function Content({ full }: { full: SessionInFull }) {
       {isRefused(session) && (
         <p className={classes.stoppedNote}>{session.stoppedAt === null ? names.overBudgetNote : names.stoppedNote}</p>
       )}
-      <Section title={programOf(session.client) ?? names.unknownClient}>
+      <Section title={titleOf(session) ?? names.unknownClient}>
         <SessionFacts full={full} />
       </Section>
       <TurnChart turns={turns} />

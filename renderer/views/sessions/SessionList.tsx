@@ -13,7 +13,7 @@ import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
-import { programOf } from './session-facts.ts';
+import { programOf, titleOf } from './session-facts.ts';
 import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filter.ts';
 
 const pageSize = 50;
@@ -84,7 +84,7 @@ function Row({ session }: { session: SessionView }) {
     <li className={classes.row}>
       <div className={classes.head}>
         <Link href={`/sessions/${id}`} className={classes.name}>
-          {programOf(client) ?? names.unknownClient}
+          {titleOf(session) ?? names.unknownClient}
         </Link>
         {running > 0 && <span className={classes.running}>{names.running}</span>}
         {stoppedAt !== null && <span className={classes.bad}>{names.stopped}</span>}
@@ -95,6 +95,7 @@ function Row({ session }: { session: SessionView }) {
       </div>
       <span className={classes.cost}>{costUsd === null ? '–' : formats.dollars(costUsd)}</span>
       <div className={classes.detail}>
+        {session.name !== null && <span>{programOf(client) ?? names.unknownClient}</span>}
         {keyName && <span>{keyName}</span>}
         <span>{names.turns(formats.number(turns))}</span>
         <span>{isComplete ? names.requests(count) : names.moreRequests(count)}</span>

@@ -7,6 +7,11 @@ export function programOf(client: string | null): string | null {
   return client?.split(' ', 1)[0] || null;
 }
 
+/** As its requests name it for people, or else the program that sends them; null if neither is known. */
+export function titleOf({ name, client }: Pick<SessionView, 'name' | 'client'>): string | null {
+  return name ?? programOf(client);
+}
+
 /** Whether its further requests are refused. */
 export function isRefused({ stoppedAt, isOverBudget }: SessionView): boolean {
   return stoppedAt !== null || isOverBudget;

@@ -66,7 +66,7 @@ export interface SessionBookPorts {
 const mostRemembered = 4_096;
 const idLength = 16;
 const threadLength = 8;
-/** APIs allow 64 or 128 characters. */
+/** Of tools and sessions. APIs allow 64 or 128 characters for a tool's. */
 const maxNameLength = 128;
 const noTools: RequestSession['tools'] = [];
 
@@ -127,10 +127,10 @@ export class SessionBook {
 
   #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): NamedSession | null {
     const own = format?.sessionOf?.(body) ?? conversationIn(body);
-    if (own !== null) return { name: own, thread: null };
+    if (own !== null) return { name: own, isForPeople: false, thread: null };
     if (previousResponseId !== null && this.#responses.has(`${keyId}\n${previousResponseId}`)) return null;
     const cacheKey = cacheKeyIn(body);
-    return cacheKey === null ? null : { name: cacheKey, thread: null };
+    return cacheKey === null ? null : { name: cacheKey, isForPeople: false, thread: null };
   }
 
   /** By the response that the request continues, or by how the conversation begins. */
@@ -141,6 +141,7 @@ export class SessionBook {
       if (!before) return;
       this.#join(before, {
         id: idOf(keyId, `response\n${previousResponseId}`),
+        name: null,
         thread: null,
         step: 'prompt',
         tools: noTools,
@@ -166,8 +167,8 @@ export class SessionBook {
     if (opening.first.session === null && messages <= opening.messages) return;
     opening.messages = Math.max(opening.messages, messages);
     const id = opening.first.session?.id ?? idOf(keyId, `opening\n${digest}`);
-    this.#join(opening.first, { id, thread, step: opening.step, tools: noTools });
-    mark.session = { id, thread, ...turnOf(question) };
+    this.#join(opening.first, { id, name: null, thread, step: opening.step, tools: noTools });
+    mark.session = { id, name: null, thread, ...turnOf(question) };
   }
 
   #join(mark: SessionMark, session: RequestSession): void {
@@ -184,12 +185,13 @@ function stoppedRefusal(id: string): GatewayError {
   );
 }
 
-function sessionFor(question: SessionQuestion, { name, thread }: NamedSession): RequestSession {
-  const { keyId, body, format } = question;
-  const id = idOf(keyId, name);
-  if (!format) return { id, thread: null, step: null, tools: noTools };
+function sessionFor(question: SessionQuestion, { name: given, isForPeople, thread }: NamedSession): RequestSession {
+  const { keyId, body, format, presented } = question;
+  const id = idOf(keyId, given);
+  const name = isForPeople ? notedText(given, presented, maxNameLength) : null;
+  if (!format) return { id, name, thread: null, step: null, tools: noTools };
   const own = thread === null ? openingDigest(body) : digestOf(thread);
-  return { id, thread: own?.slice(0, threadLength) ?? null, ...turnOf(question) };
+  return { id, name, thread: own?.slice(0, threadLength) ?? null, ...turnOf(question) };
 }
 
 function turnOf({ body, presented }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {

@@ -114,13 +114,21 @@ describe('requests belong together', () => {
     expect(await idOf(codex('same'), testKey)).not.toBe(await idOf(codex('same'), otherKey));
   });
 
-  test('that name a session of their own, and no name of a client is kept', async () => {
-    const named = { ...chat(asks('Hi')), headers: { 'x-sluice-session': 'nightly run' } };
+  test('that name a session of their own, whose name is shown without the key in it', async () => {
+    const named = { ...chat(asks('Hi')), headers: { 'x-sluice-session': `nightly run ${testKey}` } };
     const id = await idOf(named);
     expect(await idOf({ ...chat(asks('Bye')), headers: named.headers })).toBe(id);
     expect(upstream.seen.map(({ headers }) => headers['x-sluice-session'])).toEqual([undefined, undefined]);
-    const kept = JSON.stringify(await gateway.gateway.query({ type: 'session', id: id ?? '' }));
-    expect(kept).not.toContain('nightly');
+    const { session } = await gateway.gateway.query({ type: 'session', id: id ?? '' });
+    expect(session.name).toMatch(/^nightly run /);
+    expect(session.name).not.toContain(testKey);
+  });
+
+  test('whose client names them for itself, and that name is not kept', async () => {
+    const id = await idOf(codex('a name of its own'));
+    const kept = await gateway.gateway.query({ type: 'session', id: id ?? '' });
+    expect(kept.session.name).toBeNull();
+    expect(JSON.stringify(kept)).not.toContain('a name of its own');
   });
 
   test('that continue a conversation, of which the first request joins', async () => {

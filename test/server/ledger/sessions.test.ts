@@ -21,6 +21,7 @@ afterEach(() => {
 const idOf = (number: number) => `ses_${String(number).padStart(16, '0')}`;
 const session = (number: number, step: RequestSession['step'] = 'prompt', thread = 'aaaaaaaa'): RequestSession => ({
   id: idOf(number),
+  name: null,
   thread,
   step,
   tools: [],
@@ -32,6 +33,18 @@ function add(more: Partial<RequestRecord>): string {
   ledger.finished(finishedRow(id, more));
   return id;
 }
+
+test('a session keeps the name that one of its requests gives it', async () => {
+  add({ session: session(1) });
+  add({ session: { ...session(1), name: 'nightly' } });
+  add({ session: session(1) });
+  add({ session: session(2) });
+  const { sessions } = await ledger.listSessions({});
+  expect(sessions.map(({ id, name }) => [id, name])).toEqual([
+    [idOf(2), null],
+    [idOf(1), 'nightly'],
+  ]);
+});
 
 test('a session sums what its requests used, cost and failed', async () => {
   add({ session: session(1), costUsd: 0.25, usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 } });
