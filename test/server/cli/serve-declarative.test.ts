@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
 
@@ -20,26 +21,6 @@ afterEach(async () => {
   upstream = undefined;
 });
 
-/** The example of the documentation, with the address of a test's upstream. */
-function exampleConfig(baseUrl: string) {
-  return {
-    version: 1,
-    providers: [
-      {
-        id: 'main',
-        dialect: 'openai',
-        baseUrl,
-        credentials: [{ id: 'c1', secret: 'env:MAIN_API_KEY' }],
-        models: ['gpt-x', '*'],
-        timeouts: { connectMs: 5000, firstByteMs: 60000, idleMs: 120000 },
-      },
-    ],
-    aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x', priority: 0, weight: 1 }] }],
-    groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
-    keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
-  };
-}
-
 describe('a declarative configuration', () => {
   test('serves the example, with secrets from the environment and a key that holds spaces', async () => {
     upstream = await startUpstream((request, response) =>
@@ -47,7 +28,7 @@ describe('a declarative configuration', () => {
     );
     const folder = temporaryFolder();
     const file = join(folder, 'sluice.json');
-    writeFileSync(file, JSON.stringify(exampleConfig(upstream.baseUrl)));
+    writeFileSync(file, JSON.stringify(exampleAt(upstream.baseUrl)));
     const env = { SLUICE_KEY: 'any text is a key, also with spaces', MAIN_API_KEY: 'upstream-key' };
     const { ready } = await serve(folder, ['--config', file], { env });
     expect(ready).not.toHaveProperty('key');
@@ -79,7 +60,7 @@ describe('a declarative configuration that changes', () => {
     return listed.data.map(({ id }) => id);
   };
   const withModels = (...models: string[]) => {
-    const config = exampleConfig('http://127.0.0.1:9/v1');
+    const config = exampleAt('http://127.0.0.1:9/v1');
     return JSON.stringify({ ...config, aliases: [], providers: config.providers.map((each) => ({ ...each, models })) });
   };
   const start = async (file: string) => {

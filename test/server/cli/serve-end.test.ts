@@ -7,6 +7,7 @@ import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
 
@@ -21,26 +22,6 @@ afterEach(async () => {
   await upstream?.stop();
   upstream = undefined;
 });
-
-/** The example of the documentation, with the address of a test's upstream. */
-function exampleConfig(baseUrl: string) {
-  return {
-    version: 1,
-    providers: [
-      {
-        id: 'main',
-        dialect: 'openai',
-        baseUrl,
-        credentials: [{ id: 'c1', secret: 'env:MAIN_API_KEY' }],
-        models: ['gpt-x', '*'],
-        timeouts: { connectMs: 5000, firstByteMs: 60000, idleMs: 120000 },
-      },
-    ],
-    aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x', priority: 0, weight: 1 }] }],
-    groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
-    keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
-  };
-}
 
 describe('the end', () => {
   test('by SIGTERM lets a running stream finish and is 0', async () => {
@@ -200,7 +181,7 @@ describe('what it leaves on the disk', () => {
 async function serveUpstream(baseUrl: string) {
   const folder = temporaryFolder();
   const file = join(folder, 'sluice.json');
-  writeFileSync(file, JSON.stringify(exampleConfig(baseUrl)));
+  writeFileSync(file, JSON.stringify(exampleAt(baseUrl)));
   const env = { SLUICE_KEY: 'key', MAIN_API_KEY: 'upstream-key' };
   return { serving: await serve(folder, ['--config', file], { env }), key: env.SLUICE_KEY };
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { onlyIf } from '../../support/only-if.ts';
 import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -21,26 +22,6 @@ afterEach(async () => {
   await upstream?.stop();
   upstream = undefined;
 });
-
-/** The example of the documentation, with the address of a test's upstream. */
-function exampleConfig(baseUrl: string) {
-  return {
-    version: 1,
-    providers: [
-      {
-        id: 'main',
-        dialect: 'openai',
-        baseUrl,
-        credentials: [{ id: 'c1', secret: 'env:MAIN_API_KEY' }],
-        models: ['gpt-x', '*'],
-        timeouts: { connectMs: 5000, firstByteMs: 60000, idleMs: 120000 },
-      },
-    ],
-    aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x', priority: 0, weight: 1 }] }],
-    groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
-    keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
-  };
-}
 
 describe('the ready line', () => {
   test('is the only one on stdout, and holds base URL, window, key and process', async () => {
@@ -88,7 +69,7 @@ describe('what a person is shown', () => {
     upstream = await startUpstream();
     const folder = temporaryFolder();
     const file = join(folder, 'sluice.json');
-    writeFileSync(file, JSON.stringify(exampleConfig(upstream.baseUrl)));
+    writeFileSync(file, JSON.stringify(exampleAt(upstream.baseUrl)));
     const env = { SLUICE_KEY: 'a key with spaces', MAIN_API_KEY: 'upstream-key' };
     const output = await serveForPerson(['--data-dir', folder, '--config', file], env);
     const line = output.split('\n').find((each) => each.trim().startsWith('curl '));

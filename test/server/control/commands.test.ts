@@ -2,24 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CommandInput } from '../../../server/contract/commands.ts';
 import { keyChecksumHolds } from '../../../server/routing/key-secret.ts';
 import { hashOf } from '../../support/gateway.ts';
-import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
+import { baseUrl, startCommandGateway } from './command-gateway.ts';
+import { type ControlGateway, refusalOf } from './control-gateway.ts';
 
-const baseUrl = 'https://api.example.com/v1';
-const secret = 'sk-planted-4711';
 let sluice: ControlGateway;
 
 beforeEach(async () => {
-  sluice = await startControlGateway({
-    config: {
-      providers: [
-        { id: 'main', baseUrl, credentials: [{ id: 'c1' }], models: ['gpt-x'] },
-        { id: 'spare', baseUrl, models: ['gpt-x'] },
-      ],
-      aliases: [{ name: 'fast', targets: [{ provider: 'spare', model: 'gpt-x' }] }],
-      groups: [{ id: 'default' }, { id: 'team', order: [{ provider: 'main', priority: 1 }] }],
-    },
-    secrets: { 'provider/main/c1': secret },
-  });
+  sluice = await startCommandGateway();
 });
 
 afterEach(() => sluice.stop());

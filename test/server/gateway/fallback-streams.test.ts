@@ -2,27 +2,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type Script } from '../../support/upstream.ts';
-import { errorOf, plain } from './fallback-answers.ts';
+import { ask, errorOf, plain, policy, startFallback } from './fallback-answers.ts';
 import { chunk } from './streams.ts';
 import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { firstByteMs: 400, firstContentMs: 400, idleMs: 400 } };
-const good = { id: 'x', object: 'chat.completion', model: 'model-of-two', choices: [] };
 let both: TwoUpstreams;
 
 beforeEach(async () => {
-  both = await startTwo(policy);
-  both.two.answer((_request, response) => json(response, good));
+  both = await startFallback();
 });
 
 afterEach(() => both.stop());
-
-async function ask(init: RequestInit = plain, path = '/chat/completions') {
-  const response = await both.gateway.fetch(path, init);
-  const text = await response.text();
-  const record = await both.gateway.record(response.headers.get('x-sluice-request-id') ?? '');
-  return { response, text, record };
-}
 
 describe('a stream', () => {
   const role = data(chunk({ role: 'assistant', content: '' }));
@@ -41,7 +31,7 @@ describe('a stream', () => {
     ['is malformed from its beginning', ['data: {"id"\n\n', 'data: nothing\n\n'], 'ends'],
   ])('that %s is had from the next target', async (_name, events, then) => {
     streams(both.one, events, then);
-    const { text, record } = await ask(chat({ stream_options: { include_usage: true } }));
+    const { text, record } = await ask(both, chat({ stream_options: { include_usage: true } }));
     expect(text).toBe(answer('two', 'Hello').join(''));
     expect(record).toMatchObject({ outcome: 'ok', provider: 'two' });
   });
@@ -52,7 +42,7 @@ describe('a stream', () => {
       const timer = setInterval(() => response.write(': working\n\n'), 50);
       response.on('close', () => clearInterval(timer));
     });
-    const { record } = await ask(chat());
+    const { record } = await ask(both, chat());
     expect(record.attempts).toMatchObject([{ failure: 'silent', firstContentMs: null }, { failure: null }]);
   });
 
@@ -65,7 +55,7 @@ describe('a stream', () => {
       'data: \u0000\n\n',
     ];
     streams(both.one, [events[0] ?? '', ...odd, ...events.slice(1, 3), ...odd, ...events.slice(3)]);
-    const { text, record } = await ask(chat({ stream_options: { include_usage: true } }));
+    const { text, record } = await ask(both, chat({ stream_options: { include_usage: true } }));
     expect(text).toBe(events.join(''));
     expect(record).toMatchObject({ outcome: 'ok', attempts: [{ provider: 'one', droppedEvents: 8, failure: null }] });
   });
@@ -75,7 +65,7 @@ describe('a stream', () => {
     const events = answer('one', ...Array.from({ length: 12 }, (_, index) => `word ${index} `));
     const damaged = events[9]?.replace('"delta"', '"delta') ?? '';
     streams(both.one, events.toSpliced(9, 0, damaged));
-    const { text, record } = await ask(chat({ stream_options: { include_usage: true } }));
+    const { text, record } = await ask(both, chat({ stream_options: { include_usage: true } }));
     expect(text).toBe(events.join(''));
     expect(record.attempts).toMatchObject([{ droppedEvents: 1, failure: null }]);
   });
@@ -83,7 +73,7 @@ describe('a stream', () => {
   test('tells an error as an HTTP error where nobody does better', async () => {
     streams(both.one, [overloaded]);
     streams(both.two, [overloaded]);
-    const { response, text } = await ask(chat());
+    const { response, text } = await ask(both, chat());
     expect([response.status, JSON.parse(text).error.code]).toEqual([503, 'server_is_overloaded']);
   });
 
@@ -93,7 +83,7 @@ describe('a stream', () => {
   ])('whose request is at fault %s its first text is told so, and nobody else is asked', async (_when, count) => {
     const refusal = data({ error: { message: 'No.', code: 'bio_policy' } });
     streams(both.one, [...answer('one', 'Hello').slice(0, count), refusal]);
-    const { response, text, record } = await ask(chat());
+    const { response, text, record } = await ask(both, chat());
     expect([response.status, both.one.seen.length, both.two.seen.length]).toEqual([count === 0 ? 400 : 200, 1, 0]);
     expect(count === 0 ? JSON.parse(text).error : chunksOf(text).at(-1).error).toMatchObject({ code: 'bio_policy' });
     expect(record).toMatchObject({ outcome: 'error', errorCode: 'bio_policy', attempts: [{ failure: 'rejected' }] });
@@ -194,7 +184,7 @@ describe('hedging', () => {
     const closed = Promise.withResolvers<void>();
     both.one.answer((_request, response) => void response.on('close', closed.resolve));
     both.two.answer(slow(20, 'two'));
-    const { text, record } = await ask(chat());
+    const { text, record } = await ask(both, chat());
     expect(text).toContain('chatcmpl-two');
     await closed.promise;
     expect(record).toMatchObject({ outcome: 'ok', provider: 'two' });
@@ -207,7 +197,7 @@ describe('hedging', () => {
   test('leaves the first its answer where that is faster after all', async () => {
     both.one.answer(slow(250, 'one'));
     both.two.answer(() => {});
-    const { text, record } = await ask(chat());
+    const { text, record } = await ask(both, chat());
     expect(text).toContain('chatcmpl-one');
     expect(record).toMatchObject({ provider: 'one', attempts: [{ cause: 'first' }, { cause: 'hedge' }] });
   });
@@ -216,7 +206,7 @@ describe('hedging', () => {
     await both.stop();
     both = await startTwo({ ...policy, hedgeAfterMs: 5_000, timeouts: {} });
     both.one.answer(slow(0, 'one'));
-    const { record } = await ask(chat());
+    const { record } = await ask(both, chat());
     expect(record.attempts).toHaveLength(1);
     expect(both.two.seen).toHaveLength(0);
   });
@@ -226,7 +216,7 @@ describe('hedging', () => {
     both.two.answer((_request, response) =>
       json(response, errorOf('rate_limit_exceeded'), 429, { 'retry-after': '60' }),
     );
-    const { response, record } = await ask(chat());
+    const { response, record } = await ask(both, chat());
     expect(response.status).toBe(429);
     expect(record.attempts.map(({ cause }) => cause)).toEqual(['first', 'hedge', 'retry']);
   });

@@ -3,26 +3,16 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { damagedGzip } from '../../../server/faults/shape-bytes.ts';
 import { json, type Script } from '../../support/upstream.ts';
-import { errorOf, plain } from './fallback-answers.ts';
+import { ask, errorOf, good, plain, policy, startFallback } from './fallback-answers.ts';
 import { startTwo, type TwoUpstreams } from './two-upstreams.ts';
 
-const policy = { retries: 1, fallbacks: 1, timeouts: { firstByteMs: 400, firstContentMs: 400, idleMs: 400 } };
-const good = { id: 'x', object: 'chat.completion', model: 'model-of-two', choices: [] };
 let both: TwoUpstreams;
 
 beforeEach(async () => {
-  both = await startTwo(policy);
-  both.two.answer((_request, response) => json(response, good));
+  both = await startFallback();
 });
 
 afterEach(() => both.stop());
-
-async function ask(init: RequestInit = plain, path = '/chat/completions') {
-  const response = await both.gateway.fetch(path, init);
-  const text = await response.text();
-  const record = await both.gateway.record(response.headers.get('x-sluice-request-id') ?? '');
-  return { response, text, record };
-}
 
 const bytes =
   (body: Buffer, headers: http.OutgoingHttpHeaders): Script =>
@@ -61,7 +51,7 @@ describe('an answer that is none is had from the next target', () => {
     ['a redirect', (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end()],
   ])('%s', async (_name, script) => {
     both.one.answer(script);
-    const { response, text, record } = await ask();
+    const { response, text, record } = await ask(both);
     expect([response.status, JSON.parse(text)]).toEqual([200, good]);
     expect(response.headers.get('x-sluice-provider')).toBe('two');
     expect(response.headers.get('x-sluice-attempts')).toBe(String(record.attempts.length));
@@ -78,7 +68,7 @@ describe('an answer that is none is had from the next target', () => {
       (_request, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('heard'),
     );
     const speech = { ...plain, body: '{"model":"gpt-x","input":"Hello","voice":"alloy"}' };
-    const { response, text } = await ask(speech, '/audio/speech');
+    const { response, text } = await ask(both, speech, '/audio/speech');
     expect([response.status, text, response.headers.get('x-sluice-provider')]).toEqual([200, 'heard', 'two']);
   });
 
@@ -86,7 +76,7 @@ describe('an answer that is none is had from the next target', () => {
     both.one.answer(
       bytes(gzipSync(JSON.stringify(good)), { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
     );
-    const { response, text } = await ask();
+    const { response, text } = await ask(both);
     expect([response.headers.get('content-encoding'), JSON.parse(text)]).toEqual(['gzip', good]);
     expect(both.two.seen).toHaveLength(0);
   });
@@ -105,7 +95,7 @@ describe('an answer that says what is wrong with the request', () => {
   ])('%i %s is relayed as it came, and nobody else is asked', async (status, code) => {
     const body = errorOf(code);
     both.one.answer((_request, response) => json(response, body, status, { 'x-request-id': 'theirs' }));
-    const { response, text, record } = await ask();
+    const { response, text, record } = await ask(both);
     expect([response.status, text, response.headers.get('x-request-id')]).toEqual([
       status,
       JSON.stringify(body),
@@ -128,7 +118,7 @@ describe('an answer about the account of the provider', () => {
   ])('%i %j does not look as if the key of the client were wrong', async (status, error, code) => {
     both.one.answer((_request, response) => json(response, { error }, status, { 'x-leaks': 'secret-of-one' }));
     both.two.answer((_request, response) => void response.destroy());
-    const { response, text, record } = await ask();
+    const { response, text, record } = await ask(both);
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false']);
     const told = JSON.parse(text).error;
     expect(told).toMatchObject({ type: 'server_error', code, message: expect.stringContaining('Provider "one"') });
@@ -139,21 +129,21 @@ describe('an answer about the account of the provider', () => {
 
   test('is nothing to the client where another target answers', async () => {
     both.one.answer((_request, response) => json(response, { error: showsSecret }, 401));
-    expect((await ask()).response.status).toBe(200);
+    expect((await ask(both)).response.status).toBe(200);
   });
 
   test('says of a provider without a credential that it needs one', async () => {
     await both.stop();
     both = await startTwo({ fallbacks: 0 }, { two: { credentials: [] } });
     both.two.answer((_request, response) => json(response, { error: showsSecret }, 401));
-    const { text } = await ask({ ...plain, body: '{"model":"two/gpt-x","messages":[]}' });
+    const { text } = await ask(both, { ...plain, body: '{"model":"two/gpt-x","messages":[]}' });
     expect(JSON.parse(text).error.message).toContain('requires a credential and has none');
   });
 
   test('with 429 insufficient_quota is relayed, for SDKs know it', async () => {
     const body = errorOf('insufficient_quota');
     for (const one of [both.one, both.two]) one.answer((_request, response) => json(response, body, 429));
-    const { response, text } = await ask();
+    const { response, text } = await ask(both);
     expect([response.status, response.headers.get('x-should-retry'), JSON.parse(text)]).toEqual([429, 'false', body]);
   });
 });
@@ -164,7 +154,7 @@ test('when all fail, the most telling answer is relayed, and the ledger tells ea
     json(response, limited, 429, { 'retry-after': '60', 'x-request-id': 'of one' }),
   );
   both.two.answer((_request, response) => void response.destroy());
-  const { response, text, record } = await ask();
+  const { response, text, record } = await ask(both);
   expect([response.status, text]).toEqual([429, JSON.stringify(limited)]);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'retry-after': '60',
@@ -189,7 +179,7 @@ test('what Google tells in a list, and the wait in its midst, reaches SDKs too',
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   const told = { error: { code: 429, message: 'Exhausted', status: 'RESOURCE_EXHAUSTED', details } };
   for (const one of [both.one, both.two]) one.answer((_request, response) => json(response, [told], 429));
-  const { response, text } = await ask();
+  const { response, text } = await ask(both);
   expect([response.status, response.headers.get('retry-after'), JSON.parse(text)]).toEqual([429, '35', told]);
 });
 
@@ -201,7 +191,7 @@ test('a wait that is told and short is kept', async () => {
       json(response, errorOf('slow_down'), 429, { 'retry-after-ms': '300' });
     } else json(response, { ...good, waitedMs: performance.now() - first });
   });
-  expect(JSON.parse((await ask()).text).waitedMs).toBeGreaterThanOrEqual(299);
+  expect(JSON.parse((await ask(both)).text).waitedMs).toBeGreaterThanOrEqual(299);
   expect(both.two.seen).toHaveLength(0);
 });
 

@@ -1,47 +1,22 @@
 /** What is admitted and what is left, on clocks and a ledger that the test moves. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
-import type { Limited } from '../../../server/contract/limits.ts';
 import { fakeLimiter } from './fake-limiter.ts';
-import { budget, cent, dayMs, exactly, type Fake, hourMs, limited, none } from './limited-parties.ts';
+import {
+  budget,
+  cent,
+  dayMs,
+  exactly,
+  hourMs,
+  limited,
+  liveInBerlin,
+  none,
+  passes,
+  refusalOf,
+  spend,
+} from './limited-parties.ts';
 
-const zone = process.env.TZ;
-
-beforeEach(() => {
-  process.env.TZ = 'Europe/Berlin';
-});
-
-afterEach(() => {
-  if (zone === undefined) delete process.env.TZ;
-  else process.env.TZ = zone;
-});
-
-let count = 0;
-
-/** Whether a request is admitted; if so it ends at once, having used what it says. */
-function passes(fake: Fake, party: Limited, used = cent): boolean {
-  const id = `r${count++}`;
-  try {
-    fake.limiter.admit(id, [party], exactly(none));
-  } catch (error) {
-    if (error instanceof GatewayError) return false;
-    throw error;
-  }
-  fake.finish(id, used);
-  return true;
-}
-
-function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
-  try {
-    fake.limiter.admit(`r${count++}`, parties, exactly(none));
-  } catch (error) {
-    if (error instanceof GatewayError) return error;
-  }
-  throw new Error('It was admitted.');
-}
-
-const spend = (fake: Fake, party: Limited, times: number) =>
-  Array.from({ length: times }, () => passes(fake, party)).filter(Boolean).length;
+liveInBerlin();
 
 describe('a budget', () => {
   test.each([
