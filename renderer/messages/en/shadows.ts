@@ -22,7 +22,7 @@ export const shadows = {
   skipped: 'Not sent since the start:',
   skips: {
     'not-answered': (count: string) => `${count} not answered by a provider`,
-    'side-effects': (count: string) => `${count} with tools or stored conversations at the provider`,
+    'side-effects': (count: string) => `${count} because of tools or stored conversations at the provider`,
     body: (count: string) => `${count} longer than 1 MiB`,
     'same-target': (count: string) => `${count} answered by this model itself`,
     unavailable: (count: string) => `${count} while the model was not available to the group`,
