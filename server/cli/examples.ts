@@ -74,7 +74,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice group put default --order openai=0 --order groq=1',
     'sluice group put tests --cache ttl=1d,coalesce',
     'sluice group put tests --cassette cassettes --cassette-mode replay',
-    'sluice group put default --shadow target=groq/llama-3.3-70b-versatile,share=10%,usd=1',
+    'sluice group put default --shadow target=groq/openai/gpt-oss-120b,share=10%,usd=1',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { GroupConfig } from '../contract/config.ts';
 
-export const shadowHelp = 'target=groq/llama-3.3-70b-versatile,share=10%,usd=1';
+export const shadowHelp = 'target=groq/openai/gpt-oss-120b,share=10%,usd=1';
 
 /**
  * The option `--shadow`: `off`, or target, share (0.1 or 10%) and US dollars a day.
