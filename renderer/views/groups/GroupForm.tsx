@@ -58,6 +58,7 @@ export function GroupForm({ group }: { group: GroupView }) {
           <Lockable lock={lockOf('name')}>
             <TextInput
               label={names.name}
+              placeholder={draft.id}
               value={draft.name}
               onChange={(event) => change({ name: event.currentTarget.value })}
               maxLength={200}
