@@ -32,6 +32,7 @@ it('records a group, replays a key, starts over, and says so at the request', as
   await ask();
   await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
   await page.getByRole('button', { name: 'Change first' }).click();
+  await page.getByRole('button', { name: 'Testing and debugging' }).click();
   await choose(page, 'Replay');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByText('replays', { exact: true }).waitFor();

@@ -7,7 +7,8 @@ import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
+import { KeyFields } from './KeyFields.tsx';
+import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface CreateKeyFormProps {
   onCancel(): void;

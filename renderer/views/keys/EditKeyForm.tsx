@@ -5,7 +5,8 @@ import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.
 import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import { useCommand } from '../../state/use-command.ts';
-import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
+import { KeyFields } from './KeyFields.tsx';
+import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface EditKeyFormProps {
   view: KeyView;

@@ -1,32 +1,14 @@
-import { Button, Group, NativeSelect, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import type { Limits } from '../../../server/contract/config.ts';
-import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
-import { CassetteFields } from '../../components/CassetteFields.tsx';
-import type { CassetteDraft } from '../../components/cassette-draft.ts';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './Keys.module.css';
+import { KeyTesting } from './KeyTesting.tsx';
+import { type KeyDraft, readExpiry } from './key-draft.ts';
 
-/** What was typed of a key. */
-export interface KeyDraft {
-  name: string;
-  group: string;
-  /** Days from now; `never`; `kept`: as it is. */
-  expiry: number | 'never' | 'kept';
-  /** Patterns of model names; none: all that the group allows. */
-  models: string[];
-  limits: Limits | undefined;
-  capture: boolean;
-  /** Its requests may ask for faults. */
-  faults: boolean;
-  cassette: CassetteDraft;
-}
-
-const dayMs = 86_400_000;
 const expiryDays = [1, 7, 30, 90, 365];
 
 interface KeyFieldsProps {
@@ -81,24 +63,8 @@ export function KeyFields({ draft, onChange, expiresAt = null, cassette = null }
         onChange={(models) => onChange({ ...draft, models })}
         acceptValueOnBlur
       />
-      <CaptureSwitch
-        label={messages.keys.capture}
-        isOn={draft.capture}
-        onChange={(capture) => onChange({ ...draft, capture })}
-      />
-      <Switch
-        label={messages.faults.ask}
-        description={messages.faults.askHint}
-        checked={draft.faults}
-        onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
-      />
-      <CassetteFields
-        draft={draft.cassette}
-        saved={cassette === 'off' ? null : cassette}
-        hasGroup
-        onChange={(changed) => onChange({ ...draft, cassette: changed })}
-      />
       <KeyLimits draft={draft} onChange={onChange} />
+      <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />
     </>
   );
 }
@@ -123,13 +89,4 @@ function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange
   return (
     <LimitFields hint={names.keyHint} limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />
   );
-}
-
-function readExpiry(value: string): KeyDraft['expiry'] {
-  return value === 'never' || value === 'kept' ? value : Number(value);
-}
-
-/** ISO 8601; null: it never expires. */
-export function expiryOf(days: number | 'never', nowMs: number): string | null {
-  return days === 'never' ? null : new Date(nowMs + days * dayMs).toISOString();
 }
