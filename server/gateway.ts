@@ -45,8 +45,8 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an export. Throws GatewayError
-   * `invalid_command`.
+   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an
+   * export. Throws GatewayError `invalid_command`.
    */
   exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startUpstream } from '../support/upstream.ts';
 import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chunk, labelOf, logOf, messages } from './look-at-desktop.ts';
+import { startHeldStream } from './held-stream.ts';
+import { labelOf, logOf, messages } from './look-at-desktop.ts';
 import { type DesktopOptions, startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();
@@ -11,13 +11,7 @@ const open = openDesktopsInSuite();
 describe('the end of the desktop', () => {
   /** A desktop with a stream that runs until the test says otherwise. */
   async function openWithStream(options: DesktopOptions = {}) {
-    let finish = () => {};
-    const upstream = await startUpstream((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(chunk('Hel'));
-      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
-    });
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { upstream, providers, finish } = await startHeldStream();
     const desktop = await open({ config: { providers }, ...options });
     const client = await desktop.client();
     const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
@@ -32,13 +26,7 @@ describe('the end of the desktop', () => {
   }
 
   it('ends only when a running stream has, and leaves nothing behind', async () => {
-    let finish = () => {};
-    const upstream = await startUpstream((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(chunk('Hel'));
-      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
-    });
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { upstream, providers, finish } = await startHeldStream();
     const desktop = await open({ config: { providers }, args: ['--hidden'] });
     const client = await desktop.client();
     const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });

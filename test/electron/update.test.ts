@@ -12,6 +12,7 @@ import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { openDesktopsInSuite } from './desktop-suite.ts';
+import { startHeldStream } from './held-stream.ts';
 import type { DesktopOptions, OpenedDesktop } from './open-desktop.ts';
 
 let folder: string;
@@ -101,13 +102,7 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
   });
 
   it('takes the place of the program when what runs has ended, and is started', async () => {
-    let finish = () => {};
-    const upstream = await startUpstream((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(chunk('Hel'));
-      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
-    });
-    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { upstream, providers, finish } = await startHeldStream();
     await open({ config: { providers }, args: ['--hidden'] });
     await expect.poll(() => labelOf('update')).toBe('Install 9.9.9 and restart');
     const stream = await (await desktop.client()).chat.completions.create({
@@ -158,8 +153,3 @@ describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test 
     await expect.poll(() => labelOf('update')).toBe('Updates come with this installation');
   });
 });
-
-function chunk(content: string): string {
-  const choices = [{ index: 0, delta: { content }, finish_reason: null }];
-  return `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices })}\n\n`;
-}

@@ -1,4 +1,5 @@
 import type { ShadowSide, ShadowSummary } from '../../../server/contract/shadow.ts';
+import figureTable from '../../components/FigureTable.module.css';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 
@@ -21,7 +22,7 @@ export function ShadowFigures({ summary }: { summary: ShadowSummary }) {
   ];
   return (
     <>
-      <table className={classes.figures}>
+      <table className={figureTable.figures}>
         <thead>
           <tr>
             <td />

@@ -1,13 +1,13 @@
-import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
+import { Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import classes from './Keys.module.css';
 import { KeyTesting } from './KeyTesting.tsx';
 import { type KeyDraft, readExpiry } from './key-draft.ts';
+import { RevealButton } from './RevealButton.tsx';
 
 const expiryDays = [1, 7, 30, 90, 365];
 
@@ -74,17 +74,7 @@ function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange
   const { limits: names } = useMessages();
   const [isOpen, setOpen] = useState(draft.limits !== undefined);
   if (!isOpen) {
-    return (
-      <Button
-        variant="subtle"
-        size="xs"
-        className={classes.start}
-        leftSection={<IconGauge size={14} />}
-        onClick={() => setOpen(true)}
-      >
-        {names.set}
-      </Button>
-    );
+    return <RevealButton icon={<IconGauge size={14} />} label={names.set} onClick={() => setOpen(true)} />;
   }
   return (
     <LimitFields hint={names.keyHint} limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />

@@ -1,12 +1,12 @@
-import { Button, Switch } from '@mantine/core';
+import { Switch } from '@mantine/core';
 import { IconTestPipe } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
 import { CassetteFields } from '../../components/CassetteFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import classes from './Keys.module.css';
 import type { KeyDraft } from './key-draft.ts';
+import { RevealButton } from './RevealButton.tsx';
 
 interface KeyTestingProps {
   draft: KeyDraft;
@@ -21,15 +21,7 @@ export function KeyTesting({ draft, onChange, cassette }: KeyTestingProps) {
   const [isOpen, setOpen] = useState(draft.capture || draft.faults || cassette !== null);
   if (!isOpen) {
     return (
-      <Button
-        variant="subtle"
-        size="xs"
-        className={classes.start}
-        leftSection={<IconTestPipe size={14} />}
-        onClick={() => setOpen(true)}
-      >
-        {messages.keys.testing}
-      </Button>
+      <RevealButton icon={<IconTestPipe size={14} />} label={messages.keys.testing} onClick={() => setOpen(true)} />
     );
   }
   return (

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { RequestInFull, RequestView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import figureTable from '../../components/FigureTable.module.css';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { contentOf } from './body/body-content.ts';
@@ -61,7 +62,7 @@ function Figures({ request, shadow }: { request: RequestView; shadow: RequestVie
     [names.length, ({ bytesOut }) => formats.bytes(bytesOut)],
   ];
   return (
-    <table className={classes.figures}>
+    <table className={figureTable.figures}>
       <thead>
         <tr>
           <td />

@@ -1,8 +1,8 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import { useState } from 'react';
+import filterBar from '../../components/FilterBar.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
-import classes from './Requests.module.css';
 import { type ShownFilter, searchOf } from './request-filter.ts';
 import { SavedFilters } from './SavedFilters.tsx';
 import { SearchBox } from './SearchBox.tsx';
@@ -21,7 +21,7 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const hasMore = more.some(({ value }) => value !== '');
   const shown = showsMore || hasMore ? [...usual, ...more] : usual;
   return (
-    <search className={classes.filters}>
+    <search className={filterBar.filters}>
       <SearchBox value={filter.search ?? ''} onChange={(text) => onChange(withText(filter, text))} />
       {shown.map((choice) => (
         <Choice key={choice.field} choice={choice} onChange={onChange} />
@@ -51,7 +51,7 @@ function Choice({ choice, onChange }: { choice: FilterChoice; onChange(filter: S
   const { field, options, value, chosen } = choice;
   return (
     <NativeSelect
-      className={classes.filter}
+      className={filterBar.filter}
       size="xs"
       aria-label={names.filters[field]}
       data={[{ value: '', label: names.anyOf[field] }, ...withChosen(options, value)]}

@@ -1,9 +1,9 @@
 import { Button, NativeSelect } from '@mantine/core';
+import filterBar from '../../components/FilterBar.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { ranges } from '../requests/request-filter.ts';
-import classes from './Sessions.module.css';
 import { type ShownSessions, sessionFilterOf, sessionSearchOf, sessionStates } from './session-filter.ts';
 
 interface SessionFiltersProps {
@@ -28,11 +28,11 @@ export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
     onChange(sessionFilterOf(address));
   };
   return (
-    <search className={classes.filters}>
+    <search className={filterBar.filters}>
       {useChoices().map(({ name, label, any, options }) => (
         <NativeSelect
           key={name}
-          className={classes.filter}
+          className={filterBar.filter}
           size="xs"
           aria-label={label}
           data={[{ value: '', label: any }, ...withChosen(options, filter[name] ?? '')]}

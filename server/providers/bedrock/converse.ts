@@ -1,4 +1,7 @@
-/** Models on Bedrock through its Converse API, which is the same for all; those that make embeddings or images, through InvokeModel. Source: Amazon Bedrock API reference, "Converse". */
+/**
+ * Models on Bedrock through its Converse API, which is the same for all; those that make embeddings or images, through
+ * InvokeModel. Source: Amazon Bedrock API reference, "Converse".
+ */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { makesEmbeddings } from './embedders.ts';

@@ -1,40 +1,30 @@
 /** Embeddings of models in a cloud, by OpenAI's route. */
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { type TestGateway, testKey } from '../../support/gateway.ts';
 import { bodyOf } from '../../support/strict-anthropic.ts';
-import { bedrockKey, sendException } from '../../support/strict-bedrock.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { sendException } from '../../support/strict-bedrock.ts';
+import { json, type ScriptedUpstream } from '../../support/upstream.ts';
+import { base, startClouds } from './clouds.ts';
 
-const base = '/v1/projects/p1/locations/us-east5';
 const google = `${base}/publishers/google/models`;
+let clouds: Awaited<ReturnType<typeof startClouds>>;
 let aws: ScriptedUpstream;
 let vertex: ScriptedUpstream;
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
-  [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
   const titan = ['amazon.titan-embed-text-v2:0', 'amazon.titan-embed-text-v1'];
   const cohere = ['cohere.embed-english-v3', 'us.cohere.embed-v4:0'];
   const gemini = ['text-embedding-005', 'gemini-embedding-001', 'gemini-embedding-2'];
-  gateway = await startGateway({
-    config: {
-      groups: [{ id: 'default', policy: { retries: 0 } }],
-      providers: [
-        mainProvider(aws.origin, { dialect: 'bedrock', models: [...titan, ...cohere, 'amazon.nova-pro-v1:0'] }),
-        mainProvider(vertex.origin + base, { id: 'vertex', dialect: 'vertex', models: [...gemini, 'claude-opus-4-5'] }),
-      ],
-    },
-    secrets: { 'provider/main/c1': bedrockKey, 'provider/vertex/c1': 'ya29.test' },
+  clouds = await startClouds({
+    aws: [...titan, ...cohere, 'amazon.nova-pro-v1:0'],
+    vertex: [...gemini, 'claude-opus-4-5'],
   });
-  client = gateway.client;
+  ({ aws, vertex, gateway, client } = clouds);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await aws.stop();
-  await vertex.stop();
-});
+afterAll(() => clouds.stop());
 beforeEach(() => {
   aws.seen.length = 0;
   vertex.seen.length = 0;

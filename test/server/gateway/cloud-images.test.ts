@@ -2,39 +2,28 @@
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 import { bodyOf } from '../../support/strict-anthropic.ts';
-import { bedrockKey, sendException } from '../../support/strict-bedrock.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { sendException } from '../../support/strict-bedrock.ts';
+import { json, type ScriptedUpstream } from '../../support/upstream.ts';
+import { base, startClouds } from './clouds.ts';
 
-const base = '/v1/projects/p1/locations/us-east5';
 const painter = 'stability.stable-image-core-v1:1';
 const imagen = 'imagen-4.0-generate-001';
+let clouds: Awaited<ReturnType<typeof startClouds>>;
 let aws: ScriptedUpstream;
 let vertex: ScriptedUpstream;
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
-  [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
-  gateway = await startGateway({
-    config: {
-      groups: [{ id: 'default', policy: { retries: 0 } }],
-      providers: [
-        mainProvider(aws.origin, { dialect: 'bedrock', models: [painter, 'amazon.nova-pro-v1:0'] }),
-        mainProvider(vertex.origin + base, { id: 'vertex', dialect: 'vertex', models: [imagen] }),
-      ],
-      aliases: [{ name: 'dall-e-3', targets: [{ provider: 'main', model: painter }] }],
-    },
-    secrets: { 'provider/main/c1': bedrockKey, 'provider/vertex/c1': 'ya29.test' },
-  });
-  client = gateway.client;
+  clouds = await startClouds(
+    { aws: [painter, 'amazon.nova-pro-v1:0'], vertex: [imagen] },
+    { aliases: [{ name: 'dall-e-3', targets: [{ provider: 'main', model: painter }] }] },
+  );
+  ({ aws, vertex, gateway, client } = clouds);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await aws.stop();
-  await vertex.stop();
-});
+afterAll(() => clouds.stop());
 beforeEach(() => {
   aws.seen.length = 0;
   vertex.seen.length = 0;

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
-import { post } from './control-requests.ts';
+import { openWindow, post } from './control-requests.ts';
 
 let sluice: ControlGateway;
 let cookie: string;
@@ -13,13 +13,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => sluice.stop());
-
-/** Follows a printed address as a browser does; the cookie it gets. */
-async function openWindow(url: string): Promise<string> {
-  const response = await fetch(url, { redirect: 'manual' });
-  expect(response.status).toBe(303);
-  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-}
 
 describe('commands and queries', () => {
   test('are answered as tagged values that nobody may store', async () => {

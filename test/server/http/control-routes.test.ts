@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWindowAccess } from '../../../server/control/window-access.ts';
 import { begun } from '../../support/begun.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
-import { post } from './control-requests.ts';
+import { openWindow, post } from './control-requests.ts';
 
 let sluice: ControlGateway;
 let cookie: string;
@@ -16,13 +16,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => sluice.stop());
-
-/** Follows a printed address as a browser does; the cookie it gets. */
-async function openWindow(url: string): Promise<string> {
-  const response = await fetch(url, { redirect: 'manual' });
-  expect(response.status).toBe(303);
-  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-}
 
 /** Unlike fetch, lets a test choose Host, Origin and the headers that browsers set themselves. */
 function send(

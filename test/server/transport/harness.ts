@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
+import { afterAll, afterEach } from 'vitest';
 import type { Authorities } from '../../../server/transport/authorities.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport, UpstreamCall } from '../../../server/transport/transport.ts';
 import type { TransportError } from '../../../server/transport/transport-error.ts';
 
@@ -45,6 +48,30 @@ export function listenRaw(onRequest: (socket: Socket, text: string) => void): Pr
       socket.once('data', (bytes) => onRequest(socket, bytes.toString('latin1')));
     }),
   );
+}
+
+type Origin = ListeningSocketServer & { origin: string };
+
+/** A transport, and servers that are stopped after each test. Registers the hooks. */
+export function openTransportInSuite() {
+  const transport = createTransport();
+  const servers: ListeningSocketServer[] = [];
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+  });
+  afterAll(() => transport.close());
+  const kept = async (listening: Promise<ListeningSocketServer>): Promise<Origin> => {
+    const server = await listening;
+    servers.push(server);
+    return { ...server, origin: `http://127.0.0.1:${server.port}` };
+  };
+  return {
+    transport,
+    servers,
+    raw: (...parameters: Parameters<typeof listenRaw>) => kept(listenRaw(...parameters)),
+    serve: (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
+      kept(listen(http.createServer(answer))),
+  };
 }
 
 /** Node's own list and these, in PEM. */

@@ -1,31 +1,11 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { createTransport } from '../../../server/transport/create-transport.ts';
+import { describe, expect, test } from 'vitest';
 import { closedPort } from '../../support/ports.ts';
-import { failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
+import { failureOf, observe, openTransportInSuite, requestTo } from './harness.ts';
 
-const transport = createTransport();
-const servers: ListeningSocketServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-afterAll(() => transport.close());
-
-async function raw(...parameters: Parameters<typeof listenRaw>): Promise<ListeningSocketServer & { origin: string }> {
-  const server = await listenRaw(...parameters);
-  servers.push(server);
-  return { ...server, origin: `http://127.0.0.1:${server.port}` };
-}
-
-async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = await listen(http.createServer(answer));
-  servers.push(server);
-  return { ...server, origin: `http://127.0.0.1:${server.port}` };
-}
+const { transport, raw, serve } = openTransportInSuite();
 
 async function* slowly(pieces: readonly string[], pauseMs: number) {
   for (const piece of pieces) {

@@ -1,34 +1,15 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import http from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import { readResponse } from '../../../server/transport/read-response.ts';
-import { type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
+import { observe, openTransportInSuite, requestTo } from './harness.ts';
 
-const transport = createTransport();
-const servers: ListeningSocketServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-afterAll(() => transport.close());
-
-async function raw(...parameters: Parameters<typeof listenRaw>): Promise<ListeningSocketServer & { origin: string }> {
-  const server = await listenRaw(...parameters);
-  servers.push(server);
-  return { ...server, origin: `http://127.0.0.1:${server.port}` };
-}
-
-async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = await listen(http.createServer(answer));
-  servers.push(server);
-  return { ...server, origin: `http://127.0.0.1:${server.port}` };
-}
+const { transport, raw, serve } = openTransportInSuite();
 
 describe('a reply', () => {
   test('arrives with its status, headers and bytes', async () => {

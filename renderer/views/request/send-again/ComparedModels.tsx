@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { spreadOf } from '../../../../server/contract/spread.ts';
+import figureTable from '../../../components/FigureTable.module.css';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import type { LiveRequest } from '../../../state/live-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -56,7 +57,7 @@ function Figures({ models, times }: ComparedProps) {
     return least === most ? median : `${median} (${least} – ${most})`;
   };
   return (
-    <table className={classes.figures}>
+    <table className={figureTable.figures}>
       <thead>
         <tr>
           <td />

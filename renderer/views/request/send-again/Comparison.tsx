@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
+import figureTable from '../../../components/FigureTable.module.css';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import type { LiveRequest } from '../../../state/live-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -79,7 +80,7 @@ function Figures({ first, second, status }: FiguresProps) {
     messages.requests.cost,
   ];
   return (
-    <table className={classes.figures}>
+    <table className={figureTable.figures}>
       <thead>
         <tr>
           <td />

@@ -1,0 +1,34 @@
+/** A gateway with Bedrock and Vertex AI behind it, both scripted. */
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { mainProvider, startGateway } from '../../support/gateway.ts';
+import { bedrockKey } from '../../support/strict-bedrock.ts';
+import { startUpstream } from '../../support/upstream.ts';
+
+/** The path of Vertex AI's provider. */
+export const base = '/v1/projects/p1/locations/us-east5';
+
+interface CloudModels {
+  aws: string[];
+  vertex: string[];
+}
+
+export async function startClouds(models: CloudModels, more: Partial<ConfigInput> = {}) {
+  const [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
+  const gateway = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [
+        mainProvider(aws.origin, { dialect: 'bedrock', models: models.aws }),
+        mainProvider(vertex.origin + base, { id: 'vertex', dialect: 'vertex', models: models.vertex }),
+      ],
+      ...more,
+    },
+    secrets: { 'provider/main/c1': bedrockKey, 'provider/vertex/c1': 'ya29.test' },
+  });
+  const stop = async () => {
+    await gateway.stop();
+    await aws.stop();
+    await vertex.stop();
+  };
+  return { aws, vertex, gateway, client: gateway.client, stop };
+}
