@@ -1,7 +1,6 @@
 /** The engine's entry point: `createGateway(ports)` assembles its parts, for the terminal, the desktop and tests. */
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import { GatewayError } from './contract/errors.ts';
@@ -10,9 +9,6 @@ import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportFilterOf } from './control/export-filter.ts';
-import { type Database, openDatabase, type Replaced } from './database/database.ts';
-import { budgetMigrations } from './database/schema.ts';
-import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import { SessionBook } from './exchange/sessions/session-book.ts';
@@ -26,19 +22,15 @@ import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionDoor } from './http/session-door.ts';
-import { createJobStore } from './jobs/job-store.ts';
-import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
-import { SqliteResponseStore } from './kept-responses/response-store.ts';
 import { type ExportFormat, exportRequests } from './ledger/export.ts';
-import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
 import { reachableOrigin } from './reachable-origin.ts';
-import { createReasoningStore } from './reasoning/reasoning-store.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
+import { openLocalStore } from './store/local-store.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { followPrices } from './usage/follow-prices.ts';
@@ -75,7 +67,7 @@ const defaultDrainMs = 10_000;
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const instanceId = randomUUID();
   const startedAt = Date.now();
-  const base = openFoundations(ports);
+  const base = await openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
   const origin = () => originOf(server);
@@ -149,10 +141,10 @@ function originOf(server: ListeningServer | undefined): string {
 /** Targets are compared by the price of this request; each model is charged only for what it counts. */
 const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
 
-type Foundations = ReturnType<typeof openFoundations>;
+type Foundations = Awaited<ReturnType<typeof openFoundations>>;
 
-/** Outbound transport, databases, and what is built on them alone. */
-function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
+/** Outbound transport, the store, and what is built on them alone. */
+async function openFoundations({ config, dataDir, log, proxies, openStore = openLocalStore }: GatewayPorts) {
   const settings = () => config.current.config.settings;
   const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
   const transport = createTransport({
@@ -164,31 +156,8 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     },
     authorities,
   });
-  const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
-  const database = openDatabase(fileOf('ledger.sqlite'));
-  const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
-  const responseDatabase = openDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
-  for (const each of [database, budgetDatabase, responseDatabase]) tellReplacement(each, log);
-  const sweepClock = createSweepClock(database);
-  const ledger = createLedger({
-    database,
-    budgetDatabase,
-    log,
-    sweepClock,
-    settings: () => {
-      const { ledger: kept, capture } = settings();
-      return { ...kept, captureRetentionDays: capture.retentionDays };
-    },
-  });
-  const sessions = new SessionBook(ledger);
-  const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
-  const keptResponses = new SqliteResponseStore({
-    database: responseDatabase,
-    log,
-    sweepClock,
-    settings: () => settings().keptResponses,
-  });
-  const reasoning = createReasoningStore({ database, log });
+  const store = await openStore({ dataDir, log, settings });
+  const sessions = new SessionBook(store.ledger);
   const cache = openAnswerCache(config);
   const health = new HealthBook({ nowMs: () => performance.now() });
   const prices = followPrices(config);
@@ -197,11 +166,8 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   return {
     transport,
     authorities,
-    ledger,
+    ...store,
     sessions,
-    jobs,
-    keptResponses,
-    reasoning,
     cache,
     health,
     prices,
@@ -209,21 +175,9 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     picker: new HealthPicker({ health, typicalPrice }),
     async close() {
       await transport.close();
-      jobs.close();
-      keptResponses.close();
-      reasoning.close();
-      ledger.close();
-      budgetDatabase.close();
-      responseDatabase.close();
-      database.close();
+      await store.close();
     },
   };
-}
-
-function tellReplacement(database: Database, log: GatewayPorts['log']): void {
-  const tell = (replaced: Replaced) => log.error(replaced, 'a database was unusable or missing; a new one was created');
-  if (database.notice) tell(database.notice);
-  database.onReplaced(tell);
 }
 
 function apiPorts(

@@ -4,7 +4,6 @@
  *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
-
 import type { CapturedExchange } from '../contract/capture.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
@@ -22,6 +21,7 @@ import { type Database, openDatabase, type Replaced } from '../database/database
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import {
@@ -60,17 +60,17 @@ export interface Ledger extends LedgerQueries {
   /** Records that a request which was recorded without a session belongs to one, in memory. */
   joined(joined: JoinedRequest): void;
   /** Refuses a session's requests, or serves them again. False if there is no such session. */
-  setStopped(sessionId: string, stoppedAt: number | null): boolean;
+  setStopped(sessionId: string, stoppedAt: number | null): NowOrLater<boolean>;
   /** Empty while the file cannot be read. */
   stoppedSessions(): string[];
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
-  flush(): void;
+  flush(): NowOrLater<void>;
   health(): LedgerHealthView;
   /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): void;
+  close(): NowOrLater<void>;
 }
 
 interface LedgerOptions {
