@@ -132,6 +132,7 @@ const singleImporters: Record<string, RegExp> = {
   undici: /^server\/transport\//,
   ws: /^server\/exchange\/realtime\//,
   'node:sqlite': /^server\/database\/database\.ts$/,
+  pg: /^server\/store\/postgres\//,
   conf: /^server\/config\/conf-persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,
