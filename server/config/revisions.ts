@@ -1,7 +1,6 @@
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
-import type { ConfigRevision } from './config-store.ts';
 
 /** Throws a GatewayError `invalid_command` if the schema refuses it. */
 export function validateChange(next: ConfigInput): Config {
@@ -11,7 +10,7 @@ export function validateChange(next: ConfigInput): Config {
 }
 
 /** The commit has succeeded; a failing listener must not make it look failed. */
-export function tellListeners(listeners: Iterable<(revision: ConfigRevision) => void>, revision: ConfigRevision): void {
+export function tellListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
   for (const listener of [...listeners]) {
     try {
       listener(revision);

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
 import type { SweepClock } from '../database/sweep-clock.ts';
 import type { KeptResponse } from './kept-response.ts';
-import { prepareStatements, sizeOf, toKeptResponse } from './kept-response-rows.ts';
+import { maxResponses, mayKeep, prepareStatements, sizeOf, toKeptResponse } from './kept-response-rows.ts';
 import type { ResponseStore } from './response-store.ts';
 
 interface Options {
@@ -17,10 +17,6 @@ interface Options {
 const hourMs = 3_600_000;
 const flushMs = 50;
 const sweepEveryMs = 15 * 60_000;
-/** Maximum number of responses per group. */
-const maxResponses = 2_000;
-/** One response may take at most 1/8 of its group's bytes. */
-const largestPart = 8;
 
 export class SqliteResponseStore implements ResponseStore {
   readonly #options: Options;
@@ -35,8 +31,7 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   mayKeep(response: Pick<KeptResponse, 'response' | 'input'>): boolean {
-    const { retentionHours, bytesPerGroup } = this.#options.settings();
-    return retentionHours > 0 && sizeOf(response) <= bytesPerGroup / largestPart;
+    return mayKeep(response, this.#options.settings());
   }
 
   keep(response: Omit<KeptResponse, 'createdAt'>): void {

@@ -4,6 +4,9 @@
  */
 import type { NowOrLater } from '../now-or-later.ts';
 
+/** Longer reasoning of one answer is rare and not stored. In characters. */
+export const maxEntryLength = 512 * 1024;
+
 export interface ReasoningStore {
   /** Stores `reasoning`, which is opaque to the store. Never throws. */
   keep(keyId: string, callId: string, reasoning: string): void;

@@ -1,7 +1,8 @@
 /** Keeps reasoning in memory and, within 100 ms, in SQLite, so that conversations survive a restart. */
 import type { Database, Statement } from '../database/database.ts';
 import { messageOf } from '../database/failures.ts';
-import type { ReasoningStore } from './reasoning-store.ts';
+import { type KeptReasoning, placeOf, ReasoningMemory } from './reasoning-memory.ts';
+import { maxEntryLength, type ReasoningStore } from './reasoning-store.ts';
 
 interface ReasoningStoreOptions {
   database: Database;
@@ -14,17 +15,6 @@ interface ReasoningStoreOptions {
 const dayMs = 86_400_000;
 const flushMs = 50;
 const sweepEveryMs = 3_600_000;
-const maxEntries = 20_000;
-const defaultMaxLength = 32 * 1024 * 1024;
-/** Longer reasoning of one answer is rare and not stored. In characters. */
-const maxEntryLength = 512 * 1024;
-
-interface Kept {
-  keyId: string;
-  callId: string;
-  keptAtMs: number;
-  reasoning: string;
-}
 
 export function createReasoningStore(options: ReasoningStoreOptions): SqliteReasoningStore {
   return new SqliteReasoningStore(options);
@@ -39,12 +29,10 @@ export class SqliteReasoningStore implements ReasoningStore {
   readonly #removeBefore: Statement;
   readonly #newest: Statement;
   readonly #sweeps = setInterval(() => this.#sweep(), sweepEveryMs).unref();
-  /** Entries in memory, oldest first. */
-  readonly #memory = new Map<string, Kept>();
-  #length = 0;
-  readonly #unwritten = new Map<string, Kept>();
+  readonly #memory: ReasoningMemory;
+  readonly #unwritten = new Map<string, KeptReasoning>();
   /** Evicted from memory, but still on disk. */
-  #forgotten: Kept[] = [];
+  #forgotten: KeptReasoning[] = [];
   /** Until this time the file holds entries of an earlier run that are not in memory. Undefined: not determined yet. */
   #olderUntilMs: number | undefined;
   #timer: NodeJS.Timeout | null = null;
@@ -53,6 +41,7 @@ export class SqliteReasoningStore implements ReasoningStore {
     const { database, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
+    this.#memory = new ReasoningMemory(options.maxLength);
     this.#insert = database.prepare('INSERT OR REPLACE INTO reasoning VALUES (?, ?, ?, ?)');
     this.#select = database.prepare(
       'SELECT call_id, reasoning FROM reasoning WHERE key_id = ? AND kept_at > ? AND call_id IN (SELECT value FROM json_each(?))',
@@ -67,12 +56,10 @@ export class SqliteReasoningStore implements ReasoningStore {
     // Must happen before this run's first write.
     this.#learnOlder();
     const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
-    const place = placeOf(keyId, callId);
-    this.#length += reasoning.length - (this.#memory.get(place)?.reasoning.length ?? 0);
-    this.#memory.delete(place);
-    this.#memory.set(place, kept);
-    this.#unwritten.set(place, kept);
-    this.#makeRoom();
+    this.#unwritten.set(placeOf(kept), kept);
+    for (const evicted of this.#memory.set(kept)) {
+      if (!this.#unwritten.delete(placeOf(evicted))) this.#forgotten.push(evicted);
+    }
     this.#timer ??= setTimeout(this.flush, flushMs).unref();
   }
 
@@ -81,7 +68,7 @@ export class SqliteReasoningStore implements ReasoningStore {
     const afterMs = this.#now() - dayMs;
     const missing: string[] = [];
     for (const callId of callIds) {
-      const kept = this.#memory.get(placeOf(keyId, callId));
+      const kept = this.#memory.get(keyId, callId);
       if (!kept) missing.push(callId);
       else if (kept.keptAtMs > afterMs) found.set(callId, kept.reasoning);
     }
@@ -111,20 +98,6 @@ export class SqliteReasoningStore implements ReasoningStore {
     this.flush();
   }
 
-  #makeRoom(): void {
-    const { maxLength = defaultMaxLength } = this.#options;
-    for (const [place, kept] of this.#memory) {
-      if (this.#memory.size <= maxEntries && this.#length <= maxLength) return;
-      this.#forget(place, kept);
-      if (!this.#unwritten.delete(place)) this.#forgotten.push(kept);
-    }
-  }
-
-  #forget(place: string, { reasoning }: Kept): void {
-    this.#memory.delete(place);
-    this.#length -= reasoning.length;
-  }
-
   /** Runs one statement for any number of calls, and none from one day after the start. */
   #findOlder(keyId: string, callIds: readonly string[], found: Map<string, string>): void {
     this.#learnOlder();
@@ -147,7 +120,7 @@ export class SqliteReasoningStore implements ReasoningStore {
 
   #sweep(): void {
     const beforeMs = this.#now() - dayMs;
-    for (const [place, kept] of this.#memory) if (kept.keptAtMs <= beforeMs) this.#forget(place, kept);
+    this.#memory.deleteUntil(beforeMs);
     this.#quietly('old reasoning cannot be deleted', () => this.#removeBefore.run(beforeMs));
   }
 
@@ -158,8 +131,4 @@ export class SqliteReasoningStore implements ReasoningStore {
       this.#options.log.warn({ error: messageOf(error) }, message);
     }
   }
-}
-
-function placeOf(keyId: string, callId: string): string {
-  return `${keyId}\n${callId}`;
 }

@@ -8,12 +8,12 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestSession } from '../../contract/ledger.ts';
+import { RecentMap } from '../../recent-map.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/named-session.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
-import { RecentMap } from './recent-map.ts';
 
 /** A request that is asked about. */
 export interface SessionQuestion {

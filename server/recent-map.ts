@@ -23,4 +23,12 @@ export class RecentMap<Value> {
     const [oldest] = this.#values.keys();
     if (this.#values.size > this.#most && oldest !== undefined) this.#values.delete(oldest);
   }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+
+  deleteWhere(isGone: (value: Value) => boolean): void {
+    for (const [key, value] of this.#values) if (isGone(value)) this.#values.delete(key);
+  }
 }
