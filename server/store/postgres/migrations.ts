@@ -4,6 +4,8 @@
  *
  * Times are Unix milliseconds, JSON is kept as it was written.
  */
+import { ledgerTables } from './ledger-tables.ts';
+
 export interface Migration {
   name: string;
   sql: string;
@@ -57,4 +59,5 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX reasoning_by_time ON reasoning (kept_at);
     `,
   },
+  { name: 'ledger', sql: ledgerTables },
 ];

@@ -110,10 +110,16 @@ export class Postgres implements Queries {
   }
 }
 
+/** PostgreSQL's texts cannot hold the character NUL, which clients can put into names. */
+function storable(value: Parameter): Parameter {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return Array.isArray(value) ? value.map((each: SqlValue) => storable(each) as SqlValue) : value;
+}
+
 function queriesOf(by: pg.Pool | pg.PoolClient): Queries {
   return {
     async ask(sql, ...values) {
-      const { rows, rowCount } = await by.query<Row>(sql, values);
+      const { rows, rowCount } = await by.query<Row>(sql, values.map(storable));
       return { rows, count: rowCount ?? rows.length };
     },
     async script(sql) {
