@@ -32,6 +32,9 @@ export const ledgerTables = `
   CREATE INDEX requests_running ON requests (replica) WHERE outcome IS NULL;
   CREATE INDEX requests_errors ON requests USING gin (errors) WHERE errors IS NOT NULL;
 
+  -- Who writes requests. Those in flight of one that has not been seen for long were interrupted: see replicas.ts.
+  CREATE TABLE replicas (id text PRIMARY KEY, seen_at timestamptz NOT NULL DEFAULT now());
+
   -- Which keys, models, clients and so on occur on which days, so that a search reads only those.
   CREATE TABLE request_names (
     dimension text NOT NULL, name text NOT NULL, day integer NOT NULL, PRIMARY KEY (dimension, name, day)

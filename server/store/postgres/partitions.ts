@@ -18,6 +18,12 @@ export function partitionOf(table: string, day: number): string {
   return `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;
 }
 
+/** The day of a partition with such a name; null if it is none. */
+export function partitionDayIn(name: string): number | null {
+  const [, year, month, day] = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name) ?? [];
+  return day === undefined ? null : Date.UTC(Number(year), Number(month) - 1, Number(day)) / dayMs;
+}
+
 export class Partitions {
   readonly #postgres: Postgres;
   readonly #table: string;
