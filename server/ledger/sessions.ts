@@ -34,7 +34,7 @@ export interface SessionPage {
 
 const rowsPerPiece = 1_000;
 /** Requests of a session that are read; of more, the newest. */
-const mostRequests = 5_000;
+export const mostRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
   const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER } = filter;
@@ -88,7 +88,7 @@ export function stoppedSessions(database: Database): string[] {
   }
 }
 
-interface SessionRead {
+export interface SessionRead {
   /** In order of arrival. */
   requests: ReadRequest[];
   isComplete: boolean;
@@ -110,7 +110,8 @@ async function readRequests(database: Database, id: string): Promise<SessionRead
   return { requests: found.reverse(), isComplete: false };
 }
 
-function viewOf(row: Row, { requests, isComplete }: SessionRead): SessionView {
+/** Of a row of the table `sessions`. */
+export function viewOf(row: Row, { requests, isComplete }: SessionRead): SessionView {
   const places = placesOf(requests);
   const last = requests.at(-1);
   return {

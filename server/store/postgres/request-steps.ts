@@ -5,7 +5,8 @@ const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens'
   .map((column) => `sum(${column}) AS ${column}`)
   .join(', ');
 
-const nameColumns: Readonly<Record<UsageDimension, string>> = {
+/** The name by which a request counts; empty: none. */
+export const nameColumns: Readonly<Record<UsageDimension, string>> = {
   day: "''",
   key: "coalesce(key_id, '')",
   group: "coalesce(group_id, '')",

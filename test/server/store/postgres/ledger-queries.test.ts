@@ -2,12 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
+import type { FirstByteView } from '../../../../server/contract/request-views.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../../server/ledger/ledger.ts';
 import type { UsageOverTimeQuestion } from '../../../../server/ledger/over-time.ts';
 import type { RequestFilter } from '../../../../server/ledger/queries.ts';
 import { nameDimensions } from '../../../../server/ledger/request-names.ts';
+import type { SessionFilter } from '../../../../server/ledger/sessions.ts';
 import type { UsageQuestion } from '../../../../server/ledger/usage-summary.ts';
+import { firstByteTimes } from '../../../../server/store/postgres/first-byte-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
@@ -19,6 +22,7 @@ import {
   listRequests,
   listUnpriced,
 } from '../../../../server/store/postgres/request-queries.ts';
+import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { randomNumbers } from '../../../support/random-numbers.ts';
@@ -115,6 +119,26 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     }
   });
 
+  const pages: SessionFilter[] = [
+    {},
+    { limit: 2 },
+    { keyId: 'k1' },
+    { groupId: 'g1', client: 'curl/8.5.0' },
+    { sinceMs: noon - 60 * minute },
+    { sinceMs: noon + day },
+    { stopped: true },
+  ];
+
+  test.each(pages)('about sessions, with %j', async (filter) => {
+    expect(await listSessions(postgres, filter)).toEqual(await sqlite.listSessions(filter));
+  });
+
+  test('about a session and its requests', async () => {
+    for (const id of ['ses_1', 'ses_3', 'ses_none']) {
+      expect(await getSession(postgres, id)).toEqual(await sqlite.getSession(id));
+    }
+  });
+
   const steps: Omit<UsageOverTimeQuestion, 'by'>[] = [
     { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: 60 * minute },
     { sinceMs: noon - 3 * day, untilMs: noon + 1, stepMs: day, utcOffsetMinutes: 330 },
@@ -128,6 +152,13 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
       expect(inOrder(await usageOverTime(postgres, question))).toEqual(inOrder(await sqlite.usageOverTime(question)));
     }
   });
+
+  test.each(steps)('about times to the first byte, of %j', async (span) => {
+    for (const by of dimensions) {
+      const question = { by, ...span };
+      expect(named(await firstByteTimes(postgres, question))).toEqual(named(await sqlite.firstByteTimes(question)));
+    }
+  });
 });
 
 /** Rows of equal cost and time have no order; sums of fractions depend on theirs. */
@@ -138,6 +169,12 @@ function inOrder<T extends { name: string | null; startMs?: number; costUsd: num
   }));
   const placeOf = ({ startMs, name }: T) => `${startMs ?? ''} ${name ?? ''}`;
   return rounded.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+}
+
+/** Names of a step have no order. */
+function named(view: FirstByteView): FirstByteView {
+  const placeOf = ({ startMs, name }: FirstByteView['named'][number]) => `${startMs} ${name}`;
+  return { ...view, named: view.named.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)) };
 }
 
 /** Ids hold the time of their request. */
@@ -154,6 +191,7 @@ function manyRecords(): RequestRecord[] {
       keyId: pick('k1', 'k2', 'k3', null),
       groupId: pick('g1', 'g2'),
       modelAsked: pick('fast', 'b', 'c-mini', null),
+      session: sessionOf(pick),
       client: pick('curl/8.5.0', 'OpenAI/JS 7.55.0', null),
       capability: pick('chat', 'embeddings', null),
       totalMs: Math.round(random() * 10_000),
@@ -162,6 +200,11 @@ function manyRecords(): RequestRecord[] {
     if (index % 11 === 0) return rescuedRow(id, common);
     return finishedRow(id, { ...common, ...endOf(pick), firstByteMs: pick(null, Math.round(random() * 900)) });
   });
+}
+
+function sessionOf(pick: <T>(...values: T[]) => T): RequestRecord['session'] {
+  const id = pick(null, null, 'ses_1', 'ses_2', 'ses_3');
+  return id === null ? null : { id, thread: pick('main', 'other'), step: pick('prompt', 'tools') };
 }
 
 function endOf(pick: <T>(...values: T[]) => T): Partial<RequestRecord> {
