@@ -34,6 +34,20 @@ export const ledgerTables = `
   CREATE INDEX requests_running ON requests (replica) WHERE outcome IS NULL;
   CREATE INDEX requests_errors ON requests USING gin (errors) WHERE errors IS NOT NULL;
 
+  -- What was captured of requests, by the day of that, for the time that captures are kept.
+  CREATE TABLE captures (
+    day integer NOT NULL, id text NOT NULL, captured_at double precision NOT NULL, request bytea, response bytea,
+    about json NOT NULL, words tsvector NOT NULL,
+    PRIMARY KEY (day, id)
+  ) PARTITION BY RANGE (day);
+  CREATE INDEX captures_by_id ON captures (id);
+  CREATE INDEX captures_words ON captures USING gin (words);
+  -- The bodies of each attempt, where they differ from the client's.
+  CREATE TABLE captured_attempts (
+    day integer NOT NULL, id text NOT NULL, position integer NOT NULL, request bytea, response bytea,
+    PRIMARY KEY (day, id, position)
+  ) PARTITION BY RANGE (day);
+
   -- Who writes requests. Those in flight of one that has not been seen for long were interrupted: see replicas.ts.
   CREATE TABLE replicas (id text PRIMARY KEY, seen_at timestamptz NOT NULL DEFAULT now());
 

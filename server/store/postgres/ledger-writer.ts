@@ -4,10 +4,12 @@
  */
 
 import { number, text } from '../../database/columns.ts';
+import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import { type JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
 import { isFinished, latestById } from '../../ledger/writer.ts';
+import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { NamesWriter } from './names-writer.ts';
 import { Partitions, partitionDay } from './partitions.ts';
@@ -19,6 +21,7 @@ export interface Batch {
   /** A UUID. */
   id: string;
   rows: readonly (BegunRow | EndedRow)[];
+  captures?: readonly Capture[];
 }
 
 interface Options {
@@ -48,21 +51,28 @@ export class LedgerWriter {
   readonly #options: Options;
   readonly #now: () => number;
   readonly #partitions: Partitions;
+  readonly #capturePartitions: readonly Partitions[];
   readonly #names = new NamesWriter();
 
   constructor(options: Options) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#partitions = new Partitions(options.postgres, 'requests');
+    this.#capturePartitions = captureTables.map((table) => new Partitions(options.postgres, table));
   }
 
   /** Rejects if it is not known to be written; the same batch may be written again then. */
-  async write({ id, rows }: Batch): Promise<void> {
-    const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, this.#now()) }));
+  async write({ id, rows, captures = [] }: Batch): Promise<void> {
+    const nowMs = this.#now();
+    const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
     await this.#partitions.ensure(placed.map(({ day }) => day));
+    for (const each of this.#capturePartitions)
+      await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
     const remember = await this.#options.postgres.transaction(async (queries) => {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
-      return count === 0 ? () => {} : this.#writeRows(queries, placed);
+      if (count === 0) return () => {};
+      await writeCaptures(queries, captures, nowMs);
+      return this.#writeRows(queries, placed);
     });
     remember();
   }

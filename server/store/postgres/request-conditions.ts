@@ -13,6 +13,8 @@ export interface Selection {
 
 /** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
 const mostNames = 2_000;
+/** Captures that a search considers; of more, the newest. */
+const mostHits = 2_000;
 const dayMs = 86_400_000;
 
 const columns: Partial<Record<NameDimension, readonly string[]>> = {
@@ -83,12 +85,16 @@ class Selecting {
     this.add(`started_at < ${this.#value(timeMs)} AND day <= ${this.#value(Math.floor(timeMs / dayMs))}`);
   }
 
-  /** In ids, names and errors. */
+  /** In ids, names, errors and captured bodies. */
   async search(postgres: Postgres, text: string): Promise<void> {
     const found: string[] = [];
     if (timesOfId(text)) found.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
     const words = matchedWords(text);
-    if (words !== null) found.push(`errors @@ to_tsquery('simple', ${this.#value(words)})`);
+    if (words !== null) {
+      const query = `to_tsquery('simple', ${this.#value(words)})`;
+      const captured = `SELECT id FROM captures WHERE words @@ ${query} ORDER BY captured_at DESC LIMIT ${mostHits}`;
+      found.push(`errors @@ ${query}`, `id = ANY(ARRAY(${captured}))`);
+    }
     for (const dimension of searched) {
       const names = (await recordedNames(postgres, dimension)).filter((name) => containsText(name, text));
       if (names.length > 0) found.push(this.#has(dimension, this.#value(names)));

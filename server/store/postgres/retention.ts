@@ -3,6 +3,7 @@
 import { number } from '../../database/columns.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
+import { captureTables } from './captures.ts';
 import { isTemporary } from './failures.ts';
 import { partitionDayIn } from './partitions.ts';
 import type { Postgres } from './postgres.ts';
@@ -21,10 +22,7 @@ const firstDaySql = `WITH today AS (SELECT floor(extract(epoch FROM now()) / 864
   SELECT greatest(today.day - $1::integer, coalesce((SELECT max(day) FROM counted WHERE requests > $2), 0)) AS day FROM today`;
 
 /** Resolves with the number of days that were dropped. */
-export async function sweepLedger(
-  postgres: Postgres,
-  limits: Omit<RetentionLimits, 'captureRetentionDays'>,
-): Promise<number> {
+export async function sweepLedger(postgres: Postgres, limits: RetentionLimits): Promise<number> {
   const { rows } = await postgres.ask(firstDaySql, limits.retentionDays, limits.retentionRows);
   const firstDay = number(rows[0]?.day) ?? 0;
   const dropped = await dropPartitions(postgres, 'requests', firstDay);
@@ -40,6 +38,8 @@ export async function sweepLedger(
   // A batch is written again within minutes, a job is booked within a day, or never.
   await postgres.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
   await postgres.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
+  const captures = await postgres.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);
+  for (const table of captureTables) await dropPartitions(postgres, table, number(captures.rows[0]?.day) ?? 0);
   return dropped;
 }
 

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitScope } from '../../contract/limits.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
+import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import type { JoinedRequest } from '../../ledger/session-rows.ts';
 import type { HistoryRange, Spent } from '../../ledger/usage-history.ts';
@@ -27,6 +28,9 @@ const defaultFlushMs = 100;
 const youngMs = 50;
 const rowsPerBatch = 1_000;
 const maxWaiting = 10_000;
+/** Captured bodies are large, so fewer are kept. */
+const capturesPerBatch = 20;
+const maxWaitingCaptures = 200;
 /** By then a request that has begun is written. */
 const writesUntilJoined = 3;
 
@@ -35,6 +39,7 @@ export class WaitingBatches {
   readonly #now: () => number;
   readonly #writing: LaterWrite;
   #rows: (BegunRow | EndedRow)[] = [];
+  #captures: Capture[] = [];
   /** The batch that is being written, or whose fate is not known. */
   #frozen: Batch | null = null;
   #joined: (JoinedRequest & { writes: number })[] = [];
@@ -62,6 +67,12 @@ export class WaitingBatches {
       this.#rows.shift();
       this.#dropped += 1;
     }
+    this.#writing.due();
+  }
+
+  addCapture(capture: Capture): void {
+    this.#captures.push(capture);
+    if (this.#captures.length > maxWaitingCaptures) this.#captures.shift();
     this.#writing.due();
   }
 
@@ -114,7 +125,8 @@ export class WaitingBatches {
       else rows.push(row);
     }
     this.#rows = left;
-    this.#frozen = rows.length === 0 ? null : { id: randomUUID(), rows };
+    const captures = this.#captures.splice(0, capturesPerBatch);
+    this.#frozen = rows.length + captures.length === 0 ? null : { id: randomUUID(), rows, captures };
     return this.#frozen;
   }
 

@@ -96,6 +96,11 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
   describe('the sweep', () => {
     const nowMs = Date.now();
     const at = (days: number) => finishedRow(`req_${days}`, { startedAt: nowMs - days * day });
+    const limits = (retentionDays: number, retentionRows: number) => ({
+      retentionDays,
+      retentionRows,
+      captureRetentionDays: 7,
+    });
     const left = async () => {
       const { rows } = await postgres.ask('SELECT id FROM requests ORDER BY seq');
       return rows.map(({ id }) => id);
@@ -105,21 +110,21 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       const replica = openReplica(nowMs);
       const session = { id: 'ses_old', thread: null, step: null };
       await write(replica, { ...at(5), session }, at(3), at(1), at(0));
-      expect(await sweepLedger(postgres, { retentionDays: 4, retentionRows: 1_000 })).toBe(1);
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
       expect(await left()).toEqual(['req_3', 'req_1', 'req_0']);
       const { rows } = await postgres.ask(
         `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(DISTINCT day) FROM request_names) AS named,
            (SELECT count(*) FROM usage_days WHERE dimension = 'day') AS days`,
       );
       expect(rows).toEqual([{ sessions: 0, named: 3, days: 3 }]);
-      expect(await sweepLedger(postgres, { retentionDays: 4, retentionRows: 1_000 })).toBe(0);
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
     });
 
     test('drops the oldest days of too many requests', async () => {
       await write(openReplica(nowMs), at(3), at(2), at(1), at(0));
-      await sweepLedger(postgres, { retentionDays: 90, retentionRows: 2 });
+      await sweepLedger(postgres, limits(90, 2));
       expect(await left()).toEqual(['req_2', 'req_1', 'req_0']);
-      await sweepLedger(postgres, { retentionDays: 90, retentionRows: 1_000 });
+      await sweepLedger(postgres, limits(90, 1_000));
       expect(await left()).toHaveLength(3);
     });
 
@@ -128,9 +133,9 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       await write(replica, at(5), at(0));
       await postgres.transaction(async (queries) => {
         await queries.ask('SELECT * FROM requests');
-        expect(await sweepLedger(postgres, { retentionDays: 4, retentionRows: 1_000 })).toBe(0);
+        expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
       });
-      expect(await sweepLedger(postgres, { retentionDays: 4, retentionRows: 1_000 })).toBe(1);
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
       await write(replica, at(1));
       expect(await left()).toEqual(['req_0', 'req_1']);
     });
