@@ -73,6 +73,12 @@ export const ledgerTables = `
   );
 
   CREATE TABLE key_uses (key_id text PRIMARY KEY, last_used_at double precision NOT NULL);
+  -- Requests without a valid key, counted: a row for each minute and reason.
+  CREATE TABLE refusals (
+    minute integer NOT NULL, reason text NOT NULL, requests bigint NOT NULL, last_at double precision NOT NULL,
+    last_client text,
+    PRIMARY KEY (minute, reason)
+  );
   CREATE TABLE sessions (
     id text PRIMARY KEY, key_id text, group_id text, client text, last_seq bigint NOT NULL, stopped_at double precision
   );
