@@ -12,6 +12,8 @@ import { onlyIf } from './only-if.ts';
 export interface PostgresServer {
   /** Makes an empty database, and returns its URL. */
   createDatabase(): Promise<string>;
+  /** Runs a statement as the owner of all databases. */
+  query(sql: string): Promise<void>;
   /** Ends the server as a crash does; `start` brings it back with its databases. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -43,15 +45,19 @@ export async function startPostgres(): Promise<PostgresServer> {
   let running = await run(join(programs, 'postgres'), folder, owner);
   const urlOf = (database: string) => `postgres://${user}@${encodeURIComponent(folder)}:${port}/${database}`;
   let made = 0;
+  const query = async (sql: string) => {
+    const client = new pg.Client(urlOf('postgres'));
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
   return {
     async createDatabase() {
       const name = `test_${++made}`;
-      const client = new pg.Client(urlOf('postgres'));
-      await client.connect();
-      await client.query(`CREATE DATABASE ${name}`);
-      await client.end();
+      await query(`CREATE DATABASE ${name}`);
       return urlOf(name);
     },
+    query,
     kill: () => end(running, 'SIGQUIT'),
     async start() {
       running = await run(join(programs, 'postgres'), folder, owner);

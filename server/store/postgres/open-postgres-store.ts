@@ -5,21 +5,23 @@ import { migrate } from './migrate.ts';
 import { Postgres } from './postgres.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
+import { readAddress, startProblem } from './start-problem.ts';
 
 interface Options extends Pick<StoreOptions, 'log' | 'settings'> {
   /** `postgres://user:password@host:port/database`; secret. */
   url: string;
 }
 
-/** Rejects with PostgreSQL's error if the database cannot be reached or its tables cannot be made. */
+/** Rejects with a GatewayError if the database cannot be used, which says what to do. */
 export async function openPostgresStore({ url, log, settings }: Options): Promise<Omit<Store, 'ledger'>> {
+  const address = readAddress(url);
   const failed = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
   const postgres = new Postgres({ url, failed });
   try {
     await migrate(postgres);
   } catch (error) {
     await postgres.close();
-    throw error;
+    throw startProblem(error, address);
   }
   const jobs = new PostgresJobStore({ postgres, log, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new PostgresResponseStore({ postgres, log, settings: () => settings().keptResponses });
