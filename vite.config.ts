@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { asciiOnly } from './build/ascii-only.ts';
 import { compressedFiles } from './build/compressed-files.ts';
+import { joinedFiles } from './build/joined-files.ts';
 
 /** What the engine's bundle takes in place of a module that costs more than the engine uses of it. */
 const lighter: Record<string, string> = {
@@ -63,7 +64,12 @@ export default defineConfig({
         emptyOutDir: true,
         rolldownOptions: {
           input: { cli: 'server/cli.ts', main: 'electron/main.ts', 'keytar-child': 'electron/keytar-child.ts' },
-          output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+          output: {
+            format: 'es',
+            entryFileNames: '[name].js',
+            chunkFileNames: '[name]-[hash].js',
+            codeSplitting: { groups: [joinedFiles(import.meta.dirname)] },
+          },
         },
       },
     },

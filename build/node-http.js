@@ -6,4 +6,4 @@
 const http = process.getBuiltinModule('node:http');
 
 export default http;
-export const { createServer, get, request } = http;
+export const { createServer, get, request, ServerResponse } = http;

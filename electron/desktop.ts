@@ -81,6 +81,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     load: options.loadUpdater,
     changed(view) {
       if (view.problem === null) notifications.onUpdate(view);
+      if (view.problem === null && view.state === 'ready') host.gateway?.updateReady(view.version ?? '');
       changed();
     },
   });

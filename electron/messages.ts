@@ -98,6 +98,12 @@ const en = {
   controlProblems: controlProblemTexts,
   budgetReached: (percent: number, amount: string) => `${percent}% of ${amount} used.`,
   tokens: (amount: string) => counted(amount, 'token'),
+  session: (client: string) => `a session of ${client}`,
+  unknownClient: 'an unknown client',
+  sessionBudgetReached: {
+    notify: (amount: string) => `It has cost ${amount}.`,
+    stop: (amount: string) => `It has cost ${amount} and was stopped. You can resume it in Sluice.`,
+  },
   notifications: {
     'provider-unusable': {
       title: (name: string) => `${name} cannot be used`,
@@ -205,6 +211,12 @@ const zh: ShellMessages = {
   controlProblems: controlProblemTextsZh,
   budgetReached: (percent, amount) => `${amount} 已使用 ${percent}%。`,
   tokens: (amount) => `${amount} 个 token`,
+  session: (client) => `${client} 的会话`,
+  unknownClient: '未知客户端',
+  sessionBudgetReached: {
+    notify: (amount) => `费用已达 ${amount}。`,
+    stop: (amount) => `费用已达 ${amount}，已停止。可以在 Sluice 中恢复。`,
+  },
   notifications: {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },
     'credential-refused': { title: (name) => `${name} 拒绝了凭据`, body: () => '请在 Sluice 中输入新的凭据。' },

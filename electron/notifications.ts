@@ -25,11 +25,11 @@ interface NotificationPorts {
 
 export function createNotifications({ settings, language, clicked }: NotificationPorts): Notifications {
   const isOn = (kind: NotificationKind) => settings.current.notifications[kind] ?? true;
-  const show = (kind: NotificationKind, subject: string, detail = '') => {
+  const show = (kind: NotificationKind, subject: string, detail = '', place = places[kind]) => {
     if (!isOn(kind) || !Notification.isSupported()) return;
     const texts = language.messages.notifications[kind];
     const notification = new Notification({ title: texts.title(subject), body: texts.body(detail) });
-    notification.on('click', () => clicked(places[kind]));
+    notification.on('click', () => clicked(place));
     notification.show();
   };
   const problems = createWatch();
@@ -52,6 +52,12 @@ export function createNotifications({ settings, language, clicked }: Notificatio
             ? `$${budget.amount}`
             : messages.tokens(new Intl.NumberFormat(language.locale).format(budget.amount));
         show('budget-reached', name, messages.budgetReached(percent, amount));
+      }
+      if (event.type === 'session-budget-reached') {
+        const { sessionId, client, amount, usedUsd } = event.notice;
+        const subject = messages.session(client?.split(' ', 1)[0] ?? messages.unknownClient);
+        const detail = messages.sessionBudgetReached[amount](`$${usedUsd.toFixed(2)}`);
+        show('budget-reached', subject, detail, `/sessions/${sessionId}`);
       }
       for (const provider of providersOf(event)) {
         const { id, name } = provider;

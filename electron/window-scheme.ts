@@ -60,16 +60,22 @@ export function serveWindow(on: Pick<Protocol, 'handle'>, ports: WindowSchemePor
       return baseUrl === null ? refuse(503) : forwardToEngine(request, baseUrl + pathname.slice('/v1'.length) + search);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
-    const [, format] = /^\/control\/requests\.(csv|jsonl)$/.exec(pathname) ?? [];
-    if (format === 'csv' || format === 'jsonl') return sendExport(ports.gateway(), format, search);
+    const format = exportsByPath.get(pathname);
+    if (format) return sendExport(ports.gateway(), format, search);
     return sendFile(ports.folder, pathname);
   });
 }
 
+const exportsByPath: ReadonlyMap<string, 'csv' | 'jsonl' | 'dataset'> = new Map([
+  ['/control/requests.csv', 'csv'],
+  ['/control/requests.jsonl', 'jsonl'],
+  ['/control/dataset.jsonl', 'dataset'],
+]);
+
 /** As the engine's own route of this path, to which the page has no session. */
 function sendExport(
   gateway: Pick<Gateway, 'exportRequests'> | null,
-  format: 'csv' | 'jsonl',
+  format: 'csv' | 'jsonl' | 'dataset',
   search: string,
 ): Response {
   if (!gateway) return refuse(503);
@@ -77,7 +83,8 @@ function sendExport(
     const pieces = gateway.exportRequests(format, Object.fromEntries(new URLSearchParams(search)));
     const body = Readable.toWeb(Readable.from(encoded(pieces))) as ReadableStream;
     const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8';
-    const disposition = `attachment; filename="requests.${format}"`;
+    const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
+    const disposition = `attachment; filename="${name}"`;
     return new Response(body, { headers: { ...ownHeaders, 'content-type': type, 'content-disposition': disposition } });
   } catch {
     // A filter that does not exist.

@@ -1,18 +1,22 @@
 /** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
+import { groupOfShadows } from './contract/ledger.ts';
 import type { LimitReached } from './contract/limits.ts';
+import type { ShadowReport } from './contract/shadow.ts';
 import type { AdminToken } from './control/admin-token.ts';
+import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
 import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
 import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { createTeamPresets } from './control/team-presets.ts';
+import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess } from './control/window-access.ts';
+import type { SessionBook } from './exchange/sessions/session-book.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
-import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
@@ -32,9 +36,11 @@ interface ControlSidePorts {
   authorities: Authorities;
   health: HealthBook;
   cache: AnswerCache;
+  cassettes: CassetteControl;
   prices: PriceTable;
   observability: Observability;
-  sessionStopChanged: (id: string, isStopped: boolean) => void;
+  sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
+  skippedShadows: () => ShadowReport['skipped'];
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -60,7 +66,10 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => control.limitReached(notice));
+  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => {
+    // That shadows have used theirs up affects no client; `shadows` tells it.
+    if (groupOfShadows(notice.id) === null) control.limitReached(notice);
+  });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
@@ -75,10 +84,12 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     team,
     health,
     cache: given.cache,
+    cassettes: given.cassettes,
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,
-    sessionStopChanged: given.sessionStopChanged,
+    sessionStopChanged: given.sessions.setStopped,
+    skippedShadows: given.skippedShadows,
     typicalPrice: given.typicalPrice,
     prices: given.prices,
     openSecrets: secrets.open,
@@ -87,6 +98,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
     engine: () => ({ ...given.engine(), ...secrets.view() }),
   });
+  given.sessions.onBudgetReached(control.sessionBudgetReached);
   keepWatching(discovery, live);
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
@@ -96,7 +108,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: (format, filter) => exportRequests(ledger, format, filter),
+      exportRequests: (format, parameters) => exportLedger(ledger, format, parameters),
       observability: given.observability,
     }),
     createAdminUrl,

@@ -41,7 +41,7 @@ export interface GatewayPorts {
   windowFolder: string | null;
   /** The APIs offered to clients; default: OpenAI's. */
   apis?: readonly [Api, ...Api[]];
-  /** Records requests, or answers them instead of providers; absent: neither. */
+  /** Records all requests, or answers them instead of providers; absent: as groups and keys have it. */
   cassette?: CassetteDesk | undefined;
   /** Overrides the configuration. */
   listen?: { host?: string; port?: number };

@@ -2,38 +2,33 @@
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { startAwakeClock } from './awake-clock.ts';
-import { openAnswerCache } from './cache/open-answer-cache.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
-import type { RequestRecord, Usage } from './contract/ledger.ts';
+import type { RequestRecord } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { exportFilterOf } from './control/export-filter.ts';
+import { exportLedger } from './control/view-dataset.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
-import { SessionBook } from './exchange/sessions/session-book.ts';
+import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
+import { type Foundations, openFoundations } from './gateway-foundations.ts';
 import { followNetwork } from './gateway-network.ts';
 import { followSettings, openObservability } from './gateway-observability.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import { openShadows } from './gateway-shadows.ts';
 import { Admission } from './http/admission.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createSessionDoor } from './http/session-door.ts';
-import { type ExportFormat, exportRequests } from './ledger/export.ts';
+import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
 import { reachableOrigin } from './reachable-origin.ts';
-import { HealthBook } from './routing/health/health-book.ts';
-import { HealthPicker } from './routing/health/health-picker.ts';
-import type { Snapshot, Target } from './routing/snapshot.ts';
-import { openLocalStore } from './store/local-store.ts';
-import { createAuthorities } from './transport/authorities.ts';
-import { createTransport } from './transport/create-transport.ts';
-import { followPrices } from './usage/follow-prices.ts';
+import type { Snapshot } from './routing/snapshot.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 
@@ -50,12 +45,14 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first. `parameters` as in the address of an export. Throws GatewayError
+   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an export. Throws GatewayError
    * `invalid_command`.
    */
-  exportRequests(format: ExportFormat, parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
+  exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
+  /** An update to this version is downloaded and can be installed. */
+  updateReady(version: string): void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
   networkChanged(): void;
   /** An address that opens the window in a browser once; secret. Throws if the gateway does not listen. */
@@ -77,14 +74,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     gatewayPorts: ports,
     ...base,
     observability,
-    sessionStopChanged: base.sessions.setStopped,
+    skippedShadows: () => shadows.skipped,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
     origin,
   });
   const { live, control } = side;
-  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const api: ApiPorts = { ...apiPorts(ports, base, { ...side, observability }), loopWatch };
+  const { api, shadows }: ServedApi = openApi(ports, base, { ...side, observability });
   await followSettings(observability, live);
   const listener = createListener({
     snapshot: () => live.snapshot,
@@ -103,8 +99,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopClock();
     side.routes.close();
     poller.stop();
-    await server?.stop(drainMs);
-    loopWatch.stop();
+    await shadows.stopAfter(server?.stop(drainMs));
+    api.loopWatch.stop();
     await side.stop();
     await observability.close();
     await base.close();
@@ -115,9 +111,10 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
-    exportRequests: (format, parameters) => exportRequests(base.ledger, format, exportFilterOf(parameters)),
+    exportRequests: (format, parameters) => exportLedger(base.ledger, format, parameters),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
+    updateReady: control.updateReady,
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
@@ -133,62 +130,37 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
+interface ServedApi {
+  api: ApiPorts;
+  shadows: ShadowDesk;
+}
+
+function openApi(
+  ports: GatewayPorts,
+  base: Foundations,
+  side: ControlSide & { observability: Observability },
+): ServedApi {
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
+  const served = { ...apiPorts(ports, base, side), loopWatch };
+  const shadows = openShadows(served, { ...base, ...side, logRequest: ports.logRequest });
+  return { api: { ...served, shadows }, shadows };
+}
+
 function originOf(server: ListeningServer | undefined): string {
   if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
   return reachableOrigin(server);
 }
 
-/** Targets are compared by the price of this request; each model is charged only for what it counts. */
-const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
-
-type Foundations = Awaited<ReturnType<typeof openFoundations>>;
-
-/** Outbound transport, the store, and what is built on them alone. */
-async function openFoundations({ config, dataDir, log, proxies, openStore = openLocalStore }: GatewayPorts) {
-  const settings = () => config.current.config.settings;
-  const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
-  const transport = createTransport({
-    proxies: {
-      ...proxies,
-      get noProxy() {
-        return [proxies.noProxy ?? '', ...settings().noProxy].join(',');
-      },
-    },
-    authorities,
-  });
-  const store = await openStore({ dataDir, log, settings });
-  const sessions = new SessionBook(store.ledger);
-  const cache = openAnswerCache(config);
-  const health = new HealthBook({ nowMs: () => performance.now() });
-  const prices = followPrices(config);
-  const typicalPrice = ({ provider, model }: Target) =>
-    model === null ? null : prices.cost(provider.id, model, typicalRequest);
-  return {
-    transport,
-    authorities,
-    ...store,
-    sessions,
-    cache,
-    health,
-    prices,
-    typicalPrice,
-    picker: new HealthPicker({ health, typicalPrice }),
-    async close() {
-      await transport.close();
-      await store.close();
-    },
-  };
-}
-
 function apiPorts(
-  { log, logRequest, uploadFolder, apis = servedApis, cassette }: GatewayPorts,
+  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
-): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, sessions, jobs, keptResponses, reasoning, cache, ledger, picker, prices } = base;
+): Omit<ApiPorts, 'loopWatch' | 'shadows'> {
+  const { transport, sessions, jobs, keptResponses, reasoning, cache, cassettes, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
+    sessions.finished(record, live.snapshot.settings.sessionBudget);
     control.requestFinished(record);
     observability.finished(record);
     logRequest(record);
@@ -220,7 +192,7 @@ function apiPorts(
     },
     bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
-    cassette: cassette ?? null,
+    cassettes,
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,

@@ -17,8 +17,6 @@ import { asElectron, asEmitter } from './electron/double/as-electron.ts';
 import { ipcMain } from './electron/double/engine-of-pages.ts';
 import { freePort } from './support/ports.ts';
 
-vi.mock('electron', () => import('./electron/double/electron.ts'));
-
 const noNotifications = {
   'provider-unusable': false,
   'credential-refused': false,

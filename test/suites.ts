@@ -26,13 +26,13 @@ export const measured = [
 
 /**
  * What a file names that takes something of its process for itself: a module in another's place, its clock, environment or
- * globals, or a count of what it holds or has done.
+ * globals, the double of Electron, or a count of what it holds or has done.
  */
 const takesProcess = new RegExp(
   [
     String.raw`\bvi\.(mock|doMock|useFakeTimers|setSystemTime|spyOn|stubGlobal|stubEnv|resetModules)\(`,
     String.raw`\bprocess\.(on|once|chdir)\(|\bprocess\.env\.\w+ = |\b(globalThis|performance)\.\w+ = `,
-    String.raw`\b(spoolCounts|memoryInUse|memoryUsage|cpuMsOf|leastWorkOf)\b|/proc/self`,
+    String.raw`/double/(app|electron|engine-of-pages|system)\.ts'|\b(spoolCounts|memoryInUse|memoryUsage|cpuMsOf|leastWorkOf)\b|/proc/self`,
   ].join('|'),
 );
 
@@ -52,7 +52,10 @@ const suites: Record<Suite, (root: string) => SuiteRun> = {
   sweeps: (root) => ({ parameters: filesThatMatch(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
   soak: () => ({ parameters: ['test/soak', 'test/e2e/restart.test.ts'], env: { SLUICE_TEST_KILLS: '12' } }),
-  coverage: () => ({ parameters: ['--coverage', ...excluding(measured), 'test/server'] }),
+  coverage: () => ({
+    parameters: ['--coverage', ...excluding(measured), 'test/server'],
+    env: { NODE_DISABLE_COMPILE_CACHE: '1' },
+  }),
 };
 
 export function isSuite(name: string): name is Suite {

@@ -8,10 +8,14 @@ import classes from './CommandProblem.module.css';
 /** Why a command failed: what that means, and what the engine said. */
 export function CommandProblem({ problem }: { problem: ControlError }) {
   const { commandFailed, controlProblems } = useMessages();
+  return <Problem text={problem.problem ? say(controlProblems, problem.problem) : inGeneral(problem, commandFailed)} />;
+}
+
+export function Problem({ text }: { text: string }) {
   return (
     <p className={classes.problem} role="alert">
       <IconAlertTriangle className={classes.icon} size={16} aria-hidden />
-      <span>{problem.problem ? say(controlProblems, problem.problem) : inGeneral(problem, commandFailed)}</span>
+      <span>{text}</span>
     </p>
   );
 }

@@ -1,4 +1,5 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
+import { cassettes } from './en/cassettes.ts';
 import { connect, keyChooser } from './en/connect.ts';
 import { controlProblems } from './en/control-problems.ts';
 import { faults } from './en/faults.ts';
@@ -17,6 +18,7 @@ import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { sessions } from './en/sessions.ts';
 import { settings } from './en/settings.ts';
+import { shadows } from './en/shadows.ts';
 import { shell } from './en/shell.ts';
 import { team } from './en/team.ts';
 import { timedCapture } from './en/timed-capture.ts';
@@ -40,6 +42,7 @@ export const en = {
   createKey,
   secret,
   models,
+  cassettes,
   faults,
   groups,
   health,
@@ -48,6 +51,7 @@ export const en = {
   requests,
   inspector,
   sessions,
+  shadows,
   settings,
   playground,
   palette,

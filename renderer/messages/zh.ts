@@ -1,4 +1,5 @@
 import type { Messages } from './en.ts';
+import { cassettes } from './zh/cassettes.ts';
 import { connect, keyChooser } from './zh/connect.ts';
 import { controlProblems } from './zh/control-problems.ts';
 import { faults } from './zh/faults.ts';
@@ -17,6 +18,7 @@ import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { sessions } from './zh/sessions.ts';
 import { settings } from './zh/settings.ts';
+import { shadows } from './zh/shadows.ts';
 import { shell } from './zh/shell.ts';
 import { team } from './zh/team.ts';
 import { timedCapture } from './zh/timed-capture.ts';
@@ -41,6 +43,7 @@ export const zh: Messages = {
   createKey,
   secret,
   models,
+  cassettes,
   faults,
   groups,
   health,
@@ -49,6 +52,7 @@ export const zh: Messages = {
   requests,
   inspector,
   sessions,
+  shadows,
   settings,
   playground,
   palette,

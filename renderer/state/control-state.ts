@@ -45,6 +45,8 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
     case 'limit-use':
       return { views: withLimitUse(views, event) };
     case 'limit-reached':
+    case 'session-budget-reached':
+    case 'update-ready':
       return {};
     case 'refusals':
       return { views: { ...views, refusals: event.refusals } };

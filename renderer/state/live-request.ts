@@ -11,6 +11,7 @@ export type LiveRequest = RequestStarted &
     RequestView,
     | 'outcome'
     | 'fault'
+    | 'cassette'
     | 'status'
     | 'errorCode'
     | 'modelServed'
@@ -40,6 +41,7 @@ function running(started: RequestStarted): LiveRequest {
     ...started,
     outcome: null,
     fault: null,
+    cassette: null,
     status: null,
     errorCode: null,
     modelServed: null,

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { asControlError, type ControlError } from '../api.ts';
+import type { ControlState } from './control-state.ts';
 import { useControlStore } from './use-control.ts';
 
 interface LiveAnswer<Answer> {
@@ -17,17 +18,21 @@ const longestPauseMs = 60_000;
 /**
  * What `load` gives, asked again soon after requests have ended, as the engine's events tell: never twice at the same time, and
  * not while the window is hidden. Another `load` is another question.
+ *
+ * @param asRequestsBegin it is asked again soon after requests have begun, too
  */
-export function useLiveAnswer<Answer>(load: () => Promise<Answer>): LiveAnswer<Answer> {
+export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBegin = false): LiveAnswer<Answer> {
   const store = useControlStore();
   const [state, setState] = useState<LiveAnswer<Answer>>({ answer: null, problem: null });
   useEffect(() => {
     let isOver = false;
     let isRunning = false;
-    /** Something has ended since the last question was put. */
+    /** Something has changed since the last question was put. */
     let isDue = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let seen = store.state().endedCount;
+    /** Another value whenever the answer may be another. */
+    const stateOf = ({ endedCount, requests }: ControlState) => (asRequestsBegin ? requests : endedCount);
+    let seen = stateOf(store.state());
     const ask = async () => {
       timer = undefined;
       isRunning = true;
@@ -47,9 +52,9 @@ export function useLiveAnswer<Answer>(load: () => Promise<Answer>): LiveAnswer<A
       if (!isRunning && !document.hidden) timer ??= setTimeout(ask, pauseMs);
     };
     const stopListening = store.subscribe(() => {
-      const { endedCount } = store.state();
-      if (endedCount === seen) return;
-      seen = endedCount;
+      const now = stateOf(store.state());
+      if (now === seen) return;
+      seen = now;
       askSoon();
     });
     const clock = setInterval(askSoon, longestPauseMs);
@@ -62,6 +67,6 @@ export function useLiveAnswer<Answer>(load: () => Promise<Answer>): LiveAnswer<A
       stopListening();
       document.removeEventListener('visibilitychange', askSoon);
     };
-  }, [store, load]);
+  }, [store, load, asRequestsBegin]);
   return state;
 }

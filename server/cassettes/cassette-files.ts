@@ -1,8 +1,8 @@
 /** Reads and writes the files of a cassette. */
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { writeFileDurably } from '../files/durable-file.ts';
+import { temporaryInfix, writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { spell } from './layout.ts';
@@ -28,12 +28,25 @@ export async function listRecordings(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.json') && name !== settingsName).sort(byNumber.compare);
 }
 
-/** Creates the folder if it is missing. Rejects with a CassetteError. */
-export async function createFolder(folder: string): Promise<void> {
+/** Creates the folder if it is missing, and removes what a killed process has left there. Rejects with a CassetteError. */
+export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
+    await removeLeftovers(folder);
   } catch (error) {
     throw new CassetteError(`The cassette ${folder} cannot be created: ${describeFileProblem(error)}.`);
+  }
+}
+
+/** Younger ones may be about to be written by another process. */
+const leftoverAgeMs = 60_000;
+
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.includes(`.json${temporaryInfix}`)) continue;
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (mtimeMs < Date.now() - leftoverAgeMs) await rm(path, { force: true });
   }
 }
 

@@ -1,11 +1,14 @@
 /** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
+import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-desk.ts';
-import type { Pace } from '../exchange/stored-answer.ts';
+import type { Pace, StoredAnswer } from '../exchange/stored-answer.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
+import { AnswerShelf } from './answer-shelf.ts';
 import { comparedBody } from './canonical.ts';
-import { createFolder, listRecordings, readRecording, readSettings, writeRecording } from './cassette-files.ts';
+import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';
 import { firstDifference } from './difference.ts';
+import { exactHash, exactHashOf } from './exact-request.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
 import { Matching } from './matching.ts';
 import { modelOf } from './model-of.ts';
@@ -16,20 +19,15 @@ import { Redactor } from './redactor.ts';
 import { describeRequest } from './request-part.ts';
 import { unpackAnswer } from './response-part.ts';
 
-/**
- * `record`: providers answer, and recordings of equal requests are replaced. `replay`: recordings answer, providers are never
- * asked. `replay-or-record`: recordings answer where there are any; all other answers are added.
- */
-export const cassetteModes = ['record', 'replay', 'replay-or-record'] as const;
-export type CassetteMode = (typeof cassetteModes)[number];
-
 interface DeskOptions {
   folder: string;
   mode: CassetteMode;
   /** Of replayed streams. */
   pace: Pace;
-  /** Receives problems in writing, one line each; no secrets. */
+  /** Receives problems in writing, one line each; no secrets. Of problems in a row the first one. */
   problem(line: string): void;
+  /** Has each recording while it is being written; absent: a set of its own. */
+  writing?: Set<Promise<void>>;
 }
 
 export interface CassetteSummary {
@@ -51,14 +49,18 @@ export class OpenCassette implements CassetteDesk {
   readonly #options: DeskOptions;
   readonly #matching: Matching;
   readonly #index: RecordingIndex;
-  readonly #writing = new Set<Promise<void>>();
+  readonly #answers: AnswerShelf;
+  readonly #writing: Set<Promise<void>>;
   readonly #counts = { hits: 0, misses: 0, recorded: 0, unrecorded: 0, failed: 0 };
   #lastNumber: number;
+  #writeProblem: string | null = null;
 
-  private constructor(options: DeskOptions, matching: Matching, { index, models, lastNumber }: ReadCassette) {
+  private constructor(options: DeskOptions, matching: Matching, { index, answers, models, lastNumber }: ReadCassette) {
     this.#options = options;
+    this.#writing = options.writing ?? new Set();
     this.#matching = matching;
     this.#index = index;
+    this.#answers = answers;
     this.models = models;
     this.#lastNumber = lastNumber;
     this.replaysOnly = options.mode === 'replay';
@@ -67,7 +69,7 @@ export class OpenCassette implements CassetteDesk {
   /** Reads all recordings. Rejects with a CassetteError that names the file and the field that cannot be used. */
   static async open(options: DeskOptions): Promise<OpenCassette> {
     const { folder, mode } = options;
-    if (mode !== 'replay') await createFolder(folder);
+    if (mode !== 'replay') await prepareFolder(folder);
     const matching = new Matching(await readSettings(folder));
     return new OpenCassette(options, matching, await readCassette(folder, matching));
   }
@@ -76,9 +78,22 @@ export class OpenCassette implements CassetteDesk {
     return { ...this.#counts, unused: this.#index.untaken };
   }
 
+  /** When it was opened. */
+  get recordings(): number {
+    return this.#index.size;
+  }
+
+  /** Why the latest recording could not be written; null: it could, or there was none. */
+  get problem(): string | null {
+    return this.#writeProblem;
+  }
+
   async take(heard: HeardRequest): Promise<Taken> {
     const startMs = performance.now();
     const { mode } = this.#options;
+    const exact = mode === 'record' ? null : this.#index.keysOfExact(exactHash(heard.method, heard.url, heard.body));
+    const equal = exact && this.#index.takeOrRepeat(exact);
+    if (equal) return this.#replay(equal);
     const redactor = new Redactor(heard.secrets, this.#matching.redactions);
     const request = await describeRequest(heard, redactor);
     const keys = this.#matching.keysOf(request);
@@ -91,16 +106,20 @@ export class OpenCassette implements CassetteDesk {
   }
 
   async close(): Promise<void> {
-    while (this.#writing.size > 0) await Promise.all(this.#writing);
+    await allOf(this.#writing);
   }
 
   async #replay({ name }: Entry): Promise<Taken> {
-    const { folder, pace } = this.#options;
-    const { response } = await readRecording(folder, name).catch((error: unknown) => {
-      throw new GatewayError('replay_miss', error instanceof Error ? error.message : String(error));
-    });
+    const answer = this.#answers.get(name) ?? (await this.#readAnswer(name));
     this.#counts.hits++;
-    return { kind: 'replayed', answer: unpackAnswer(response), pace };
+    return { kind: 'replayed', answer, pace: this.#options.pace };
+  }
+
+  async #readAnswer(name: string): Promise<StoredAnswer> {
+    const { response } = await readRecording(this.#options.folder, name).catch((error: unknown) => {
+      throw new GatewayError('cassette_unusable', error instanceof Error ? error.message : String(error));
+    });
+    return unpackAnswer(response);
   }
 
   /** Its recording is not replayed in this run, which would give the order of equal requests away to chance. */
@@ -126,9 +145,12 @@ export class OpenCassette implements CassetteDesk {
     try {
       await writeRecording(folder, name, exchange);
       this.#counts.recorded++;
+      this.#writeProblem = null;
     } catch (error) {
       this.#counts.failed++;
-      problem(`The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`);
+      const isFirst = this.#writeProblem === null;
+      this.#writeProblem = `The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`;
+      if (isFirst) problem(this.#writeProblem);
     }
   }
 
@@ -154,8 +176,14 @@ export class OpenCassette implements CassetteDesk {
   }
 }
 
+/** Also of those that are added meanwhile. */
+export async function allOf(writing: ReadonlySet<Promise<void>>): Promise<void> {
+  while (writing.size > 0) await Promise.all(writing);
+}
+
 interface ReadCassette {
   index: RecordingIndex;
+  answers: AnswerShelf;
   models: Set<string>;
   lastNumber: number;
 }
@@ -166,13 +194,16 @@ const filesAtOnce = 16;
 async function readCassette(folder: string, matching: Matching): Promise<ReadCassette> {
   const names = await listRecordings(folder);
   const entries = new Array<Entry>(names.length);
+  const answers = new AnswerShelf();
   const models = new Set<string>();
   let next = 0;
   const readOn = async () => {
     for (let at = next++; at < names.length; at = next++) {
       const name = names[at] ?? '';
-      const { request } = await readRecording(folder, name);
-      entries[at] = { name, ...matching.keysOf(request), parts: matching.partsOf(request), isTaken: false };
+      const { request, response } = await readRecording(folder, name);
+      answers.add(name, unpackAnswer(response));
+      const found = { exact: exactHashOf(request), parts: matching.partsOf(request) };
+      entries[at] = { name, ...matching.keysOf(request), ...found, isTaken: false };
       const model = modelOf(request);
       if (model !== null) models.add(model);
     }
@@ -180,5 +211,5 @@ async function readCassette(folder: string, matching: Matching): Promise<ReadCas
   await Promise.all(Array.from({ length: filesAtOnce }, readOn));
   const index = new RecordingIndex();
   for (const entry of entries) index.add(entry);
-  return { index, models, lastNumber: names.reduce((most, name) => Math.max(most, numberOf(name)), 0) };
+  return { index, answers, models, lastNumber: names.reduce((most, name) => Math.max(most, numberOf(name)), 0) };
 }

@@ -4,7 +4,7 @@ import { problemsOf } from '../config/check-config.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { Registry, servedApis } from '../wire/registry.ts';
-import { CassetteError, createFolder, listRecordings, readSettings, writeRecording } from './cassette-files.ts';
+import { CassetteError, listRecordings, prepareFolder, readSettings, writeRecording } from './cassette-files.ts';
 import { formatVersion, type RecordedExchange } from './format.ts';
 import { type Har, type HarEntry, harSchema } from './har.ts';
 import { Matching } from './matching.ts';
@@ -23,7 +23,7 @@ interface Imported {
 /** Adds its requests to the cassette. Rejects with a CassetteError. */
 export async function importHar(file: string, folder: string): Promise<Imported> {
   const har = await readHar(file);
-  await createFolder(folder);
+  await prepareFolder(folder);
   const matching = new Matching(await readSettings(folder));
   let number = (await listRecordings(folder)).reduce((most, name) => Math.max(most, numberOf(name)), 0);
   const counts = { imported: 0, skipped: 0 };

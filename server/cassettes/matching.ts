@@ -7,7 +7,8 @@ import { type CassetteSettings, ignoredByDefault } from './settings.ts';
 
 /** Clients put them into prompts and ids: today's date, the time, a session. */
 const changingTexts: readonly RegExp[] = [
-  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+  // Not by `\b`: Codex puts `msg_` before them.
+  /(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])/gi,
   /\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?/g,
 ];
 

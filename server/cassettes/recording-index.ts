@@ -4,6 +4,8 @@ import type { MatchKeys } from './matching.ts';
 export interface Entry extends MatchKeys {
   /** Of its file. */
   name: string;
+  /** See `exactHashOf`. */
+  exact: string | null;
   /** See `Matching.partsOf`. */
   parts: Uint32Array;
   /** A request of this run has taken it. */
@@ -15,6 +17,7 @@ export class RecordingIndex {
   readonly #entries: Entry[] = [];
   readonly #strict = new Map<string, Chain>();
   readonly #loose = new Map<string, Chain>();
+  readonly #exact = new Map<string, MatchKeys>();
 
   get size(): number {
     return this.#entries.length;
@@ -28,6 +31,12 @@ export class RecordingIndex {
     this.#entries.push(entry);
     chainOf(this.#strict, entry.strict).add(entry);
     chainOf(this.#loose, entry.loose).add(entry);
+    if (entry.exact !== null) this.#exact.set(entry.exact, entry);
+  }
+
+  /** The keys of requests with these bytes (see `exactHash`); null if they are unknown. */
+  keysOfExact(exact: string): MatchKeys | null {
+    return this.#exact.get(exact) ?? null;
   }
 
   /** Takes the next recording of an equal request, which no other request has taken; null if there is none. */

@@ -43,14 +43,15 @@ export class ExchangeRecording implements Recording {
       this.#pieces.push({ afterMs: Math.round(performance.now() - this.#options.startMs), bytes: Buffer.from(bytes) });
   }
 
-  end(how: RecordedResponse['ended'], usage: Usage | null): void {
+  end(how: RecordedResponse['ended'], usage: Usage | null): boolean {
     const { request, redactor, heard, ended } = this.#options;
     if (!this.#head || this.#bytes > maxRecordedBytes) {
       ended(this.#head ? 'too-large' : 'unanswered');
-      return;
+      return false;
     }
     const head = packHead(this.#head, heard.id, redactor);
     const body = packBody(head.headers['content-type'], this.#pieces, redactor);
     ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
+    return true;
   }
 }

@@ -1,4 +1,4 @@
-/** `sluice cassette`: recordings to and from HTTP Archives. */
+/** `sluice cassette export` and `import`: recordings to and from HTTP Archives. */
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -8,8 +8,7 @@ import { CliError } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addCassetteHarVerbs(program: Command, terminal: Terminal): void {
-  const cassette = program.command('cassette').description('recordings to and from HTTP Archives');
+export function addCassetteHarVerbs(cassette: Command, terminal: Terminal): void {
   const output = createOutput(terminal, false);
   cassette
     .command('export')

@@ -1,4 +1,5 @@
-import type { CassetteMode, CassetteSummary } from '../cassettes/desk.ts';
+import type { CassetteSummary } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import { counted } from '../contract/counted.ts';
 
 const mostNamed = 10;

@@ -1,7 +1,7 @@
 /** `sluice record` and `sluice replay`: a program with a gateway of its own, whose exchanges a cassette keeps. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CassetteMode } from '../cassettes/desk.ts';
 import { parsePace } from '../cassettes/pace.ts';
+import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';
 import type { RunChoices } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -61,9 +61,8 @@ function cassetteVerb(program: Command, name: string, description: string): Comm
 }
 
 export function cassetteModeOption(): Option {
-  const choices: readonly CassetteMode[] = ['record', 'replay', 'replay-or-record'];
   return new Option('--cassette-mode <mode>', 'what is done with the cassette')
-    .choices(choices)
+    .choices(cassetteModes)
     .default('replay-or-record');
 }
 

@@ -4,7 +4,7 @@ import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime, table } from './output.ts';
 
-export function describeRequest(request: RequestView): string {
+export function describeRequest(request: RequestView, shadow: RequestView | null = null): string {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
   const facts: [name: string, value: string | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
@@ -17,6 +17,9 @@ export function describeRequest(request: RequestView): string {
     ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
     ['client', request.client],
     ['cache', cacheFact(request.cached)],
+    ['cassette', request.cassette],
+    ['shadow', shadow && describeShadow(shadow)],
+    ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
   ];
   const known = facts.filter(([, value]) => value !== null && value !== '');
@@ -31,6 +34,17 @@ export function describeRequest(request: RequestView): string {
     ...notesOf('Dropped by the translation', request.dropped),
     ...notesOf('Emulated by the translation', request.emulated),
   ].join('\n');
+}
+
+function describeShadow({ id, provider, modelServed, costUsd, totalMs, outcome, sameAnswer }: RequestView): string {
+  const facts = [
+    `${id}  ${provider ?? '-'}/${modelServed ?? '-'}`,
+    outcome ?? 'running',
+    costUsd === null ? null : `$${costUsd.toFixed(6)}`,
+    totalMs === null ? null : `${Math.round(totalMs)} ms`,
+    sameAnswer === null ? null : sameAnswer ? 'same answer' : 'another answer',
+  ];
+  return facts.filter((each) => each !== null).join(', ');
 }
 
 function cacheFact(cached: CacheNote | null): string | null {

@@ -1,4 +1,5 @@
 /** Sessions in the terminal. */
+import type { ToolResult } from '../contract/ledger.ts';
 import type {
   SessionInFull,
   SessionRequest,
@@ -22,11 +23,10 @@ export const sessionHead = [
 ];
 
 export function sessionRow(session: SessionView): string[] {
-  const { id, lastAt, keyId, client, turns, requests, isComplete, running, stoppedAt } = session;
-  const state = stoppedAt === null ? (running > 0 ? ' (running)' : '') : ' (stopped)';
+  const { id, name, lastAt, keyId, client, turns, requests, isComplete } = session;
   return [
-    id,
-    localTime(lastAt) + state,
+    name === null ? id : `${id} ${name}`,
+    localTime(lastAt) + stateOf(session),
     keyId ?? '-',
     programOf(client),
     String(turns),
@@ -38,10 +38,17 @@ export function sessionRow(session: SessionView): string[] {
   ];
 }
 
+function stateOf({ stoppedAt, isOverBudget, running }: SessionView): string {
+  if (stoppedAt !== null) return ' (stopped)';
+  if (isOverBudget) return ' (over its budget)';
+  return running > 0 ? ' (running)' : '';
+}
+
 export function describeSession({ session, turns, requests }: SessionInFull): string {
   const { id, firstAt, lastAt, keyId, groupId, client, stoppedAt, retries } = session;
   const facts: [name: string, value: string][] = [
     ['session', id],
+    ['name', session.name ?? ''],
     ['time', `${localTime(firstAt)} to ${localTime(lastAt)}`],
     ['key, group', [keyId, groupId].filter((each) => each !== null).join(', ')],
     ['client', client ?? ''],
@@ -49,6 +56,7 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
     ['cost', costOf(session)],
     ['failed', `${session.errors} requests; ${retries} retries`],
     ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
+    ['budget', session.isOverBudget ? `used up: $${session.budgetUsedUsd.toFixed(4)}` : ''],
   ];
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return [
@@ -63,7 +71,8 @@ export function describeSession({ session, turns, requests }: SessionInFull): st
 
 function turnTitle(turn: SessionTurn): string {
   const seconds = turn.endedAt === null ? 'running' : `${((turn.endedAt - turn.startedAt) / 1_000).toFixed(1)} s`;
-  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens, ${costOf(turn)}`;
+  const context = turn.contextTokens === null ? '' : `, context ${turn.contextTokens}`;
+  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens${context}, ${costOf(turn)}`;
 }
 
 const requestHead = ['request', 'of', 'outcome', 'ms', 'model', 'input', 'cached', 'output', 'cost', 'note'];
@@ -91,14 +100,19 @@ const lossTexts = {
   prefix: 'the beginning of the input changed',
 } as const;
 
-function notesOf({ cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
+function notesOf({ tools, cacheLoss, modelBefore, isShorter, attempts, clientRetries }: SessionRequest): string[] {
   return [
+    ...(tools.length > 0 ? [tools.map(toolOf).join(', ')] : []),
     ...(cacheLoss ? [`${cacheLoss.tokens} tokens no longer from the cache: ${lossTexts[cacheLoss.cause]}`] : []),
     ...(modelBefore === null ? [] : [`before: ${modelBefore}`]),
     ...(isShorter ? ['shorter context'] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(clientRetries > 0 ? ['sent again by the client'] : []),
   ];
+}
+
+function toolOf({ name, bytes, hasFailed }: ToolResult): string {
+  return `${name ?? 'a tool'} ${bytes} B${hasFailed ? ' failed' : ''}`;
 }
 
 const numberOf = (value: number | null) => (value === null ? '-' : String(value));

@@ -12,7 +12,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   status: ['sluice status', 'sluice status --json'],
   run: [
     'sluice run -- claude',
-    'sluice run --model groq/llama-3.3-70b-versatile -- codex',
+    'sluice run --model groq/openai/gpt-oss-120b -- codex',
     'sluice run --group writing -- python summarize.py',
   ],
   record: [
@@ -20,6 +20,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice record --cassette cassettes --new-only -- npm test',
   ],
   'cassette export': ['sluice cassette export cassettes exchanges.har'],
+  'cassette status': ['sluice cassette status'],
+  'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
   'cassette import': ['sluice cassette import exchanges.har cassettes'],
   replay: [
     'sluice replay --cassette cassettes -- npm test',
@@ -71,12 +73,14 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
     'sluice group put default --order openai=0 --order groq=1',
     'sluice group put tests --cache ttl=1d,coalesce',
+    'sluice group put tests --cassette cassettes --cassette-mode replay',
+    'sluice group put default --shadow target=groq/openai/gpt-oss-120b,share=10%,usd=1',
   ],
   'group remove': ['sluice group remove writing'],
   'alias list': ['sluice alias list'],
   'alias put': [
-    'sluice alias put fast --target groq/llama-3.3-70b-versatile --target openai/gpt-5-mini,priority=1',
-    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/llama-3.3-70b-versatile,weight=1',
+    'sluice alias put fast --target groq/openai/gpt-oss-120b --target openai/gpt-5-mini,priority=1',
+    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/openai/gpt-oss-120b,weight=1',
   ],
   'alias remove': ['sluice alias remove fast'],
   'model list': ['sluice model list', 'sluice model list --key my-editor'],
@@ -85,6 +89,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice log --follow --errors',
     'sluice log --key my-editor --since 2h',
     'sluice log --export csv --since 30d > requests.csv',
+    'sluice log --export dataset --group writing > conversations.jsonl',
   ],
   'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
   sessions: ['sluice sessions', 'sluice sessions --key my-editor --since 2h', 'sluice sessions --stopped --json'],
@@ -106,11 +111,17 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'faults run': [
     'sluice faults run --profile rough -- npm test',
     'sluice faults run --fault "cut;after=5;nth=2" --seed 7 -- python agent.py',
+    'sluice faults run --profile rough --cassette cassettes -- npm test',
   ],
   compare: [
-    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/llama-3.3-70b-versatile --times 5',
+    'sluice compare req_0123456789abcdef0123456789abcdef --at openai/gpt-5-mini --at groq/openai/gpt-oss-120b --times 5',
   ],
-  'faults judge': ['sluice faults judge -- node ask.js', 'sluice faults judge --timeout 120 --json -- python agent.py'],
+  shadow: ['sluice shadow', 'sluice shadow --group writing --since 7d'],
+  'faults judge': [
+    'sluice faults judge -- node ask.js',
+    'sluice faults judge --only "rate limit" --show -- node ask.js',
+    'sluice faults judge --timeout 120 --json -- python agent.py',
+  ],
   usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
   'settings get': ['sluice settings get', 'sluice settings get admission.running'],
   'settings set': [

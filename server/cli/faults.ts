@@ -24,7 +24,7 @@ interface Choice {
 
 const ruleHelp = `
 A rule is a fault with its parameters and with the requests that meet it: share=0.1, nth=3, every=5, first=2, model=gpt-*,
-route=/chat/completions. Without any of these, every request meets it.`;
+route=/chat/completions. Without any of these, every request meets it. Faults of several rules act together.`;
 
 export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verbs): void {
   const faults = program.command('faults').description('let client programs meet errors, delays and broken streams');
@@ -73,12 +73,33 @@ function addFaultsRun(faults: Command, terminal: Terminal): void {
     .option('--group <id>', 'the group of the new key (default: default)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .option('--data-dir <folder>', 'the data folder')
+    .addOption(
+      new Option(
+        '--cassette <folder>',
+        'answer from this cassette alone, as "sluice replay" does, instead of asking providers',
+      ).conflicts(['key', 'group', 'dataDir']),
+    )
     .addHelpText('after', ruleHelp)
     .passThroughOptions();
   run.action(async () => {
-    const options = run.opts<RunOptions & Choice>();
-    process.exitCode = await runHere(run.args, options, terminal, aroundRun(chosen(options), terminal));
+    const { cassette, ...options } = run.opts<RunOptions & Choice & { cassette?: string }>();
+    const around = aroundRun(chosen(options), terminal);
+    process.exitCode =
+      cassette === undefined
+        ? await runHere(run.args, options, terminal, around)
+        : await replayHere(run.args, { cassette, model: options.model }, terminal, around);
   });
+}
+
+async function replayHere(
+  line: readonly string[],
+  { cassette: folder, model }: { cassette: string; model: string | undefined },
+  terminal: Terminal,
+  around: AroundRun,
+): Promise<number> {
+  const { runWithCassette } = await import('./run-with-cassette.ts');
+  const source = { mode: 'replay' as const, folder, pace: 0, configFile: undefined, dataDir: undefined };
+  return runWithCassette(line, model === undefined ? {} : { model }, { ...source, terminal, around });
 }
 
 const longestMinutes = 24 * 60;

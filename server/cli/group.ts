@@ -4,13 +4,15 @@ import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { cacheHelp, parseCache } from './cache-option.ts';
+import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
+import { parseShadow, shadowHelp } from './shadow-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
-interface PutOptions {
+interface PutOptions extends CassetteFlags {
   name?: string;
   models?: string[];
   deny?: string[];
@@ -23,6 +25,7 @@ interface PutOptions {
   unpriced?: GroupConfig['unpriced'];
   passthrough?: string;
   cache?: ReturnType<typeof parseCache>;
+  shadow?: GroupConfig['shadow'];
 }
 
 export function addGroupVerbs(program: Command, verbs: Verbs): void {
@@ -59,7 +62,24 @@ function addPut(group: Command, { on }: Verbs): void {
     const found = groups.find((each) => each.id === id);
     const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced, cache } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced, cache };
+    const chosen = cassetteChoice(options, found?.cassette ?? null);
+    const cassette = chosen === 'off' ? null : chosen;
+    const limits = limit;
+    const { shadow } = options;
+    const changes = {
+      name,
+      models,
+      deny,
+      providers,
+      order,
+      defaults,
+      capture,
+      limits,
+      unpriced,
+      cache,
+      cassette,
+      shadow,
+    };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
@@ -87,7 +107,7 @@ function addRemove(group: Command, { on }: Verbs): void {
 }
 
 function putCommand(group: Command): Command {
-  return group
+  const put = group
     .command('put')
     .argument('<id>')
     .description('add a group, or change the given properties of an existing one')
@@ -110,8 +130,10 @@ function putCommand(group: Command): Command {
       'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
     )
     .option('--cache <settings>', `answer equal requests from memory: on, off, or ${cacheHelp}`, parseCache)
+    .option('--shadow <settings>', `also send a share of the requests elsewhere: off, or ${shadowHelp}`, parseShadow)
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
+  return addCassetteOptions(put, 'group');
 }
 
 function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): string {
@@ -124,6 +146,8 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     ['strategy', group.policy.strategy],
     ['capture', group.capture ? 'on' : 'off'],
     ['cache', group.cache === null ? 'off' : 'on'],
+    ['cassette', describeCassette(group.cassette, 'off')],
+    ['shadow', describeShadow(group.shadow)],
   ];
   const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');
@@ -135,6 +159,12 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
     'Available models:',
     names || 'none',
   ].join('\n');
+}
+
+function describeShadow(shadow: GroupConfig['shadow']): string {
+  if (shadow === null) return 'off';
+  const { target, share, dailyUsd } = shadow;
+  return `${target}, ${Number((share * 100).toFixed(2))} % of the requests, up to $${dailyUsd} a day`;
 }
 
 function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {

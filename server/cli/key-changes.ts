@@ -2,12 +2,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { addCassetteOptions, type CassetteFlags, cassetteChoice } from './cassette-choice.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
 import { parseFuture, parseSpan } from './moment.ts';
 import { collectList, type Verbs } from './verb.ts';
 
-interface PutOptions {
+interface PutOptions extends CassetteFlags {
   name?: string;
   group?: string;
   expires?: number | 'never';
@@ -39,8 +40,10 @@ function addPut(key: Command, { on }: Verbs): void {
     .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
     .option('--faults', 'let its requests ask for faults on purpose, by the header x-sluice-fault')
     .option('--no-faults', 'refuse such requests');
-  on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
-    const changes = changesOf(options);
+  on<PutOptions>(addCassetteOptions(put, 'key'), async ({ control, output }, [id = ''], options) => {
+    const before = (await control.query({ type: 'keys' })).find((key) => key.id === id);
+    const cassette = cassetteChoice(options, before?.cassette ?? null);
+    const changes = { ...changesOf(options), ...(cassette !== undefined && { cassette }) };
     if (Object.keys(changes).length === 0) {
       throw new CliError('Nothing to change was given: see "key put --help".', exitCodes.usage);
     }

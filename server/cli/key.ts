@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { KeyView } from '../contract/access-views.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { originOf } from './env.ts';
 import { addKeyChanges } from './key-changes.ts';
@@ -82,7 +83,8 @@ function addListAndShow(key: Command, { on }: Verbs): void {
     if (!found) throw new GatewayError('not_found', `There is no key "${id}".`, { param: 'id' });
     const facts = table(listHead, [row(found)], '');
     const limits = table(['limit', 'used', 'resets'], found.limitUse.map(limitCells), 'It has no limits of its own.');
-    output.show(found, `${facts}\n\n${limits}`);
+    const cassette = `Cassette: ${describeCassette(found.cassette, 'as its group')}`;
+    output.show(found, `${facts}\n\n${cassette}\n\n${limits}`);
   });
 }
 

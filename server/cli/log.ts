@@ -1,10 +1,12 @@
 /** `sluice log`: the ledger's requests, as they were and as they come. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type DatasetAnswer, datasetAnswers } from '../contract/dataset.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestFilterInput } from '../contract/queries.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
+import { printDataset } from './dataset.ts';
 import { describeRequest } from './describe-request.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addFilterOptions, type FilterOptions, filterOf, isSelected } from './log-filter.ts';
@@ -16,7 +18,8 @@ import type { VerbContext, Verbs } from './verb.ts';
 interface LogOptions extends FilterOptions {
   follow?: boolean;
   limit: number;
-  export?: ExportFormat;
+  export?: ExportFormat | 'dataset';
+  answer: DatasetAnswer;
 }
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
@@ -26,11 +29,22 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .argument('[id]', 'a request, as in its x-sluice-request-id: all its details')
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')
-    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']));
+    .addOption(
+      new Option(
+        '--export <format>',
+        'export all requests with all fields; dataset: captured conversations in the chat format for fine-tuning',
+      ).choices(['csv', 'jsonl', 'dataset']),
+    )
+    .addOption(
+      new Option('--answer <whose>', 'the answers in a dataset: those of the requests, or those of their shadows')
+        .choices(datasetAnswers)
+        .default('own'),
+    );
   addFilterOptions(log);
   on<LogOptions>(log, async (context, [id], options) => {
     const filter = filterOf(options);
     if (id !== undefined) return showOne(context, id);
+    if (options.export === 'dataset') return printDataset(context, filter, options.answer);
     if (options.export) {
       for await (const piece of exportAll(context.control, options.export, filter))
         context.terminal.stdout.write(piece);
@@ -43,8 +57,8 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
-  const { request } = await control.query({ type: 'request', id });
-  output.show(request, describeRequest(request));
+  const { request, shadow } = await control.query({ type: 'request', id });
+  output.show(request, describeRequest(request, shadow));
 }
 
 async function showList(

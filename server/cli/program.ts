@@ -1,12 +1,13 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, Option } from 'commander';
-import type { CassetteMode } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteHarVerbs } from './cassette-har.ts';
+import { addCassetteUseVerbs } from './cassette-use.ts';
 import { addCassetteVerbs, cassetteModeOption, paceOption } from './cassette-verbs.ts';
 import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
@@ -28,6 +29,7 @@ import { addRun } from './run.ts';
 import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
+import { addShadowVerb } from './shadow.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
@@ -95,9 +97,11 @@ export function createProgram(terminal: Terminal): Command {
   addStop(program, terminal);
   addRun(program, terminal);
   addCassetteVerbs(program, terminal);
-  addCassetteHarVerbs(program, terminal);
+  const cassette = program.command('cassette').description('cassettes in use; recordings to and from HTTP Archives');
+  addCassetteHarVerbs(cassette, terminal);
   addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
+  addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
   addEnvVerb(program, verbs);
   addKeyVerbs(program, verbs);
@@ -111,6 +115,7 @@ export function createProgram(terminal: Terminal): Command {
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
   addCompareVerb(program, verbs);
+  addShadowVerb(program, verbs);
   addUsageVerb(program, verbs);
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);

@@ -2,7 +2,8 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CassetteMode, OpenCassette } from '../cassettes/desk.ts';
+import { OpenCassette } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
@@ -10,7 +11,7 @@ import { describeSummary } from './cassette-summary.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
-import { type RunChoices, runProgram } from './run-program.ts';
+import { type AroundRun, type RunChoices, runProgram } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
 
 interface CassetteRun {
@@ -21,11 +22,12 @@ interface CassetteRun {
   configFile: string | undefined;
   dataDir: string | undefined;
   terminal: Terminal;
+  around?: AroundRun;
 }
 
 /** Resolves with the exit code. */
 export async function runWithCassette(line: readonly string[], choices: RunChoices, run: CassetteRun): Promise<number> {
-  const { mode, folder, pace, terminal } = run;
+  const { mode, folder, pace, terminal, around } = run;
   const output = createOutput(terminal, false);
   const cassette = await OpenCassette.open({ folder, mode, pace, problem: output.note });
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-cassette-'));
@@ -42,7 +44,7 @@ export async function runWithCassette(line: readonly string[], choices: RunChoic
     });
     let code: number;
     try {
-      code = await runProgram(line, choices, { control, output, env: terminal.env, dataDir: temporary });
+      code = await runProgram(line, choices, { control, output, env: terminal.env, dataDir: temporary, around });
     } finally {
       await control.close();
     }

@@ -1,5 +1,5 @@
 /** `sluice serve`: claims the data folder, runs the engine until a signal, and prints where it listens. */
-import type { CassetteMode } from '../cassettes/desk.ts';
+import type { CassetteMode } from '../contract/cassette.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';

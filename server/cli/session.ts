@@ -12,6 +12,7 @@ interface ListOptions {
   group?: string;
   client?: string;
   since?: number;
+  running?: boolean;
   stopped?: boolean;
   limit: number;
 }
@@ -24,7 +25,8 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>', 'of this group')
     .option('--client <user-agent>', 'of this client, as its user-agent names it')
     .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePast)
-    .option('--stopped', 'whose requests are refused')
+    .option('--running', 'with a request that has not ended')
+    .option('--stopped', 'whose requests are refused: stopped, or over their budget')
     .option('--limit <number>', 'the number of sessions', parseLimit, 20);
   on<ListOptions>(list, async ({ control, output }, _, options) => {
     const { sessions } = await control.query({ type: 'sessions', filter: filterOf(options), limit: options.limit });
@@ -61,12 +63,13 @@ async function change({ control, output }: VerbContext, type: 'session.stop' | '
   output.show(result, text);
 }
 
-function filterOf({ key, group, client, since, stopped }: ListOptions): SessionFilterInput {
+function filterOf({ key, group, client, since, running, stopped }: ListOptions): SessionFilterInput {
   return {
     ...(key !== undefined && { keyId: key }),
     ...(group !== undefined && { groupId: group }),
     ...(client !== undefined && { client }),
     ...(since !== undefined && { sinceMs: since }),
+    ...(running && { running }),
     ...(stopped && { stopped }),
   };
 }

@@ -27,7 +27,7 @@ export function presetFrom(config: Config, of: { name: string; organisation: str
       credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),
     })),
     aliases: config.aliases,
-    groups: config.groups,
+    groups: config.groups.map(({ cassette: _, ...group }) => group),
     ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
   });
   if (parsed.success) return parsed.data;

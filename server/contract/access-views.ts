@@ -1,6 +1,7 @@
 /** Views of keys, groups, aliases and models, and of how a request is routed. They contain no secrets. */
 
 import type { Capability } from './capability.ts';
+import type { KeyCassette } from './cassette.ts';
 import type { AliasConfig, GroupConfig, Limits } from './config.ts';
 import type { ConversationWire, UpstreamWire } from './conversation-wires.ts';
 import type { ErrorCode } from './errors.ts';
@@ -30,6 +31,8 @@ export interface KeyView {
   capture: boolean;
   /** Requests may ask for faults on purpose. */
   faults: boolean;
+  /** Null: as its group. */
+  cassette: KeyCassette | null;
   /** `key.reveal` can show its secret again. */
   canReveal: boolean;
   /** The last four characters of its secret; null: unknown. */

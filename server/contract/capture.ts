@@ -2,9 +2,9 @@
 
 /**
  * Why a request is captured: its group or key has `capture` on, capture was switched on for some minutes (`capture.start`),
- * or its client sent `x-sluice-capture: on`.
+ * its client sent `x-sluice-capture: on`, or it has a shadow or is one (see `shadow.ts`).
  */
-export const captureCauses = ['group', 'key', 'timed', 'header'] as const;
+export const captureCauses = ['group', 'key', 'timed', 'header', 'shadow'] as const;
 export type CaptureCause = (typeof captureCauses)[number];
 
 /** Why a body is missing or incomplete. */

@@ -30,6 +30,7 @@ const keyChangesSchema = z
     limits: limitsSchema.nullable(),
     capture: z.boolean(),
     faults: z.boolean(),
+    cassette: keySchema.shape.cassette.unwrap().nullable(),
   })
   .partial();
 
@@ -69,6 +70,7 @@ export const commandSchema = z.discriminatedUnion('type', [
     limits: limitsSchema.optional(),
     capture: z.boolean().default(false),
     faults: z.boolean().default(false),
+    cassette: keySchema.shape.cassette,
     /** Keep the secret in the secret store, so that it can be shown again; otherwise it is shown only once. */
     keepSecret: z.boolean().default(true),
     expectedRevision,
@@ -108,6 +110,11 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('group.remove'), id: idSchema, expectedRevision }),
   /** Removes stored answers: of one group, or of all. */
   z.strictObject({ type: z.literal('cache.clear'), group: idSchema.optional() }),
+  /**
+   * Opens cassettes of groups and keys again, so that they start over with the first of equal recordings and see files that have
+   * changed: the one in this folder, or all.
+   */
+  z.strictObject({ type: z.literal('cassette.rewind'), folder: z.string().max(4_096).optional() }),
   /** Adds an alias, or replaces the one with that name. */
   z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
   z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
@@ -179,6 +186,7 @@ export interface CommandResults {
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'cache.clear': ClearedCache;
+  'cassette.rewind': Record<string, never>;
   'alias.put': Committed & { alias: AliasView };
   'alias.remove': Committed;
   'settings.update': Committed;

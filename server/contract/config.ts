@@ -7,9 +7,11 @@
 import { z } from 'zod';
 import { cacheSchema } from './answer-cache.ts';
 import { capabilities } from './capability.ts';
+import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { passesThrough } from './passthrough.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
+import { shadowSchema } from './shadow.ts';
 import { writtenSettingsSchema } from './written-settings.ts';
 
 /** The id of the built-in demo provider, which no configuration contains. */
@@ -160,6 +162,10 @@ export const groupSchema = z.strictObject({
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
   /** Answer equal requests from memory. `null`: never. */
   cache: cacheSchema.nullable().default(null),
+  /** Record its requests, or answer them from recordings. `null`: neither. */
+  cassette: cassetteSchema.nullable().default(null),
+  /** Also send a share of the answered requests to another target, to compare its answers. `null`: none. */
+  shadow: shadowSchema.nullable().default(null),
 });
 
 const keyHash = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits');
@@ -179,6 +185,8 @@ export const keySchema = z.strictObject({
   capture: z.boolean().optional(),
   /** Whether a request may ask for a fault on purpose by sending `x-sluice-fault`. */
   faults: z.boolean().optional(),
+  /** Overrides the group's; `off`: none even if the group has one. */
+  cassette: keyCassetteSchema.optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: keyHash.optional(),
@@ -234,6 +242,10 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
     if (why !== null) issue(['groups', index, 'passthrough'], why);
   });
   const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
+  groups.forEach(({ shadow }, index) => {
+    const why = shadow === null ? null : whyNoShadow(shadow.target, aliases, providerIds);
+    if (why !== null) issue(['groups', index, 'shadow', 'target'], why);
+  });
   const groupIds = new Set(groups.map(({ id }) => id));
   aliases.forEach(({ targets }, index) => {
     for (const { provider } of targets) {
@@ -244,6 +256,15 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
     if (!groupIds.has(group)) issue(['keys', index, 'group'], `there is no group "${group}"`);
     if (!hash && !secret) issue(['keys', index], 'a key needs "hash" or "secret"');
   });
+}
+
+/** Why requests cannot be sent to that shadow target; null if they can. */
+function whyNoShadow(target: string, aliases: readonly AliasConfig[], providerIds: ReadonlySet<string>): string | null {
+  if (aliases.some(({ name }) => name === target)) return null;
+  const slash = target.indexOf('/');
+  if (slash < 1 || slash === target.length - 1) return `there is no alias "${target}": name one, or use provider/model`;
+  const provider = target.slice(0, slash);
+  return providerIds.has(provider) ? null : `there is no provider "${provider}"`;
 }
 
 /** Why a group cannot hand on to that provider what Sluice does not serve itself; null if it can. */

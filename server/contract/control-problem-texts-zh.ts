@@ -41,6 +41,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'secret-not-kept': ({ key }) => `密钥“${key}”只显示过一次，没有保存。请更换密钥。`,
   'secret-lost': ({ key }) => `机密存储中没有密钥“${key}”。请更换密钥。`,
   'no-grace': ({ key }) => `密钥“${key}”由引用指定，新旧密钥无法并存。请选择立即更换。`,
+  'cassette-unusable': ({ reason }) => `无法使用此磁带：${reason}`,
   'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
@@ -54,6 +55,10 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
   'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
+  'fault-rule-wrong': ({ rule, fault, field, reason }) =>
+    `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
+  'fault-rule-unmet': ({ rule, fault, other, instead }) =>
+    `第 ${rule} 条规则的“${fault}”永远不会出现：第 ${other} 条规则让所有请求都遇到“${instead}”。`,
   'locked-against-adding': ({ part, by, contact }) => `不能添加${named(part)}：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>
     `不能这样更改${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,

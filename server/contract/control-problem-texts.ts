@@ -41,6 +41,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `The secret of key "${key}" is missing from the secret store. Rotate the key for a new one.`,
   'no-grace': ({ key }) =>
     `The secret of key "${key}" is set by a reference, so it cannot work beside a new one. Rotate it without a grace period.`,
+  'cassette-unusable': ({ reason }) => reason,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'sign-out-not-stored': ({ reason }) =>
     `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out again when the data folder can be written.`,
@@ -56,6 +57,9 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'client-file-not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. Nothing was changed.`,
   'client-file-outside-home': ({ path }) =>
     `${path} lies outside your home folder. Sluice does not write there: follow the steps instead.`,
+  'fault-rule-wrong': ({ rule, reason }) => `Rule ${rule}: ${reason}`,
+  'fault-rule-unmet': ({ rule, fault, other, instead }) =>
+    `Rule ${rule}: "${fault}" is never met, since rule ${other} lets every request meet "${instead}" instead.`,
   'locked-against-adding': ({ part, by, contact }) =>
     `No ${part} can be added: that is set by ${by}.${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>

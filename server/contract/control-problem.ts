@@ -26,6 +26,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'secret-not-kept': { key: string };
   'secret-lost': { key: string };
   'no-grace': { key: string };
+  /** `reason`: names file and field, in English. */
+  'cassette-unusable': { reason: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
   /** About a client's configuration file, as in `~/.codex/config.toml`. */
@@ -37,6 +39,10 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'client-file-unreadable': { path: string; reason: string };
   'client-file-not-written': { path: string; reason: string };
   'client-file-outside-home': { path: string };
+  /** `rule`: its number, from 1. `field` is null if it is not about one. `reason` is English. */
+  'fault-rule-wrong': { rule: number; fault: string; field: string | null; reason: string };
+  /** Every request meets `instead`, the fault of the rule with the number `other`. */
+  'fault-rule-unmet': { rule: number; fault: string; other: number; instead: string };
   /** By a team preset. `part`: the kind of entry, in English. */
   'locked-against-adding': { part: string; by: string; contact: string | null };
   'locked-against-changing': { name: string; part: string; by: string; contact: string | null };

@@ -29,6 +29,8 @@ export const errorKinds = {
   method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
   model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
   replay_miss: { status: 404, type: invalid, code: 'replay_miss', retryable: false },
+  /** Its folder or a file in it cannot be used. */
+  cassette_unusable: { status: 503, type: 'server_error', code: 'cassette_unusable', retryable: false },
   model_missing: { status: 400, type: invalid, code: null },
   upgrade_required: { status: 426, type: invalid, code: 'upgrade_required', retryable: false },
   malformed_http: { status: 400, type: invalid, code: null },
@@ -45,6 +47,8 @@ export const errorKinds = {
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
   /** The user has stopped it: see `session.stop`. */
   session_stopped: { status: 400, type: invalid, code: 'session_stopped', retryable: false },
+  /** See `settings.sessionBudget`. */
+  session_budget_spent: { status: 400, type: invalid, code: 'session_budget_spent', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
   passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },

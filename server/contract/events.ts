@@ -8,6 +8,7 @@ import type { RequestRecord, RequestStarted } from './ledger.ts';
 import type { LimitMeter, LimitReached } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
 import type { RefusalView, RequestView } from './request-views.ts';
+import type { SessionBudgetReached } from './session-budget.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
 
 /** The configuration with its running state. */
@@ -33,6 +34,9 @@ export type ControlEvent =
   | { type: 'provider-changed'; provider: ProviderView }
   /** Once in each period of the budget. */
   | { type: 'limit-reached'; notice: LimitReached }
+  | { type: 'session-budget-reached'; notice: SessionBudgetReached }
+  /** A new version of Sluice is downloaded; the desktop alone looks for one. */
+  | { type: 'update-ready'; version: string }
   /** By id, for those that have limits. At most once a second. */
   | {
       type: 'limit-use';

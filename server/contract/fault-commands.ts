@@ -12,7 +12,7 @@ export const startFaultsSchema = z
     type: z.literal('faults.start'),
     ...commandScope,
     profile: z.enum(faultProfileNames).optional(),
-    /** Such as `cut;after=5;share=0.1;model=gpt-*`; of those that apply to a request, the first one counts. */
+    /** Such as `cut;after=5;share=0.1;model=gpt-*`. A request meets the faults of all that apply, as far as they can be combined. */
     rules: z.array(z.string().min(1).max(300)).min(1).max(50).optional(),
     minutes: z.number().int().min(1).max(maxFaultMinutes).default(10),
     /** The same seed makes the same choices again; absent: a random one. */

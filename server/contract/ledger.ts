@@ -2,6 +2,7 @@
 import type { Operation } from './capability.ts';
 import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
+import type { ShadowedRequest } from './shadow.ts';
 
 /** How reliable a usage is. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
@@ -80,10 +81,24 @@ export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 
 export interface RequestSession {
   /** As in `SessionView`. */
   id: string;
+  /** As `x-sluice-session` named it. Null if nothing did, and in records that were read again: the session has it. */
+  name: string | null;
   /** Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null: unknown. */
   thread: string | null;
   /** The request ends with something that a person said, or with results of tools; null: neither. */
   step: 'prompt' | 'tools' | null;
+  /** The results of tools with which the request ends. */
+  tools: readonly ToolResult[];
+}
+
+/** The result of one call of a tool. What it says is in the request's capture, if there is one. */
+export interface ToolResult {
+  /** Null: the request does not say. */
+  name: string | null;
+  /** Length of the result as it stands in the request. */
+  bytes: number;
+  /** The client says so, which only Anthropic's, Gemini's and Converse's requests can. */
+  hasFailed: boolean;
 }
 
 /** The part of a record that is known once a request is admitted. */
@@ -101,6 +116,11 @@ export interface RequestStarted {
   stream: boolean;
   /** Null if it belongs to none. */
   session: RequestSession | null;
+  /**
+   * The request that this one repeats at its group's shadow target; null: it is a client's own. A shadow counts for no key, and
+   * in usage by key or group as `shadow:` and the group's id.
+   */
+  shadowOf: ShadowedRequest | null;
 }
 
 /** What a request has reserved of its key's or group's limits. Counted as its usage if the process is killed meanwhile. */
@@ -146,10 +166,26 @@ export interface RequestRecord extends RequestStarted {
   /** What the response cache did; null if it had nothing to do with the request. */
   cached: CacheNote | null;
   /**
-   * The fault on purpose that the client met, such as `stall`; null if none. Its outcome says nothing about a provider, and
-   * is not counted as an error.
+   * The faults on purpose that the client met, such as `stall` or `late-head, stall`; null if none. Its outcome says nothing
+   * about a provider, and is not counted as an error.
    */
   fault: string | null;
+  /** What a cassette did: it answered instead of a provider, or the answer was recorded; null: neither. */
+  cassette: CassetteNote | null;
+  /** Of a shadow: whether it says the same as the request that it repeats; null if that could not be compared. */
+  sameAnswer: boolean | null;
+}
+
+export const cassetteNotes = ['replayed', 'recorded'] as const;
+export type CassetteNote = (typeof cassetteNotes)[number];
+
+/** The name under which shadows of a group are counted in usage by key and by group. Ids contain no colon. */
+export const shadowAccount = (groupId: string | null): string => `${shadowPrefix}${groupId ?? ''}`;
+const shadowPrefix = 'shadow:';
+
+/** The group of such a name; null for the id of a key or group. */
+export function groupOfShadows(name: string): string | null {
+  return name.startsWith(shadowPrefix) ? name.slice(shadowPrefix.length) : null;
 }
 
 /**

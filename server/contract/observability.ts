@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';
+import { webhookEvents } from './webhook-events.ts';
 
 const reference = /^(?:env|file):.+$/s;
 
@@ -56,9 +57,6 @@ export const telemetrySchema = z.strictObject({
   metrics: z.boolean().default(true),
 });
 export type TelemetrySettings = z.infer<typeof telemetrySchema>;
-
-export const webhookEvents = ['budget', 'provider-down', 'provider-up'] as const;
-export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** Chats' addresses let whoever knows them post, by a long random part. */
 const secretPartLength = 20;

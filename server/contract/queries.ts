@@ -3,10 +3,12 @@ import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { CacheView } from './answer-cache.ts';
 import { operations } from './capability.ts';
+import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
+import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
@@ -24,6 +26,7 @@ import type {
 } from './request-views.ts';
 import { sessionId } from './session-commands.ts';
 import type { SessionInFull, SessionView } from './session-views.ts';
+import type { ShadowReport } from './shadow.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -67,7 +70,9 @@ export const sessionFilterSchema = z.strictObject({
   client: z.string().optional(),
   /** Unix milliseconds: with a request since then. */
   sinceMs: moment.optional(),
-  /** Whose requests are refused. */
+  /** With a request that has not ended. */
+  running: z.literal(true).optional(),
+  /** Whose requests are refused: stopped, or over their budget. */
   stopped: z.literal(true).optional(),
 });
 
@@ -109,6 +114,8 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** The response caches of the groups that have one. */
   z.strictObject({ type: z.literal('caches') }),
+  /** The cassettes of groups and keys. */
+  z.strictObject({ type: z.literal('cassettes') }),
   z.strictObject({ type: z.literal('aliases') }),
   /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
@@ -147,6 +154,14 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
+  /** What shadow requests tell of their targets. Reads the newest 100,000 shadows. */
+  z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
+  /** What a dataset of captured conversations would have. Reads all requests of the filter. */
+  z.strictObject({
+    type: z.literal('dataset'),
+    filter: requestFilterSchema.prefault({}),
+    answer: z.enum(datasetAnswers).default('own'),
+  }),
   /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
@@ -220,6 +235,7 @@ export interface QueryResults {
   groups: GroupView[];
   'group-preview': GroupPreviewView;
   caches: CacheView[];
+  cassettes: CassetteView[];
   aliases: AliasView[];
   models: ModelView[];
   prices: PriceListView;
@@ -233,6 +249,8 @@ export interface QueryResults {
   /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
   sessions: { sessions: SessionView[]; next: number | null };
   session: SessionInFull;
+  shadows: ShadowReport;
+  dataset: DatasetCount;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

@@ -50,6 +50,8 @@ export interface RequestInFull {
   /** Null if nothing is kept: then `captureAbsence` says why. */
   capture: CapturedExchange<CapturedBody> | null;
   captureAbsence: CaptureAbsence | null;
+  /** The request that repeats it at its group's shadow target; null if there is none. */
+  shadow: RequestView | null;
 }
 
 export interface UsageView extends UsageTotals {

@@ -1,5 +1,5 @@
 /** Views of sessions: the requests of one conversation or of one run of an agent, in the order in which they came. */
-import type { RequestOutcome } from './ledger.ts';
+import type { RequestOutcome, ToolResult } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {
@@ -22,6 +22,8 @@ export interface SessionSums {
 export interface SessionView extends SessionSums {
   /** `ses_` and 16 hexadecimal digits, made of the key's id and the client's own name of the session. */
   id: string;
+  /** As `x-sluice-session` named it; null if nothing did. */
+  name: string | null;
   keyId: string | null;
   groupId: string | null;
   /** As in `RequestRecord`. */
@@ -31,8 +33,12 @@ export interface SessionView extends SessionSums {
   lastAt: number;
   running: number;
   turns: number;
-  /** Unix milliseconds; null: its requests are served. */
+  /** When a person stopped it, in Unix milliseconds; null: nobody has. */
   stoppedAt: number | null;
+  /** Its requests are refused because it has used up its budget. */
+  isOverBudget: boolean;
+  /** US dollars of known cost since its first request, or since it was last resumed. */
+  budgetUsedUsd: number;
   /** False if the session has more requests than are read; sums are of the newest. */
   isComplete: boolean;
 }
@@ -79,6 +85,8 @@ export interface SessionRequest extends SessionRequestFacts {
   thread: number;
   /** It carries results of tools rather than something that a person said; null: unknown. */
   isToolResult: boolean | null;
+  /** The results that it carries: of calls that the answer before has made. */
+  tools: readonly ToolResult[];
   /** The model that answered the request before in the same thread; null: the same one. */
   modelBefore: string | null;
   cacheLoss: CacheLoss | null;
@@ -94,6 +102,8 @@ export interface SessionTurn extends SessionSums {
   startedAt: number;
   /** Of the last request; null while one runs. */
   endedAt: number | null;
+  /** Input tokens of the last request of the main conversation: how large its context has become. Null: unknown. */
+  contextTokens: number | null;
 }
 
 export interface SessionInFull {

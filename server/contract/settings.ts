@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { milliseconds } from './policy.ts';
+import { sessionBudgetSchema } from './session-budget.ts';
 
 export const settingsSchema = z.strictObject({
   port: z.number().int().min(0).max(65_535).default(4810),
@@ -64,6 +65,8 @@ export const settingsSchema = z.strictObject({
    * `all`: also those that continue a conversation, which costs some 20 µs of CPU for each request. `off`: none.
    */
   sessions: z.enum(['off', 'named', 'all']).default('named'),
+  /** What each session may cost. */
+  sessionBudget: sessionBudgetSchema.prefault({}),
   /** How long the owner of a video or a stored response is remembered after its last use. */
   jobs: z.strictObject({ retentionDays: z.number().int().positive().default(30) }).prefault({}),
   /** Storage of responses that Sluice produces by translation, so that no provider stores them. */

@@ -48,7 +48,11 @@ const presetShape = z.strictObject({
     .max(100)
     .default([]),
   aliases: z.array(aliasSchema).max(1000).default([]),
-  groups: z.array(groupSchema).max(100).default([]),
+  /** Without cassettes, which are folders of one machine. */
+  groups: z
+    .array(groupSchema.omit({ cassette: true }))
+    .max(100)
+    .default([]),
   settings: writtenSettingsSchema.optional(),
   /**
    * The parts of the preset that nobody may change: `groups` (all its groups; no group can be added), `groups/default`

@@ -3,7 +3,6 @@ import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../contract/access-views.ts';
 import type { CacheView } from '../contract/answer-cache.ts';
 import { capabilities } from '../contract/capability.ts';
-import type { CapturedAttempt, CapturedExchange } from '../contract/capture.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -16,10 +15,11 @@ import {
   type QueryType,
   querySchema,
 } from '../contract/queries.ts';
-import type { CapturedBody } from '../contract/request-views.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
 import type { NetworkView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
+import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -28,6 +28,7 @@ import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ChangeContext } from './change.ts';
+import type { CassetteControl } from './check-cassette.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { explainWires } from './explain-wires.ts';
@@ -39,8 +40,10 @@ import { previewTeamPreset } from './preview-team-preset.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 import type { TeamPresets } from './team-presets.ts';
+import { countDataset } from './view-dataset.ts';
 import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
 import { viewPrices } from './view-prices.ts';
+import { viewRequest } from './view-request.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
@@ -53,6 +56,8 @@ export interface QueryPorts {
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
   cache: Pick<AnswerCache, 'view'>;
+  cassettes: Pick<CassetteControl, 'view'>;
+  skippedShadows(): ShadowReport['skipped'];
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
@@ -85,6 +90,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     groups: () => views.groups(),
     'group-preview': ({ group }) => previewGroup(ports, group),
     caches: () => viewCaches(ports),
+    cassettes: () => ports.cassettes.view(),
     aliases: () => views.aliases(),
     models: (query) => viewModels(whoAsks(ports, query), ports),
     prices: () => viewAllPrices(ports),
@@ -93,8 +99,11 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
-    sessions: ({ filter, limit, before }) => ledger.listSessions(defined({ ...filter, limit, before })),
-    session: ({ id }) => viewSession(ledger, id),
+    sessions: ({ filter, limit, before }) =>
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports) })),
+    session: ({ id }) => viewSession(ports, id),
+    shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
+    dataset: ({ filter, answer }) => countDataset(ledger, defined(filter), answer),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -203,35 +212,21 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
   return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
 }
 
-async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResults['request']> {
-  const request = await ledger.getRequest(id);
-  if (!request) throw controlError('not_found', { code: 'no-request', id });
-  const { capture, absence } = await ledger.readCapture(request);
-  return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
+async function viewShadows(
+  { ledger, skippedShadows }: Pick<QueryPorts, 'ledger' | 'skippedShadows'>,
+  question: ShadowsQuestion,
+): Promise<ShadowReport> {
+  const { groupId } = question;
+  const skipped = skippedShadows().filter((each) => groupId === undefined || each.groupId === groupId);
+  return { summaries: await ledger.summarizeShadows(question), skipped };
 }
 
-async function viewSession(ledger: LedgerQueries, id: string): Promise<QueryResults['session']> {
-  const session = await ledger.getSession(id);
+const stopAtUsd = ({ live }: Pick<QueryPorts, 'live'>) => live.snapshot.settings.sessionBudget.stopAtUsd;
+
+async function viewSession(ports: Pick<QueryPorts, 'ledger' | 'live'>, id: string): Promise<QueryResults['session']> {
+  const session = await ports.ledger.getSession(id, stopAtUsd(ports));
   if (!session) throw controlError('not_found', { code: 'no-session', id });
   return session;
-}
-
-function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
-  const view = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<CapturedBody> => ({
-    request: { ...each.request, body: viewBody(each.request.body) },
-    response: { ...each.response, body: viewBody(each.response.body) },
-  });
-  return { ...view({ request, response }), attempts: attempts.map(view) };
-}
-
-function viewBody(bytes: Uint8Array | null): CapturedBody | null {
-  if (!bytes) return null;
-  try {
-    // A truncated body may end within a character, which `stream` permits.
-    return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) };
-  } catch {
-    return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
-  }
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

@@ -16,5 +16,7 @@ export const putAlias: Changer<'alias.put'> = (config, { alias }) => {
 export const removeAlias: Changer<'alias.remove'> = (config, { name }) => {
   const aliases = config.aliases.filter((alias) => alias.name !== name);
   if (aliases.length === config.aliases.length) throw controlError('not_found', { code: 'no-alias', id: name });
-  return { config: { ...config, aliases }, result: ({ revision }) => ({ revision }) };
+  // Groups that sent shadows there send none any more.
+  const groups = config.groups.map((group) => (group.shadow?.target === name ? { ...group, shadow: null } : group));
+  return { config: { ...config, aliases, groups }, result: ({ revision }) => ({ revision }) };
 };

@@ -10,7 +10,7 @@ import { hashKeySecret } from './hash-key-secret.ts';
 const hourMs = 3_600_000;
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
-  const { name, group, enabled, expiresAt, models, limits, capture, faults, keepSecret } = command;
+  const { name, group, enabled, expiresAt, models, limits, capture, faults, cassette, keepSecret } = command;
   requireGroup(config, group);
   const taken = config.keys.map((key) => key.id);
   const id = chooseId(command.id, [name], taken, 'key-');
@@ -24,6 +24,7 @@ export const createKey: Changer<'key.create'> = (config, command, context) => {
     ...(limits && { limits }),
     ...(capture && { capture }),
     ...(faults && { faults }),
+    ...(cassette && { cassette }),
     createdAt: new Date(context.now()).toISOString(),
   };
   return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });

@@ -72,10 +72,16 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
   };
 };
 
-/** A group that used the provider for passthrough then has none; another one is not chosen automatically. */
+/** A group that used the provider for passthrough or shadows then has none; another one is not chosen automatically. */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
   const order = group.order.filter((place) => place.provider !== id);
-  return { ...group, order, ...(group.passthrough === id && { passthrough: null }) };
+  const isShadowed = group.shadow?.target.startsWith(`${id}/`);
+  return {
+    ...group,
+    order,
+    ...(group.passthrough === id && { passthrough: null }),
+    ...(isShadowed && { shadow: null }),
+  };
 }
 
 /** The names of a provider's secrets in Sluice's own store. */

@@ -19,6 +19,7 @@ function merge(settings: Settings, changes: SettingsChanges): object {
     limits: { ...settings.limits, ...changes.limits },
     admission: { ...settings.admission, ...changes.admission },
     ledger: { ...settings.ledger, ...changes.ledger },
+    sessionBudget: { ...settings.sessionBudget, ...changes.sessionBudget },
     capture: { ...settings.capture, ...changes.capture },
     jobs: { ...settings.jobs, ...changes.jobs },
     keptResponses: { ...settings.keptResponses, ...changes.keptResponses },

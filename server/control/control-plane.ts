@@ -2,12 +2,12 @@
 import type { Logger } from 'pino';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { ConfigStore } from '../config/config-store.ts';
-import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
-import type { RefusalView } from '../contract/request-views.ts';
-import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
+import type { SessionBudgetReached } from '../contract/session-budget.ts';
+import type { ShadowReport } from '../contract/shadow.ts';
+import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -22,17 +22,17 @@ import { createSerialQueue } from '../serial-queue.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
+import type { CassetteControl } from './check-cassette.ts';
 import { createConnectClients } from './connect-clients.ts';
-import { createEventHub, type EventListener } from './event-hub.ts';
+import { createControlEvents, recentRefusals } from './control-events.ts';
+import type { EventHub, EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
-import { createHealthTeller } from './health-teller.ts';
-import type { ConfigInForce, LiveConfig } from './live-config.ts';
+import type { LiveConfig } from './live-config.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { storeChange } from './store-change.ts';
 import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
-import { createViews, type EngineState, type Views } from './views.ts';
-import { watchValue } from './watch-value.ts';
+import { createViews, type EngineState } from './views.ts';
 
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
@@ -52,6 +52,7 @@ interface ControlPorts {
   team: TeamPresets;
   health: HealthBook;
   cache: AnswerCache;
+  cassettes: CassetteControl;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
@@ -63,6 +64,7 @@ interface ControlPorts {
   createAdminUrl(): string;
   /** A session's requests are refused from now on, or served again. */
   sessionStopChanged(id: string, isStopped: boolean): void;
+  skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;
@@ -77,6 +79,9 @@ export interface ControlPlane {
   requestFinished(request: RequestRecord): void;
   /** A budget has reached 80 or 100 percent. */
   limitReached(notice: LimitReached): void;
+  /** A session has reached an amount of its budget. */
+  sessionBudgetReached(notice: SessionBudgetReached): void;
+  updateReady(version: string): void;
   /** Applies the team presets in force to the configuration. Rejects with a GatewayError, changing nothing, if one does not fit. */
   followTeam(): Promise<void>;
   /** The event loop was blocked and runs again. */
@@ -86,11 +91,6 @@ export interface ControlPlane {
   readonly captureSwitch: CaptureSwitch;
   readonly faults: FaultSwitch;
 }
-
-/** The number of latest requests in a snapshot. */
-const shownRequests = 100;
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, log } = ports;
@@ -102,7 +102,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const faults = new FaultSwitch(() => statusChanged());
   const switches = { capture: captureSwitch, faults };
   const views = createViews(engineState(ports, switches, () => standstill));
-  const { hub, providerChanged } = createEvents(ports, views);
+  const { hub, providerChanged } = createControlEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
@@ -141,16 +141,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         statusChanged();
       }),
     onEvent: hub.subscribe,
-    requestStarted(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-started', request });
-    },
-    requestFinished(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-finished', request });
-    },
-    limitReached(notice) {
-      log.info(notice, 'a budget is reached');
-      hub.tell({ type: 'limit-reached', notice });
-    },
+    ...createTellers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
@@ -162,44 +153,30 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   };
 }
 
-/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
-function createEvents({ ledger, live, health, log }: ControlPorts, views: Views) {
-  const hub = createEventHub({
-    log,
-    async takeSnapshot() {
-      const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
-      return { type: 'snapshot', requests, ...views.all() };
+type Tellers = Pick<
+  ControlPlane,
+  'requestStarted' | 'requestFinished' | 'limitReached' | 'sessionBudgetReached' | 'updateReady'
+>;
+
+/** What other parts of the program have to tell. */
+function createTellers(hub: EventHub, log: Logger): Tellers {
+  return {
+    requestStarted(request) {
+      if (hub.isHeard) hub.tell({ type: 'request-started', request });
     },
-    whileHeard() {
-      const stops = [
-        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
-          hub.tell({ type: 'ledger-health', ledger: value }),
-        ),
-        watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
-          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
-        ),
-        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
-      ];
-      return () => {
-        teller.stop();
-        for (const stop of stops) stop();
-      };
+    requestFinished(request) {
+      if (hub.isHeard) hub.tell({ type: 'request-finished', request });
     },
-  });
-  const providerChanged = (id: string) => {
-    if (!hub.isHeard) return;
-    // A removed provider was reported with the configuration already.
-    const provider = views.providers().find((each) => each.id === id);
-    if (provider) hub.tell({ type: 'provider-changed', provider });
+    limitReached(notice) {
+      log.info(notice, 'a budget is reached');
+      hub.tell({ type: 'limit-reached', notice });
+    },
+    sessionBudgetReached(notice) {
+      log.info(notice, 'a session has reached an amount of its budget');
+      hub.tell({ type: 'session-budget-reached', notice });
+    },
+    updateReady: (version) => hub.tell({ type: 'update-ready', version }),
   };
-  const teller = createHealthTeller(providerChanged);
-  health.onChange((id, isState) => {
-    if (hub.isHeard) teller.changed(id, isState);
-  });
-  live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
-  });
-  return { hub, providerChanged };
 }
 
 function changeContext({ config, env, ownAddresses, providers }: ControlPorts): ChangeContext {
@@ -246,32 +223,4 @@ function engineState(
       team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),
   };
-}
-
-/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
-function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
-  const isSame = (part: 'keys' | 'groups' | 'aliases') => JSON.stringify(before[part]) === JSON.stringify(after[part]);
-  const keysAreSame = isSame('keys');
-  return {
-    type: 'config-changed',
-    status: all.status,
-    providers: all.providers,
-    ...(!keysAreSame && { keys: all.keys }),
-    // Groups show their number of keys.
-    ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
-    ...(!isSame('aliases') && { aliases: all.aliases }),
-  };
-}
-
-function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
-  return JSON.stringify(health);
-}
-
-function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
-  return refusals.since(Date.now() - hourMs);
-}
-
-/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
-function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
-  return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }

@@ -3,7 +3,7 @@ import type { ControlEvent, EventMessage } from '../contract/events.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
-interface EventHub {
+export interface EventHub {
   readonly isHeard: boolean;
   /** Calls the listener with a snapshot, then with every event. Returns how to unsubscribe. */
   subscribe(listener: EventListener): () => void;

@@ -28,6 +28,7 @@ import { createKey, revokeKey, rotateKey, updateKey, withoutEndedSecrets } from 
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
 import { applyTeamPreset } from './change-team-preset.ts';
+import { type CassetteControl, checkCassette } from './check-cassette.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
@@ -60,6 +61,7 @@ interface ExecutePorts {
   health: Pick<HealthBook, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
+  cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
   createAdminUrl(): string;
@@ -75,6 +77,7 @@ type OtherType =
   | 'capture.start'
   | 'capture.stop'
   | 'cache.clear'
+  | 'cassette.rewind'
   | 'faults.start'
   | 'faults.stop'
   | 'session.stop'
@@ -129,6 +132,10 @@ export function createExecute(ports: ExecutePorts): Execute {
       return { timed: ports.captureSwitch.timed };
     },
     'cache.clear': async ({ group }) => clearCache(ports, group ?? null),
+    'cassette.rewind': async ({ folder }) => {
+      ports.cassettes.rewind(folder ?? null);
+      return {};
+    },
     'faults.start': (command) => startFaults(ports, command),
     'faults.stop': async (scope) => {
       ports.faults.stop(faultScopeOf(scope));
@@ -175,6 +182,7 @@ async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): P
   const change = makeChange(command.type, command, { config: current, context: ports.context });
   // A new version of an imported preset may override the previous one's locks.
   refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
+  await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);

@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { ControlProblem } from '../contract/control-problem.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { FaultScope, FaultSwitch } from '../faults/fault-switch.ts';
+import type { FaultRule } from '../faults/parse-rule.ts';
 import { findById } from './change-list.ts';
 import type { LiveConfig } from './live-config.ts';
 
@@ -43,14 +46,28 @@ export async function startFaults(
   return { faults: faults.timed };
 }
 
-async function parseRules(texts: readonly string[]) {
-  const { FaultTextError, parseRule } = await import('../faults/parse-rule.ts');
-  return texts.map((text, index) => {
+async function parseRules(texts: readonly string[]): Promise<FaultRule[]> {
+  const [{ FaultTextError, parseRule }, { findUnmetRule }] = await Promise.all([
+    import('../faults/parse-rule.ts'),
+    import('../faults/combine-faults.ts'),
+  ]);
+  const rules = texts.map((text, index) => {
     try {
       return parseRule(text);
     } catch (error) {
       if (!(error instanceof FaultTextError)) throw error;
-      throw new GatewayError('invalid_command', `rules.${index}: ${error.message}`, { param: `rules.${index}` });
+      const { field, message: reason } = error;
+      const [fault = ''] = text.split(';');
+      throw refused(index, { code: 'fault-rule-wrong', rule: index + 1, fault, field, reason });
     }
   });
+  const unmet = findUnmetRule(rules);
+  if (unmet) {
+    const [fault, instead] = [rules[unmet.index], rules[unmet.because]].map((rule) => rule?.fault.name ?? '');
+    const [rule, other] = [unmet.index + 1, unmet.because + 1];
+    throw refused(unmet.index, { code: 'fault-rule-unmet', rule, fault: fault ?? '', other, instead: instead ?? '' });
+  }
+  return rules;
 }
+
+const refused = (index: number, problem: ControlProblem) => controlError('invalid_command', problem, `rules.${index}`);

@@ -1,9 +1,9 @@
 import { controlError } from '../contract/control-error.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { SessionStates } from '../ledger/session-states.ts';
 
 /** Where stopped sessions are kept: across restarts, and for the requests to come. */
 export interface SessionStops {
-  ledger: Pick<Ledger, 'setStopped'>;
+  ledger: { readonly sessionStates: Pick<SessionStates, 'setStopped'> };
   /** Takes effect for requests that come from then on. */
   changed(id: string, isStopped: boolean): void;
 }
@@ -14,7 +14,7 @@ export async function setSessionStopped(
   id: string,
   isStopped: boolean,
 ): Promise<Record<string, never>> {
-  const isKnown = await ledger.setStopped(id, isStopped ? Date.now() : null);
+  const isKnown = await ledger.sessionStates.setStopped(id, isStopped ? Date.now() : null);
   if (!isKnown) throw controlError('not_found', { code: 'no-session', id });
   changed(id, isStopped);
   return {};

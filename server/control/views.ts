@@ -146,6 +146,7 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     limitUse: metersOf('key', key, state),
     capture: key.capture ?? false,
     faults: key.faults ?? false,
+    cassette: key.cassette ?? null,
     canReveal: key.secret !== undefined,
     suffix: key.suffix ?? null,
     previousUntil: key.previous?.until ?? null,

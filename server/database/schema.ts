@@ -174,6 +174,32 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX sessions_by_use ON sessions (last_seq);
   CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;
   `,
+  `
+  -- The known cost of all requests that have ended, and what of it was spent before the session was last resumed.
+  ALTER TABLE sessions ADD COLUMN cost_usd REAL NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN resumed_usd REAL NOT NULL DEFAULT 0;
+  UPDATE sessions SET cost_usd = (
+    SELECT coalesce(sum(cost_usd), 0) FROM requests WHERE session = sessions.id AND outcome IS NOT NULL
+  );
+  -- The calls of tools whose results the request carries, as JSON; null: none.
+  ALTER TABLE requests ADD COLUMN tools TEXT;
+  `,
+  `
+  -- What a cassette did: 'replayed' or 'recorded'; null: nothing.
+  ALTER TABLE requests ADD COLUMN cassette TEXT;
+  `,
+  `
+  -- Of a shadow request: the client's request that it repeats, as JSON, and whether both answers say the same.
+  ALTER TABLE requests ADD COLUMN shadow_of TEXT;
+  ALTER TABLE requests ADD COLUMN same_answer INTEGER;
+  -- Only shadows, so that other requests cost nothing here.
+  CREATE INDEX requests_shadows ON requests (shadow_of ->> 'id') WHERE shadow_of IS NOT NULL;
+  CREATE INDEX requests_shadow_rows ON requests (seq) WHERE shadow_of IS NOT NULL;
+  `,
+  `
+  -- As x-sluice-session named it.
+  ALTER TABLE sessions ADD COLUMN name TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -7,7 +7,8 @@ const BEEP_HERTZ = 440;
 const AMPLITUDE = 12_000;
 const FORMAT_PCM = 1;
 
-const beep = createBeep();
+/** Made with the first sound: a start of the demo needs none. */
+let madeBeep: Buffer | undefined;
 
 export function soundSeconds(text: string): number {
   return text.length * BEEP_SECONDS;
@@ -15,7 +16,8 @@ export function soundSeconds(text: string): number {
 
 /** Little-endian samples without a header. */
 export function encodePcm(text: string): Buffer {
-  return Buffer.alloc(text.length * beep.length, beep);
+  madeBeep ??= createBeep();
+  return Buffer.alloc(text.length * madeBeep.length, madeBeep);
 }
 
 /** The text goes into a `LIST`/`INFO` comment, where `readSpokenText` finds it again. */

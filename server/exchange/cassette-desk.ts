@@ -1,5 +1,6 @@
 /** What a request needs of a cassette: a stored answer instead of a provider's, or a recording of what is answered. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CassetteChoice } from '../contract/cassette.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { ResponseTap } from './response-tap.ts';
 import type { Pace, StoredAnswer } from './stored-answer.ts';
@@ -26,8 +27,11 @@ export interface HeardRequest {
 
 /** Records the answer of one request. */
 export interface Recording extends ResponseTap {
-  /** `usage` is null if it is unknown. Writes in the background, and never throws. */
-  end(how: 'complete' | 'cut' | 'client-left', usage: Usage | null): void;
+  /**
+   * `usage` is null if it is unknown. Returns whether there is something to record, which is written in the background. Never
+   * throws.
+   */
+  end(how: 'complete' | 'cut' | 'client-left', usage: Usage | null): boolean;
 }
 
 export type Taken =
@@ -42,4 +46,23 @@ export interface CassetteDesk {
   take(request: HeardRequest): Promise<Taken>;
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
+}
+
+/** The cassettes of a gateway. */
+export interface CassetteDesks {
+  /** Takes all requests, whatever the configuration says of their keys; null: it decides. */
+  readonly ofRun: CassetteDesk | null;
+  /**
+   * Null if its folder cannot be used and it should only record: then the request goes on unrecorded. Otherwise rejects with a
+   * GatewayError `cassette_unusable`.
+   */
+  open(choice: CassetteChoice): Promise<CassetteDesk | null>;
+}
+
+/** Null if requests of the key are neither recorded nor replayed, which costs no promise. */
+export function deskFor(
+  { ofRun, open }: CassetteDesks,
+  { cassette }: { cassette: CassetteChoice | null },
+): CassetteDesk | Promise<CassetteDesk | null> | null {
+  return ofRun ?? (cassette === null ? null : open(cassette));
 }

@@ -84,7 +84,7 @@ export class ClientResponse {
   get summary(): ResponseSummary {
     const { response, faulted } = this.#options;
     return {
-      outcome: faulted?.hasCut ? 'stream-broken' : this.#outcome,
+      outcome: faulted?.breaksOff ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,

@@ -9,11 +9,13 @@ import type {
   AttemptCause,
   AttemptRecord,
   CacheNote,
+  CassetteNote,
   RequestOutcome,
   RequestRecord,
   RequestStarted,
 } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
+import type { ShadowedRequest } from '../contract/shadow.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Labelled } from '../loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
@@ -111,8 +113,10 @@ export class RequestTrace implements Labelled {
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
-  /** The fault on purpose that the client met; null if none. */
+  /** The names of the faults on purpose that the client met, in a list; null if none. */
   fault: string | null = null;
+  /** What a cassette did; null: nothing. */
+  cassette: CassetteNote | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -120,6 +124,8 @@ export class RequestTrace implements Labelled {
   stream = false;
   /** Null before the request is planned. */
   session: SessionMark | null = null;
+  /** The request that this one repeats, and the group whose shadow it is; null: it is a client's own. */
+  shadow: { of: ShadowedRequest; groupId: string } | null = null;
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
@@ -161,13 +167,14 @@ export class RequestTrace implements Labelled {
       id: this.id,
       startedAt: this.startedAt,
       keyId: this.key?.id ?? null,
-      groupId: this.key?.groupId ?? null,
+      groupId: this.key?.groupId ?? this.shadow?.groupId ?? null,
       route: this.path,
       method: this.#method,
       capability: this.route?.wire.operation ?? null,
       modelAsked: this.#notedModel(this.model),
       stream: this.stream,
       session: this.session?.session ?? null,
+      shadowOf: this.shadow?.of ?? null,
     };
   }
 
@@ -247,6 +254,8 @@ export class RequestTrace implements Labelled {
       captured: this.captured,
       cached: this.cached,
       fault: this.fault,
+      cassette: this.cassette,
+      sameAnswer: null,
     };
   }
 

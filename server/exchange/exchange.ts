@@ -10,7 +10,6 @@ import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
@@ -18,7 +17,8 @@ import type { AttemptsPorts } from './attempts-options.ts';
 import { type CacheVisit, visitCache } from './cache/cache-visit.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
-import type { CassetteDesk, Recording } from './cassette-desk.ts';
+import type { CassetteDesk, CassetteDesks } from './cassette-desk.ts';
+import { CassetteVisit } from './cassette-visit.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { RequestTrace } from './exchange-trace.ts';
@@ -32,10 +32,11 @@ import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
 import { pricedTargets } from './priced-targets.ts';
-import { ReplayedAnswer } from './replayed-answer.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
+import { holdToSession } from './sessions/hold-to-session.ts';
 import type { SessionBook } from './sessions/session-book.ts';
+import type { ChosenRequest, ShadowDesk } from './shadow/shadow-desk.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
 
 export interface ExchangePorts extends AttemptsPorts {
@@ -44,13 +45,14 @@ export interface ExchangePorts extends AttemptsPorts {
   sessions: SessionBook;
   prices: PriceTable;
   cache: AnswerCache;
+  shadows: Pick<ShadowDesk, 'choose'>;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
-  /** Records requests, or answers them instead of providers; null: neither. */
-  cassette: CassetteDesk | null;
+  /** Record requests, or answer them instead of providers. */
+  cassettes: CassetteDesks;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
@@ -60,6 +62,13 @@ interface ExchangeOptions {
   response: ServerResponse;
   snapshot: Snapshot;
   trace: RequestTrace;
+}
+
+/** A whole answer that no provider gave. */
+export interface OwnAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
 }
 
 /** The caller's group and key. */
@@ -76,8 +85,10 @@ export class Exchange {
   faulted: FaultedOutput | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
-  #recording: Recording | null = null;
-  #replayed: ReplayedAnswer | undefined;
+  /** Null if no cassette has anything to do with the request. */
+  #cassette: CassetteVisit | null = null;
+  /** Null if it is not one of its group's requests that are to get a shadow. */
+  #chosen: ChosenRequest | null = null;
   /** Null if the response cache has nothing to do with the request. */
   #visit: CacheVisit | null = null;
   /** The response that comes from the cache. */
@@ -96,7 +107,7 @@ export class Exchange {
 
   clientLeft(): void {
     this.#attempts?.clientLeft();
-    this.#replayed?.clientLeft();
+    this.#cassette?.clientLeft();
     this.#visit?.gone.abort();
     this.#cached?.left();
   }
@@ -112,20 +123,12 @@ export class Exchange {
    */
   async replay(cassette: CassetteDesk, match: RouteMatch, body: RequestBody): Promise<boolean> {
     const { request, response, snapshot } = this.#options;
-    const taken = await cassette.take(await heardRequest({ request, match, body, trace: this.#trace, snapshot }));
-    if (taken.kind === 'recorded') {
-      this.#recording = taken.recording;
-      return false;
-    }
-    const replayed = new ReplayedAnswer(response, this.#trace.id, {
-      tap: this.#capture?.response ?? null,
-      faulted: this.faulted,
-    });
-    this.#replayed = replayed;
-    this.#trace.model = match.model ?? body.fields.model;
-    await replayed.send(taken);
-    this.#trace.response = replayed.summary;
-    return true;
+    const trace = this.#trace;
+    const tap = this.#capture?.response ?? null;
+    const visit = new CassetteVisit({ response, trace, tap, faulted: this.faulted });
+    this.#cassette = visit;
+    trace.model = match.model ?? body.fields.model;
+    return visit.answer(cassette, await heardRequest({ request, match, body, trace, snapshot }));
   }
 
   /** Must precede `plan`. Returns a promise only if the store has to be asked for jobs that the request names. */
@@ -147,7 +150,7 @@ export class Exchange {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
-    this.#holdToSession(match, member.key.id, body);
+    holdToSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
     const planned = this.#planned(match, member, body, fields);
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
@@ -159,27 +162,6 @@ export class Exchange {
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
-  }
-
-  /** Throws GatewayError `session_stopped`. */
-  #holdToSession({ route }: RouteMatch, keyId: string, body: RequestBody): void {
-    const { sessions } = this.#ports;
-    const { request, snapshot } = this.#options;
-    const { method, headers } = request;
-    const { sessions: grouped } = snapshot.settings;
-    if (grouped === 'off' || method !== 'POST') return;
-    const mark = sessions.markFor({
-      requestId: this.#trace.id,
-      startedAt: this.#trace.startedAt,
-      keyId,
-      headers,
-      body,
-      previousResponseId: body.fields.previousResponseId,
-      isByConversation: grouped === 'all',
-      format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
-    });
-    this.#trace.session = mark;
-    sessions.refuseStopped(mark);
   }
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
@@ -197,13 +179,11 @@ export class Exchange {
    * the reason.
    */
   run(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    const tap = this.#recording
-      ? joinTaps([this.#capture?.response ?? null, this.#recording])
-      : this.#capture?.response;
+    if (this.#chosen !== null) this.#chosen.call = call;
+    const captured = this.#capture?.response ?? null;
+    const tap = this.#cassette ? joinTaps([captured, this.#cassette.recording]) : captured;
     const { cache: settings } = call.group;
-    return settings === null
-      ? this.#askProviders(plan, call, tap ?? null)
-      : this.#askCache(settings, plan, call, tap ?? null);
+    return settings === null ? this.#askProviders(plan, call, tap) : this.#askCache(settings, plan, call, tap);
   }
 
   async #askCache(settings: CacheSettings, plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
@@ -256,11 +236,22 @@ export class Exchange {
     const { request, snapshot } = this.#options;
     const { tracer } = this.#ports.observability;
     if (tracer !== null) this.#trace.tracing = tracer.begin(request.headers, this.#trace.startedAt);
-    const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
-    if (cause === null) return;
+    const { shadow } = member.group;
+    if (shadow !== null) this.#chosen = this.#ports.shadows.choose(shadow, { ...this.#options, group: member.group });
+    const cause =
+      this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]) ?? this.#chosen?.captureCause;
+    if (cause == null) return;
     const { maxBytes } = snapshot.settings.capture;
     this.#trace.captured = cause;
     this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
+  }
+
+  /** Sluice has answered by itself; that is recorded, too, since a provider may have been asked for it. */
+  answered({ status, headers, body }: OwnAnswer): void {
+    this.#capture?.answeredBySluice();
+    this.#cassette?.recording?.begin(status, headers);
+    this.#cassette?.recording?.take(body);
+    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status };
   }
 
   /** Null if the request is not captured. */
@@ -271,23 +262,26 @@ export class Exchange {
   /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
     const { prices, capture } = this.#ports;
+    const shadow = this.#chosen?.prepare(body) ?? null;
+    if (shadow === null && this.#trace.captured === 'shadow') {
+      this.#trace.captured = null;
+      this.#capture = null;
+    }
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
+    this.#cassette?.end(accounting.usage);
     const record = this.#trace.record(this.#options.request, accounting);
+    if (this.#trace.session !== null) this.#trace.session.hasEnded = true;
     this.#visit?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
-    this.#recording?.end(this.#howItEnded, accounting.usage);
-    if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
+    const captured = this.#capture?.exchange(this.#trace) ?? null;
+    if (captured) capture(this.#trace.id, captured);
+    shadow?.begin(record, captured);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
     this.#visit = null;
     this.#cached = undefined;
-  }
-
-  get #howItEnded(): 'complete' | 'cut' | 'client-left' {
-    if (this.#trace.response.outcome === 'client-gone') return 'client-left';
-    return this.#options.response.writableEnded ? 'complete' : 'cut';
   }
 
   /** Books the request and the usage of a background job that it created or found finished. */

@@ -140,6 +140,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     modelAsked: model,
     stream: false,
     session: null,
+    shadowOf: null,
     outcome: 'ok',
     status: 200,
     errorCode: null,
@@ -160,5 +161,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
+    sameAnswer: null,
   };
 }

@@ -1,5 +1,5 @@
 /** Objects at the provider that a request names, so that it reaches the account that has them. */
-import { isObject } from '../contract/is-object.ts';
+import { conversationIn } from '../wire/named-session.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestBody } from './request-body.ts';
 import { sourceVideoOf } from './source-video.ts';
@@ -23,7 +23,5 @@ export function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string
 /** The stored conversation that a new response goes on with; null if there is none. */
 export function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
   if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
-  const named = body.field('conversation');
-  const id = isObject(named) ? named.id : named;
-  return typeof id === 'string' ? id : null;
+  return conversationIn(body);
 }

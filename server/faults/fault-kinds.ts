@@ -88,6 +88,14 @@ export type ResponseFault = Exclude<Fault, EarlyFault>;
 const earlyNames = new Set<FaultName>(early);
 export const isEarly = (fault: Fault): fault is EarlyFault => earlyNames.has(fault.name);
 
+/** What a client gets in place of an answer. */
+export type InsteadFault = Exclude<EarlyFault, FaultOf<'late-head'>>;
+export const replacesAnswer = (fault: Fault): fault is InsteadFault => isEarly(fault) && fault.name !== 'late-head';
+
+/** The answer goes no further after them. */
+const endings = new Set<FaultName>(['error-event', 'missing-end', 'stall', 'cut', 'damaged-gzip']);
+export const endsAnswer = ({ name }: Fault): boolean => endings.has(name);
+
 /** Only streams can have them. */
 const ofStreams = new Set<FaultName>(['pace', 'huge-event', 'error-event', 'missing-end', 'duplicate-events']);
 export const needsStream = ({ name }: Fault): boolean => ofStreams.has(name);
@@ -107,7 +115,8 @@ export const faultTexts: Readonly<Record<FaultName, string>> = {
   pace: 'sends a stream at tokens-per-second=N or events-per-second=N',
   stall: 'stops sending after=3 events or bytes=N, and keeps the connection open for seconds=600',
   cut: 'closes the connection after=3 events, bytes=N, or inside=character|tool-call',
-  'malformed-event': 'sends half an event after=3 events; of an answer that is no stream, only the first half',
+  'malformed-event':
+    'sends half of an event ahead of the whole one, after=3 others; of an answer that is no stream, only the first half',
   'huge-event': 'makes the event after=3 others kilobytes=1024 large',
   'error-event': 'ends the stream with an error event after=3 events',
   'missing-end': 'leaves out the end of the stream',

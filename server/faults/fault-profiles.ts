@@ -1,4 +1,4 @@
-/** The built-in lists of rules. Of the rules that apply to a request, the first one counts. */
+/** The built-in lists of rules. */
 import type { FaultProfileName } from '../contract/faults.ts';
 
 interface FaultProfile {

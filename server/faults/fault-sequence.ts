@@ -1,4 +1,5 @@
-/** Which of many requests meet a fault: the same ones each time, for the same rules, seed and order of requests. */
+/** Which of many requests meet which faults: the same ones each time, for the same rules, seed and order of requests. */
+import { combined } from './combine-faults.ts';
 import type { Fault } from './fault-kinds.ts';
 import { needsStream } from './fault-kinds.ts';
 import type { Condition, FaultRule } from './parse-rule.ts';
@@ -24,16 +25,15 @@ export class FaultSequence {
     this.#counts = rules.map(() => 0);
   }
 
-  /** The fault of the first rule that applies; null if none does. Every rule counts the request, if it is about such ones. */
-  next(request: RequestFacts): Fault | null {
-    let chosen: Fault | null = null;
-    this.#rules.forEach((rule, index) => {
-      if (!isAbout(rule, request)) return;
+  /** The faults of the rules that apply, as far as they can be combined. Every rule counts the request, if it is about such ones. */
+  next(request: RequestFacts): readonly Fault[] {
+    const due = this.#rules.filter((rule, index) => {
+      if (!isAbout(rule, request)) return false;
       const count = (this.#counts[index] ?? 0) + 1;
       this.#counts[index] = count;
-      if (chosen === null && isDue(rule.when, count, chance(this.#seed, index, count))) chosen = rule.fault;
+      return isDue(rule.when, count, chance(this.#seed, index, count));
     });
-    return chosen;
+    return combined(due.map(({ fault }) => fault));
   }
 }
 

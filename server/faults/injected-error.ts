@@ -1,6 +1,6 @@
 /** The errors of faults, in the words that OpenAI's API uses; each API's `writeError` puts them into its own. */
 import { type ErrorKind, GatewayError } from '../contract/errors.ts';
-import type { EarlyFault, errorStatuses, FaultOf } from './fault-kinds.ts';
+import type { errorStatuses, FaultOf, InsteadFault } from './fault-kinds.ts';
 
 /** An error that a rule asked for, and that no provider sent. */
 export class InjectedError extends GatewayError {
@@ -16,7 +16,7 @@ export class InjectedError extends GatewayError {
   }
 }
 
-type ErrorFault = Exclude<EarlyFault, FaultOf<'late-head' | 'reset' | 'silence' | 'html'>>;
+type ErrorFault = Exclude<InsteadFault, FaultOf<'reset' | 'silence' | 'html'>>;
 type Status = (typeof errorStatuses)[number];
 type Told = [type: string, code: string | null, message: string];
 

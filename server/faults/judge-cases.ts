@@ -1,37 +1,83 @@
-/** What `sluice faults judge` lets a client program meet, one after the other. */
+/** What `sluice faults judge` lets a client program meet, one after the other, and what it should make of it. */
+import type { RequestView } from '../contract/request-views.ts';
+
+/** `answer`: another request is answered. `error`: none is. `either`: the answer is whole, but the program may reject it. */
+type Expected = 'answer' | 'error' | 'either';
+
 export interface JudgeCase {
   name: string;
   rules: readonly string[];
+  expects: Expected;
+  /** The wait that its first response tells. */
+  toldSeconds?: number;
 }
 
-/** The first one meets nothing: a program that fails there cannot be judged. */
+const once = (name: string, ...rules: string[]): JudgeCase => ({ name, rules, expects: 'answer' });
+const lasting = (name: string, rule: string): JudgeCase => ({ name, rules: [rule], expects: 'error' });
+
+/** A program that fails with this one cannot be judged. */
+export const noFault = once('no fault');
+
 export const judgeCases: readonly JudgeCase[] = [
-  { name: 'no fault', rules: [] },
-  { name: 'rate limit, wait told', rules: ['rate-limit;retry-after=1;first=1'] },
-  { name: 'rate limit, no wait told', rules: ['rate-limit;first=1'] },
-  { name: 'rate limit for good', rules: ['rate-limit'] },
-  { name: 'quota spent', rules: ['quota'] },
-  { name: 'overloaded once', rules: ['overloaded;first=1'] },
-  { name: 'outage once', rules: ['status;code=503;first=1'] },
-  { name: 'outage for good', rules: ['status;code=503'] },
-  { name: 'flapping', rules: ['status;code=503;nth=1', 'reset;nth=2', 'rate-limit;retry-after=1;nth=4'] },
-  { name: 'connection reset once', rules: ['reset;first=1'] },
-  { name: 'silence once', rules: ['silence;seconds=10;first=1'] },
-  { name: 'late first token', rules: ['late-event;ms=5000;first=1'] },
-  { name: 'cut answer once', rules: ['cut;after=3;first=1'] },
-  { name: 'stalled answer once', rules: ['stall;after=3;seconds=10;first=1'] },
-  { name: 'damaged event once', rules: ['malformed-event;after=2;first=1'] },
-  { name: 'missing end once', rules: ['missing-end;first=1'] },
-  { name: 'error in a stream once', rules: ['error-event;after=2;first=1'] },
-  { name: 'HTML page once', rules: ['html;first=1'] },
-  { name: 'context overflow', rules: ['context-overflow'] },
-  { name: 'filtered content', rules: ['filtered'] },
+  { ...once('rate limit, wait told', 'rate-limit;retry-after=1;first=1'), toldSeconds: 1 },
+  once('rate limit, no wait told', 'rate-limit;first=1'),
+  lasting('rate limit for good', 'rate-limit'),
+  lasting('quota spent', 'quota'),
+  once('overloaded once', 'overloaded;first=1'),
+  once('outage once', 'status;code=503;first=1'),
+  lasting('outage for good', 'status;code=503'),
+  once('flapping', 'status;code=503;nth=1', 'reset;nth=2', 'rate-limit;retry-after=1;nth=4'),
+  once('connection reset once', 'reset;first=1'),
+  once('silence once', 'silence;seconds=10;first=1'),
+  once('late first token', 'late-event;ms=5000;first=1'),
+  once('cut answer once', 'cut;after=3;first=1'),
+  once('stalled answer once', 'stall;after=3;seconds=10;first=1'),
+  once('damaged event once', 'malformed-event;after=2;first=1'),
+  once('missing end once', 'missing-end;first=1'),
+  once('error in a stream once', 'error-event;after=2;first=1'),
+  once('HTML page once', 'html;first=1'),
+  lasting('context overflow', 'context-overflow'),
+  { name: 'filtered content', rules: ['filtered'], expects: 'either' },
 ];
 
 /** Faults after which the client still has its answer. */
 const harmless = new Set(['late-head', 'late-event', 'pace', 'huge-event', 'usage', 'wrong-type', 'filtered']);
 
+type Asked = Pick<RequestView, 'outcome' | 'fault' | 'stream'>;
+
 /** Whether the client got a whole answer with that request. */
-export function wasAnswered({ outcome, fault }: { outcome: string | null; fault: string | null }): boolean {
-  return outcome === 'ok' && (fault === null || harmless.has(fault));
+export function wasAnswered({ outcome, fault, stream }: Asked): boolean {
+  if (outcome !== 'ok') return false;
+  // The whole event follows the damaged one.
+  const isHarmless = (name: string) => harmless.has(name) || (stream && name === 'malformed-event');
+  return fault === null || fault.split(', ').every(isHarmless);
+}
+
+export interface JudgedRun {
+  exitCode: number;
+  /** It was killed when its time was over. */
+  wasKilled: boolean;
+  /** It got a whole answer. */
+  answered: boolean;
+  /** From its first answer to its second request; null if it made only one. */
+  pauseMs: number | null;
+}
+
+/**
+ * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error although
+ * another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too early`: it got its
+ * answer, but asked again before the wait that it was told. `hung`: it had to be killed.
+ */
+export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
+
+/** Clocks and programs round waits. */
+const tolerance = 0.9;
+
+export function resultOf({ expects, toldSeconds }: JudgeCase, run: JudgedRun): Result {
+  const { exitCode, wasKilled, answered, pauseMs } = run;
+  if (wasKilled) return 'hung';
+  if (exitCode !== 0) return expects === 'answer' ? 'gave up' : 'ok';
+  if (!answered) return 'not noticed';
+  const isEarly = toldSeconds !== undefined && pauseMs !== null && pauseMs < toldSeconds * 1000 * tolerance;
+  return isEarly ? 'too early' : 'ok';
 }

@@ -1,5 +1,6 @@
 /** Reads faults and rules as they are written in commands, profiles and the header `x-sluice-fault`. */
 import { z } from 'zod';
+import { conflictOf } from './combine-faults.ts';
 import { type Fault, type FaultName, faultNames, faultSchemas } from './fault-kinds.ts';
 
 /** When a rule applies. All given conditions must hold; without any, it applies to every request. */
@@ -24,7 +25,15 @@ export interface FaultRule {
 }
 
 /** The text names no fault, or a parameter is wrong. `message` names the field. */
-export class FaultTextError extends Error {}
+export class FaultTextError extends Error {
+  /** The parameter or condition that is wrong; null if it is not about one. */
+  readonly field: string | null;
+
+  constructor(message: string, field: string | null = null) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** A rule: `cut;after=5;share=0.1;model=gpt-*`. Throws FaultTextError. */
 export function parseRule(text: string): FaultRule {
@@ -37,11 +46,30 @@ export function parseRule(text: string): FaultRule {
   return { fault, when: check(conditionSchema, pairs.filter(isCondition), name) };
 }
 
-/** A fault for one request: `stall;after=40`. Throws FaultTextError, also for conditions. */
+const maxFaults = 10;
+
+/**
+ * The faults that one request asks for: `late-head;ms=500, stall;after=40`. Throws FaultTextError, also for faults that cannot
+ * be combined. Source of the form: a list of RFC 9651, section 3.1, whose items have parameters.
+ */
+export function parseFaults(text: string): Fault[] {
+  const faults = text.split(',', maxFaults + 1).map(parseFault);
+  if (faults.length > maxFaults) throw new FaultTextError(`A request can ask for at most ${maxFaults} faults.`);
+  for (const [index, fault] of faults.entries()) {
+    for (const other of faults.slice(0, index)) {
+      const conflict = conflictOf(other, fault);
+      if (conflict !== null) throw new FaultTextError(conflict);
+    }
+  }
+  return faults;
+}
+
+/** One fault: `stall;after=40`. Throws FaultTextError, also for conditions. */
 export function parseFault(text: string): Fault {
   const { name, pairs } = split(text);
   const condition = pairs.find(([field]) => field in conditionSchema.shape);
-  if (condition) throw new FaultTextError(`"${condition[0]}" belongs to rules: a request for a fault always gets it.`);
+  if (condition)
+    throw new FaultTextError(`"${condition[0]}" belongs to rules: a request for a fault always gets it.`, condition[0]);
   return faultOf(name, pairs);
 }
 
@@ -50,20 +78,21 @@ const maxTextLength = 300;
 function split(text: string): { name: FaultName; pairs: [string, string][] } {
   if (text.length > maxTextLength) throw new FaultTextError(`A fault has at most ${maxTextLength} characters.`);
   const [name = '', ...parts] = text.split(';').map((part) => part.trim());
+  if (name.includes(',')) throw new FaultTextError('A rule has one fault: write a rule for each.');
   if (!isFaultName(name)) {
     throw new FaultTextError(`There is no fault "${name}". There are: ${faultNames.join(', ')}.`);
   }
   const pairs = parts.filter((part) => part !== '').map((part): [string, string] => pairOf(name, part));
   const names = pairs.map(([field]) => field);
   const twice = names.find((field, index) => names.indexOf(field) !== index);
-  if (twice !== undefined) throw new FaultTextError(`"${twice}" of "${name}" is given twice.`);
+  if (twice !== undefined) throw new FaultTextError(`"${twice}" of "${name}" is given twice.`, twice);
   return { name, pairs };
 }
 
 function pairOf(name: string, part: string): [string, string] {
   const equals = part.indexOf('=');
   if (equals < 1 || equals === part.length - 1)
-    throw new FaultTextError(`"${part}" of "${name}" is no parameter: write NAME=VALUE.`);
+    throw new FaultTextError(`"${part}" of "${name}" is no parameter: write NAME=VALUE.`, part);
   return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()];
 }
 
@@ -81,8 +110,11 @@ function check<Value>(schema: z.ZodType<Value>, pairs: readonly [string, string]
   const parsed = schema.safeParse(Object.fromEntries(pairs));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  if (issue?.code === 'unrecognized_keys') throw new FaultTextError(`"${name}" has no "${issue.keys[0] ?? ''}".`);
-  const field = issue?.path[0];
-  const where = field === undefined ? `"${name}"` : `"${String(field)}" of "${name}"`;
-  throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`);
+  if (issue?.code === 'unrecognized_keys') {
+    const [unknown = ''] = issue.keys;
+    throw new FaultTextError(`"${name}" has no "${unknown}".`, unknown);
+  }
+  const field = issue?.path[0]?.toString() ?? null;
+  const where = field === null ? `"${name}"` : `"${field}" of "${name}"`;
+  throw new FaultTextError(`${where} is wrong: ${issue?.message ?? 'it cannot be read'}.`, field);
 }

@@ -76,15 +76,14 @@ export class HeldWhole implements Shape {
   }
 }
 
-/** For an answer that is no stream; null if the fault does nothing to its body. */
+/** What one fault makes of an answer that is no stream; null if it does nothing to its body. */
 export function shapeWhole(fault: ResponseFault): Shape | null {
   switch (fault.name) {
     case 'late-event':
       return new LateBytes(fault);
     case 'stall':
-      return stopIn(fault, { kind: 'stall', seconds: fault.seconds });
     case 'cut':
-      return stopIn(fault, { kind: 'cut' });
+      return stopIn(fault);
     case 'malformed-event':
       return new HeldWhole((whole) => [send(whole.subarray(0, Math.ceil(whole.length / 2)))]);
     case 'usage':
@@ -98,10 +97,15 @@ export function shapeWhole(fault: ResponseFault): Shape | null {
   }
 }
 
-type Stopping = FaultOf<'stall'> | FaultOf<'cut'>;
+export type Stopping = FaultOf<'stall'> | FaultOf<'cut'>;
+
+export function stopOf(fault: Stopping): Step {
+  return fault.name === 'cut' ? { kind: 'cut' } : { kind: 'stall', seconds: fault.seconds };
+}
 
 /** At the given byte; else in the middle, since an answer that is no stream has no events. */
-function stopIn(fault: Stopping, stop: Step): Shape {
+function stopIn(fault: Stopping): Shape {
+  const stop = stopOf(fault);
   if (fault.bytes !== undefined) return new StopAtByte(fault.bytes, stop);
   const isInCharacter = fault.name === 'cut' && fault.inside === 'character';
   return new HeldWhole((whole) => {

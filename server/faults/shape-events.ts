@@ -12,7 +12,7 @@ import {
   tokensIn,
 } from './edit-event.ts';
 import type { FaultOf, ResponseFault } from './fault-kinds.ts';
-import { damagedGzip, LateBytes, StopAtByte } from './shape-bytes.ts';
+import { damagedGzip, type Stopping, stopOf } from './shape-bytes.ts';
 import { insideCharacter, type Shape, type Step, send } from './steps.ts';
 
 interface SeenEvent {
@@ -28,18 +28,22 @@ interface SeenEvent {
 /** What becomes of one event. */
 type EventRule = (event: SeenEvent) => Step[];
 
-/** For a stream; null if the fault does nothing to its body. */
-export function shapeStream(fault: ResponseFault, stream: StreamFormat): Shape | null {
-  if (fault.name === 'late-event') return new LateBytes(fault);
-  if (fault.name === 'stall' && fault.bytes !== undefined) return new StopAtByte(fault.bytes, stopOf(fault));
-  if (fault.name === 'cut' && fault.bytes !== undefined) return new StopAtByte(fault.bytes, stopOf(fault));
+/** What the faults make of a stream's events, one after the other; null if they do nothing to them. */
+export function shapeEvents(faults: readonly ResponseFault[], stream: StreamFormat): Shape | null {
   const watch = stream.watch(1);
-  const rule = ruleOf(fault, watch);
-  return rule && new EventShape(stream.framing, watch, rule);
+  const rules = faults.map((fault) => ruleOf(fault, watch)).filter((rule) => rule !== null);
+  return rules.length === 0 ? null : new EventShape(stream.framing, watch, inTurn(rules));
 }
 
-function stopOf(fault: FaultOf<'stall'> | FaultOf<'cut'>): Step {
-  return fault.name === 'cut' ? { kind: 'cut' } : { kind: 'stall', seconds: fault.seconds };
+/** Each rule gets what the one before it sends. All of them count the events of the provider. */
+function inTurn(rules: readonly EventRule[]): EventRule {
+  return (event) => {
+    let steps: Step[] = [send(event.bytes)];
+    for (const rule of rules) {
+      steps = steps.flatMap((step) => (step.kind === 'send' ? rule({ ...event, bytes: step.bytes }) : [step]));
+    }
+    return steps;
+  };
 }
 
 const defaultAfter = 3;
@@ -49,10 +53,11 @@ function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
     case 'pace':
       return paced(fault);
     case 'stall':
-      return stoppedAfter(fault.after ?? defaultAfter, stopOf(fault));
+      return fault.bytes === undefined ? stoppedAfter(fault) : null;
     case 'cut':
+      if (fault.bytes !== undefined) return null;
       if (fault.inside === 'character') return cutInCharacter;
-      return fault.inside === 'tool-call' ? cutInCall() : stoppedAfter(fault.after ?? defaultAfter, stopOf(fault));
+      return fault.inside === 'tool-call' ? cutInCall() : stoppedAfter(fault);
     case 'malformed-event':
       return ({ bytes, number }) => (number === fault.after + 1 ? [send(halfOf(bytes)), send(bytes)] : [send(bytes)]);
     case 'huge-event':
@@ -81,10 +86,11 @@ const openBracket = 0x5b;
 /** The first element of an array brings its bracket along, which cannot stand there twice. */
 const twice = (bytes: Buffer): Step[] => [send(bytes), ...(bytes[0] === openBracket ? [] : [send(bytes)])];
 
-const stoppedAfter =
-  (after: number, stop: Step): EventRule =>
-  ({ bytes, number }) =>
-    number > after ? [stop] : [send(bytes)];
+const stoppedAfter = (fault: Stopping): EventRule => {
+  const { after = defaultAfter } = fault;
+  const stop = stopOf(fault);
+  return ({ bytes, number }) => (number > after ? [stop] : [send(bytes)]);
+};
 
 /** A stream with fewer events ends with the error, too. */
 const errorAfter =

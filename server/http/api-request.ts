@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
+import { deskFor } from '../exchange/cassette-desk.ts';
 import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
 import { Exchange, type ExchangePorts, type Member } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
@@ -123,23 +124,24 @@ class ApiRequest {
     this.#trace.take(match);
     if (match.route.session) throw onlyOverWebSocket(match.label);
     const { group, key } = this.#admitKey();
-    if (match.passed && !this.#ports.cassette?.replaysOnly)
+    const opened = deskFor(this.#ports.cassettes, key);
+    const cassette = opened instanceof Promise ? await opened : opened;
+    if (match.passed && !cassette?.replaysOnly)
       checkPassthrough({ passed: match.passed, route: match.route, group, key });
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
-    if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     checkQuery(query, match.route);
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;
-    const received = this.#receive(match, held);
+    const received = this.#receive(match, held, cassette !== null);
     const sent = received instanceof Promise ? await received : received;
     this.#exchange.capture?.received(sent);
-    const { keptResponses, cassette } = this.#ports;
-    if (cassette) {
-      this.#noteBody(sent, held);
-      if (await this.#exchange.replay(cassette, match, sent)) return;
-    }
+    this.#noteBody(sent, held);
+    const { keptResponses, faults } = this.#ports;
+    if (faults.concerns(this.#request.headers) && (await this.#meetFaults(match, { group, key }, sent))) return;
+    if (cassette && (await this.#exchange.replay(cassette, match, sent))) return;
+    if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     const answering = keptAnswer(keptResponses, { match, groupId: group.id, query });
     const kept = answering instanceof Promise ? await answering : answering;
     if (kept) return this.#tell(kept);
@@ -147,9 +149,6 @@ class ApiRequest {
     const previous = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
     const before = previous instanceof Promise ? await previous : previous;
     const body = before ? await this.#continued(before, sent, held) : sent;
-    this.#noteBody(body, held);
-    if (this.#ports.faults.concerns(this.#request.headers) && (await this.#meetFault(match, { group, key }, body)))
-      return;
     const finding = this.#exchange.findJobs(match, { group, key }, body);
     if (finding) await finding;
     const plan = this.#exchange.plan(match, { group, key }, body);
@@ -180,15 +179,14 @@ class ApiRequest {
     const { api, path } = this.#located;
     this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
     const asked = { format, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
-    sendModels(this.#response, { ...this.#admitKey(), ...asked });
-    this.#answered();
+    this.#exchange.answered(sendModels(this.#response, { ...this.#admitKey(), ...asked }));
   }
 
   async #tellUsage(method: string): Promise<void> {
     this.#trace.path = `${this.#located.api.base}${this.#located.path}`;
     const { id: requestId, startedAt: nowMs } = this.#trace;
-    await sendOwnUsage(this.#ports, this.#response, { ...this.#admitKey(), method, requestId, nowMs });
-    this.#answered();
+    const asked = { ...this.#admitKey(), method, requestId, nowMs };
+    this.#exchange.answered(await sendOwnUsage(this.#ports, this.#response, asked));
   }
 
   async #listVideos(group: CompiledGroup, query: string): Promise<void> {
@@ -197,8 +195,7 @@ class ApiRequest {
   }
 
   #tell(answer: object): void {
-    sendJson(this.#response, answer, this.#trace.id);
-    this.#answered();
+    this.#exchange.answered(sendJson(this.#response, answer, this.#trace.id));
   }
 
   #admitKey(): Member {
@@ -210,7 +207,7 @@ class ApiRequest {
     return { group, key };
   }
 
-  #receive(match: RouteMatch, account: HeldBytes): RequestBody | Promise<RequestBody> {
+  #receive(match: RouteMatch, account: HeldBytes, isHeld: boolean): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
     const { capture } = this.#exchange;
@@ -223,7 +220,7 @@ class ApiRequest {
       trace: this.#trace,
       exchange: this.#exchange,
       capture,
-      isHeld: this.#ports.cassette !== null,
+      isHeld,
     };
     return receiveBody(this.#request, this.#response, options);
   }
@@ -231,18 +228,19 @@ class ApiRequest {
   async #continued(before: KeptResponse, sent: RequestBody, held: HeldBytes): Promise<RequestBody> {
     const body = await continueFrom(before, sent);
     held.add(body.size - sent.size);
+    this.#noteBody(body, held);
     return body;
   }
 
   /** Whether the request was answered by a fault on purpose. */
-  async #meetFault(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
-    const { chooseFault, meetFault } = await import('./meet-fault.ts');
+  async #meetFaults(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
+    const { chooseFaults, meetFaults } = await import('./meet-faults.ts');
     this.#trace.model = match.model ?? body.fields.model;
     const { api } = this.#located;
     const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };
-    const fault = chooseFault(this.#ports.faults, call);
-    if (!fault) return false;
-    const met = await meetFault(fault, call);
+    const faults = chooseFaults(this.#ports.faults, call);
+    if (faults.length === 0) return false;
+    const met = await meetFaults(faults, call);
     if (this.#clientGone) throw new ClientGone();
     if (met === 'answered') return true;
     this.#exchange.faulted = met;
@@ -254,11 +252,6 @@ class ApiRequest {
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
-  }
-
-  #answered(): void {
-    this.#exchange.capture?.answeredBySluice();
-    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status: this.#response.statusCode };
   }
 
   #refuse(thrown: unknown): void {

@@ -10,11 +10,9 @@ import express, {
 } from 'express';
 import { GatewayError } from '../contract/errors.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
-import { exportFilterOf } from '../control/export-filter.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
-import type { RequestFilter } from '../ledger/queries.ts';
 import type { Observability } from '../observability/observability.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
@@ -25,7 +23,11 @@ interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
   /** The ledger as text, in chunks. */
-  exportRequests(format: ExportFormat, filter: RequestFilter): AsyncIterable<string>;
+  /** Throws a GatewayError for parameters that are no filter. */
+  exportRequests(
+    format: ExportFormat | 'dataset',
+    parameters: Readonly<Record<string, unknown>>,
+  ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
 }
 
@@ -70,6 +72,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
+  router.get('/dataset.jsonl', sendExport(ports, 'dataset', 'application/jsonl; charset=utf-8'));
   router.use(explainBodyError);
   return { router, metrics: sendMetrics(ports), close: streams.close };
 }
@@ -120,11 +123,12 @@ function jsonBody(request: Request): unknown {
   return request.body;
 }
 
-function sendExport(ports: ControlRoutePorts, format: ExportFormat, contentType: string): RequestHandler {
+function sendExport(ports: ControlRoutePorts, format: ExportFormat | 'dataset', contentType: string): RequestHandler {
   return async (request: Request, response: Response) => {
-    const filter = exportFilterOf(request.query);
-    response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="requests.${format}"` });
-    await pipeline(Readable.from(ports.exportRequests(format, filter)), response).catch((error: unknown) => {
+    const pieces = ports.exportRequests(format, request.query);
+    const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
+    response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="${name}"` });
+    await pipeline(Readable.from(pieces), response).catch((error: unknown) => {
       // The client has disconnected.
       if (!response.destroyed) throw error;
     });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import type { OwnAnswer } from '../exchange/exchange.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { ModelsFormat } from '../wire/api.ts';
@@ -18,11 +19,11 @@ interface ModelsRequest {
 }
 
 /** Answers from the compiled group, so that it lists exactly the models that may be used. */
-export function sendModels(response: ServerResponse, request: ModelsRequest): void {
+export function sendModels(response: ServerResponse, request: ModelsRequest): OwnAnswer {
   const { group, key, format, model, method, path, requestId } = request;
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${path}. Allowed: GET.`);
   }
   const body = model ? format.writeOne(retrieveModel(group, key, model)) : format.writeList(listModels(group, key));
-  sendJson(response, body, requestId);
+  return sendJson(response, body, requestId);
 }

@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
+import type { OwnAnswer } from '../exchange/exchange.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { periodOf } from '../limits/period.ts';
@@ -28,7 +29,7 @@ export async function sendOwnUsage(
   ports: OwnUsagePorts,
   response: ServerResponse,
   { key, group, method, requestId, nowMs }: OwnUsageRequest,
-): Promise<void> {
+): Promise<OwnAnswer> {
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
   }
@@ -36,7 +37,7 @@ export async function sendOwnUsage(
   const limits = parties.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
   const [today, month] = await Promise.all([used(ports, key.id, 'day', nowMs), used(ports, key.id, 'month', nowMs)]);
   response.setHeader('cache-control', 'no-store');
-  sendJson(
+  return sendJson(
     response,
     { object: 'usage', key: key.id, name: key.name, group: group.id, limits, today, month },
     requestId,

@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import type { OwnAnswer } from '../exchange/exchange.ts';
 
-/** Sends a 200 with JSON. */
-export function sendJson(response: ServerResponse, value: unknown, requestId: string): void {
+/** Sends a 200 with JSON. Returns what was sent. */
+export function sendJson(response: ServerResponse, value: unknown, requestId: string): OwnAnswer {
   const body = Buffer.from(JSON.stringify(value));
-  response
-    .writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': body.length,
-      'x-request-id': requestId,
-      'x-sluice-request-id': requestId,
-    })
-    .end(body);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-request-id': requestId,
+    'x-sluice-request-id': requestId,
+  };
+  response.writeHead(200, headers).end(body);
+  return { status: 200, headers, body };
 }

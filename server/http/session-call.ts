@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import { deskFor } from '../exchange/cassette-desk.ts';
 import { checkModelName } from '../exchange/check-model-name.ts';
 import { clientHeaders } from '../exchange/client-headers.ts';
 import { ClientResponse } from '../exchange/client-response.ts';
@@ -24,7 +25,7 @@ import { secretsOf } from '../exchange/redact-credential.ts';
 import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
 import type { NowOrLater } from '../now-or-later.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
-import type { Snapshot } from '../routing/snapshot.ts';
+import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';
 import type { SessionFormat } from '../wire/session-format.ts';
 import { framingOf } from '../wire/sse-framing.ts';
@@ -99,6 +100,7 @@ export class SessionCall {
     checkSource(headers, this.#snapshot.settings);
     checkHops(headers);
     const session = this.#find();
+    await this.#refuseReplay(session.member.key);
     const place = this.#ports.admission.enter(session.member.key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
     const planned = this.#plan(session, await this.#findCall(session));
@@ -106,6 +108,12 @@ export class SessionCall {
     if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
     if (opened.kind === 'unanswered') this.#tell(session.match, opened.failureResponse);
     else await this.#carry(session, opened);
+  }
+
+  /** A cassette has no sessions; if it alone may answer, no provider is asked for one. */
+  async #refuseReplay(key: CompiledKey): Promise<void> {
+    const desk = await deskFor(this.#ports.cassettes, key);
+    if (desk?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
   }
 
   #find(): FoundSession {

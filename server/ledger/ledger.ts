@@ -5,7 +5,6 @@
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 import type { CapturedExchange } from '../contract/capture.ts';
-import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type {
   ClientUseView,
@@ -16,6 +15,7 @@ import type {
   UsageView,
 } from '../contract/request-views.ts';
 import type { SessionInFull } from '../contract/session-views.ts';
+import type { ShadowSummary } from '../contract/shadow.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -37,9 +37,12 @@ import type { NameDimension } from './request-names.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
-import { type SessionFilter, type SessionPage, setStopped, stoppedSessions } from './sessions.ts';
+import { createSessionStates, type SessionStates } from './session-states.ts';
+import type { SessionFilter, SessionPage } from './sessions.ts';
+import type { ShadowsQuestion } from './shadow-sums.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
+import { unreadable } from './unreadable.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
@@ -59,10 +62,7 @@ export interface Ledger extends LedgerQueries {
   finished(row: RequestRecord, books?: BookedJob): void;
   /** Records that a request which was recorded without a session belongs to one, in memory. */
   joined(joined: JoinedRequest): void;
-  /** Refuses a session's requests, or serves them again. False if there is no such session. */
-  setStopped(sessionId: string, stoppedAt: number | null): NowOrLater<boolean>;
-  /** Empty while the file cannot be read. */
-  stoppedSessions(): string[];
+  readonly sessionStates: SessionStates;
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
@@ -111,16 +111,15 @@ class SqliteLedger implements Ledger {
   readonly history: UsageHistory;
   readonly budgets: BudgetSums;
   readonly refusals: Refusals;
+  readonly sessionStates: SessionStates;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
-  readonly #database: Database;
   #replaced: Replaced | null = null;
   #budgetsAreLost = false;
 
   constructor(options: LedgerOptions) {
     const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
     this.#log = log;
-    this.#database = database;
     this.#settings = settings;
     this.#now = now;
     this.#days = createUsageDays(database);
@@ -134,6 +133,7 @@ class SqliteLedger implements Ledger {
     const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
     this.refusals = createRefusals({ database, log, flushMs });
     this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
+    this.sessionStates = createSessionStates(database, () => this.flush());
     if (database.notice) this.#noteReplaced(database.notice);
     database.onReplaced((replaced) => this.#noteReplaced(replaced));
     this.flush();
@@ -151,17 +151,6 @@ class SqliteLedger implements Ledger {
     this.#waiting.add(books ? { ...row, books } : row);
 
   readonly joined = (joined: JoinedRequest): void => this.#waiting.join(joined);
-
-  setStopped(sessionId: string, stoppedAt: number | null): boolean {
-    this.flush();
-    try {
-      return setStopped(this.#database, sessionId, stoppedAt);
-    } catch (error) {
-      throw isTemporary(error) ? unreadable(error) : error;
-    }
-  }
-
-  stoppedSessions = (): string[] => stoppedSessions(this.#database);
 
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void {
     this.#waiting.addCapture({ id, capturedAt: this.#now(), exchange });
@@ -222,8 +211,16 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.listSessions(filter));
   }
 
-  getSession(id: string): Promise<SessionInFull | null> {
-    return this.#read((queries) => queries.getSession(id));
+  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null> {
+    return this.#read((queries) => queries.getSession(id, stopAtUsd));
+  }
+
+  getShadow(requestId: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getShadow(requestId));
+  }
+
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]> {
+    return this.#read((queries) => queries.summarizeShadows(question));
   }
 
   getRequest(id: string): Promise<RequestView | null> {
@@ -289,12 +286,4 @@ class SqliteLedger implements Ledger {
     this.refusals.close();
     this.budgets.close();
   }
-}
-
-function unreadable(error: unknown): GatewayError {
-  return new GatewayError(
-    'storage_unavailable',
-    `The ledger cannot be read at present (${messageOf(error)}). Requests are still served, and Sluice keeps retrying.`,
-    { cause: error },
-  );
 }

@@ -61,10 +61,15 @@ function cellsSql(namesSql: string): string {
     WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY step, name`;
 }
 
+/** As `shadowAccount`. */
+function accountSql(column: 'key_id' | 'group_id'): string {
+  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
+}
+
 const nameColumns: Record<UsageDimension, string> = {
   day: "''",
-  key: "coalesce(key_id, '')",
-  group: "coalesce(group_id, '')",
+  key: accountSql('key_id'),
+  group: accountSql('group_id'),
   model: "coalesce(model_served, model_asked, '')",
   provider: "coalesce(provider, '')",
 };
@@ -130,7 +135,7 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
   const { by = 'day', names } = question;
   const select = database.prepare(
     `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
-     WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
+     WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
   );
   const { sinceMs, untilMs, stepMs } = question;
   const offsetMs = offsetMsOf(question);

@@ -14,6 +14,7 @@ import type {
   UsageView,
 } from '../contract/request-views.ts';
 import type { SessionInFull } from '../contract/session-views.ts';
+import type { ShadowSummary } from '../contract/shadow.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { readCapture } from './capture-rows.ts';
@@ -23,6 +24,8 @@ import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage } from './sessions.ts';
+import type { ShadowsQuestion } from './shadow-sums.ts';
+import { shadowOf, summarizeShadows } from './shadows.ts';
 import { createTextIndex } from './text-index.ts';
 import { findUnpriced, type UnpricedUse } from './unpriced.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
@@ -70,8 +73,12 @@ export interface LedgerQueries {
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;
   listSessions(filter: SessionFilter): Promise<SessionPage>;
-  /** Null if there is no such session. */
-  getSession(id: string): Promise<SessionInFull | null>;
+  /** Null if there is no such session. `stopAtUsd`: the budget of each session. */
+  getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
+  /** The shadow of a request; null if it has none. */
+  getShadow(requestId: string): Promise<RequestView | null>;
+  /** Of the newest 100,000 shadows; most requests first. */
+  summarizeShadows(question: ShadowsQuestion): Promise<ShadowSummary[]>;
 }
 
 const rowsPerBatch = 4_000;
@@ -85,7 +92,9 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
       return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
     },
     listSessions: (filter) => listSessions(database, filter),
-    getSession: (id) => getSession(database, id),
+    getSession: (id, stopAtUsd = null) => getSession(database, id, stopAtUsd),
+    getShadow: async (requestId) => shadowOf(database, requestId),
+    summarizeShadows: (question) => summarizeShadows(database, question),
     getRequest: (id) => getRequest(database, id),
     countRequests: async (filter) => countRequests(database, await select(database, index, filter)),
     listNames: async (dimension) => recordedNames(database, dimension),
@@ -144,7 +153,8 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
   const select = database.prepare(
     `SELECT client, key_id, max(started_at) AS last_used_at FROM requests
-     WHERE seq >= ? AND seq < ? AND client IS NOT NULL GROUP BY client, key_id`,
+     WHERE seq >= ? AND seq < ? AND client IS NOT NULL AND shadow_of IS NULL
+     GROUP BY client, key_id`,
   );
   const found = new Map<string, ClientUseView>();
   for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {

@@ -2,29 +2,33 @@
 
 import { operations } from '../contract/capability.ts';
 import { captureCauses } from '../contract/capture.ts';
-import type {
-  AttemptRecord,
-  CacheNote,
-  RequestOutcome,
-  RequestRecord,
-  RequestSession,
-  RequestStarted,
-  Reserved,
-  Usage,
-  UsageCertainty,
+import {
+  type AttemptRecord,
+  type CacheNote,
+  cassetteNotes,
+  type RequestOutcome,
+  type RequestRecord,
+  type RequestSession,
+  type RequestStarted,
+  type Reserved,
+  type ToolResult,
+  type Usage,
+  type UsageCertainty,
 } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
+import type { ShadowedRequest } from '../contract/shadow.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row, SqlValue } from '../database/database.ts';
 
 /** In the order of `startedValues`. */
 export const startedColumns =
-  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step';
+  'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step, ' +
+  'shadow_of, tools';
 /** In the order of `finishedValues`. */
 export const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses, captured, cached, fault';
+  'first_content_ms, longest_gap_ms, losses, captured, cached, fault, cassette, same_answer';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -73,6 +77,8 @@ export function startedValues(row: RequestStarted): SqlValue[] {
     row.session?.id ?? null,
     row.session?.thread ?? null,
     row.session?.step ?? null,
+    row.shadowOf === null ? null : JSON.stringify(row.shadowOf),
+    row.session && row.session.tools.length > 0 ? JSON.stringify(row.session.tools) : null,
   ];
 }
 
@@ -110,6 +116,8 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.captured ?? 0,
     row.cached === null ? null : JSON.stringify(row.cached),
     row.fault,
+    row.cassette,
+    row.sameAnswer === null ? null : Number(row.sameAnswer),
   ];
 }
 
@@ -155,9 +163,9 @@ function plainAttempt(row: Row): AttemptRecord[] {
 
 function sessionOf(row: Row): RequestSession | null {
   const id = text(row.session);
-  return id === null
-    ? null
-    : { id, thread: text(row.thread), step: sessionSteps.find((step) => step === row.step) ?? null };
+  if (id === null) return null;
+  const step = sessionSteps.find((each) => each === row.step) ?? null;
+  return { id, name: null, thread: text(row.thread), step, tools: json<ToolResult[]>(row.tools, []) };
 }
 
 const sessionSteps = ['prompt', 'tools'] as const;
@@ -181,6 +189,7 @@ export function toLedgerRow(row: Row): RequestView {
     modelAsked: text(row.model_asked),
     stream: row.stream === 1,
     session: sessionOf(row),
+    shadowOf: json<ShadowedRequest | null>(row.shadow_of, null),
     outcome: text(row.outcome) as RequestOutcome | null,
     status: number(row.status),
     errorCode: text(row.error_code),
@@ -203,5 +212,7 @@ export function toLedgerRow(row: Row): RequestView {
     captured: captureCauses.find((cause) => cause === row.captured) ?? null,
     cached: json<CacheNote | null>(row.cached, null),
     fault: text(row.fault),
+    cassette: cassetteNotes.find((note) => note === row.cassette) ?? null,
+    sameAnswer: row.same_answer === null ? null : row.same_answer === 1,
   };
 }

@@ -1,5 +1,5 @@
 import { captureCauses } from '../contract/capture.ts';
-import type { RequestOutcome, RequestSession, Usage } from '../contract/ledger.ts';
+import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
@@ -11,13 +11,14 @@ export interface ReadRequest extends SessionRequestFacts {
   isUnpriced: boolean;
   thread: string | null;
   step: RequestSession['step'];
+  tools: readonly ToolResult[];
   isCaptured: boolean;
 }
 
 /** A single attempt that went well is not stored: see `rows.ts`. */
 export const requestColumns =
   'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
-  'client_retries, usage, cost_usd, thread, step, captured, ' +
+  'client_retries, usage, cost_usd, thread, step, tools, captured, ' +
   'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
 
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
@@ -44,6 +45,7 @@ export function readRequest(row: Row): ReadRequest {
     isUnpriced: hasEnded && costUsd === null && provider !== null && outcome !== 'error',
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
+    tools: json<ToolResult[]>(row.tools, []),
     isCaptured: captureCauses.some((cause) => cause === row.captured),
   };
 }

@@ -6,8 +6,11 @@ import { seekSeq } from './seek.ts';
 
 interface Use {
   row: BegunRow | EndedRow;
+  name: string | null;
   client: string | null;
   lastSeq: number;
+  /** Of the requests that have ended. */
+  costUsd: number;
 }
 
 /** The sessions of one batch: each is written once. */
@@ -16,13 +19,16 @@ export class SessionUses {
 
   add(seq: number, row: BegunRow | EndedRow): void {
     if (row.session === null) return;
-    const { id } = row.session;
+    const { id, name } = row.session;
     const client = 'client' in row ? row.client : null;
+    const costUsd = ('costUsd' in row && row.costUsd) || 0;
     const before = this.#uses.get(id);
-    if (!before) this.#uses.set(id, { row, client, lastSeq: seq });
+    if (!before) this.#uses.set(id, { row, name, client, lastSeq: seq, costUsd });
     else {
+      before.name = name ?? before.name;
       before.client = client ?? before.client;
       before.lastSeq = Math.max(before.lastSeq, seq);
+      before.costUsd += costUsd;
     }
   }
 
@@ -34,19 +40,22 @@ export class SessionUses {
 /** Returns a function to be called within the transaction that writes the requests. */
 export function prepareSessionsWriter(database: Database): (uses: SessionUses) => void {
   const upsert = database.prepare(
-    `INSERT INTO sessions (id, key_id, group_id, client, last_seq) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO sessions (id, name, key_id, group_id, client, last_seq, cost_usd) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET
-       client = coalesce(excluded.client, client), last_seq = max(last_seq, excluded.last_seq)`,
+       name = coalesce(excluded.name, name), client = coalesce(excluded.client, client), last_seq = max(last_seq, excluded.last_seq),
+       cost_usd = cost_usd + excluded.cost_usd`,
   );
   return (uses) => {
-    for (const [id, { row, client, lastSeq }] of uses.entries())
-      upsert.run(id, row.keyId, row.groupId, client, lastSeq);
+    for (const [id, { row, name, client, lastSeq, costUsd }] of uses.entries())
+      upsert.run(id, name, row.keyId, row.groupId, client, lastSeq, costUsd);
   };
 }
 
-/** A request that was recorded without its session. */
+/** A request that was begun without its session. */
 export interface JoinedRequest {
   requestId: string;
+  /** It has ended without it, so that no other row adds its cost. */
+  hasEnded: boolean;
   /** Unix milliseconds. */
   startedAt: number;
   session: RequestSession;
@@ -59,10 +68,20 @@ const nearMs = 5_000;
 export function prepareJoiner(database: Database): (joined: JoinedRequest) => boolean {
   const find = database.prepare('SELECT seq, session FROM requests WHERE seq >= ? AND seq < ? AND id = ?');
   const join = database.prepare('UPDATE requests SET session = ?, thread = ?, step = ? WHERE seq = ?');
-  return ({ requestId, startedAt, session }) => {
+  const addCost = database.prepare(
+    `INSERT INTO sessions (id, key_id, group_id, client, last_seq, cost_usd)
+     SELECT session, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE seq = ?
+     ON CONFLICT DO UPDATE SET cost_usd = cost_usd + excluded.cost_usd`,
+  );
+  return ({ requestId, startedAt, session, hasEnded }) => {
     const row = find.get(seekSeq(database, startedAt - nearMs), seekSeq(database, startedAt + nearMs), requestId);
     if (!row) return false;
-    if (row.session === null) join.run(session.id, session.thread, session.step, Number(row.seq));
+    if (row.session !== null) return true;
+    const seq = Number(row.seq);
+    database.transaction(() => {
+      join.run(session.id, session.thread, session.step, seq);
+      if (hasEnded) addCost.run(seq);
+    });
     return true;
   };
 }

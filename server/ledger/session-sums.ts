@@ -93,6 +93,10 @@ function cachedAfter({ usage }: ReadRequest): number {
 /** `views`: of the same requests. */
 export function turnsOf(requests: readonly ReadRequest[], views: readonly SessionRequest[]): SessionTurn[] {
   const byTurn = Map.groupBy(requests, (_, index) => views[index]?.turn ?? 1);
+  const contexts = new Map<number, number>();
+  for (const { turn, thread, inputTokens } of views) {
+    if (thread === 0 && inputTokens !== null) contexts.set(turn, inputTokens);
+  }
   return [...byTurn].map(([turn, own]) => {
     const ends = own.map(({ startedAt, outcome, totalMs }) => (outcome === null ? null : startedAt + (totalMs ?? 0)));
     const known = ends.filter((end) => end !== null);
@@ -100,6 +104,7 @@ export function turnsOf(requests: readonly ReadRequest[], views: readonly Sessio
       turn,
       startedAt: own[0]?.startedAt ?? 0,
       endedAt: known.length < ends.length ? null : Math.round(Math.max(...known)),
+      contextTokens: contexts.get(turn) ?? null,
       ...sumsOf(own),
     };
   });

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { SessionInFull, SessionView } from '../contract/session-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
-import { isTemporary } from '../database/failures.ts';
 import { seekSeq } from './seek.ts';
 import { type ReadRequest, readRequest, requestColumns } from './session-request.ts';
+import { budgetUsed } from './session-states.ts';
 import { requestsOf, sumsOf, turnsOf } from './session-sums.ts';
 import { placesOf } from './session-turns.ts';
 
@@ -16,7 +16,12 @@ export interface SessionConditions {
   client?: string;
   /** Unix milliseconds: with a request since then. */
   sinceMs?: number;
+  /** With a request that has not ended. */
+  running?: true;
+  /** Whose requests are refused. */
   stopped?: true;
+  /** The budget of each session in US dollars; null or absent: none. */
+  stopAtUsd?: number | null;
 }
 
 export interface SessionFilter extends SessionConditions {
@@ -37,55 +42,49 @@ const rowsPerPiece = 1_000;
 export const mostRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
-  const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER } = filter;
+  const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
   const limit = Math.min(Math.max(wanted, 1), 200);
   const { sql, values } = conditionsOf(database, filter);
   const rows = database
     .prepare(`SELECT * FROM sessions WHERE last_seq < ?${sql} ORDER BY last_seq DESC LIMIT ?`)
     .all(before, ...values, limit);
   const sessions: SessionView[] = [];
-  for (const row of rows) sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? '')));
+  for (const row of rows) sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? ''), stopAtUsd));
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
 }
 
 function conditionsOf(
   database: Database,
-  { keyId, groupId, client, sinceMs, stopped }: SessionConditions,
+  { keyId, groupId, client, sinceMs, running, stopped, stopAtUsd }: SessionConditions,
 ): { sql: string; values: SqlValue[] } {
-  const conditions: [string, SqlValue | undefined][] = [
-    ['key_id = ?', keyId],
-    ['group_id = ?', groupId],
-    ['client = ?', client],
-    ['last_seq >= ?', sinceMs === undefined ? undefined : seekSeq(database, sinceMs)],
-  ];
-  const given = conditions.filter((condition): condition is [string, SqlValue] => condition[1] !== undefined);
-  const sql = given.map(([each]) => ` AND ${each}`).join('');
-  return { sql: stopped ? `${sql} AND stopped_at IS NOT NULL` : sql, values: given.map(([, value]) => value) };
+  const given: [condition: string, ...values: SqlValue[]][] = [];
+  if (keyId !== undefined) given.push(['key_id = ?', keyId]);
+  if (groupId !== undefined) given.push(['group_id = ?', groupId]);
+  if (client !== undefined) given.push(['client = ?', client]);
+  if (sinceMs !== undefined) given.push(['last_seq >= ?', seekSeq(database, sinceMs)]);
+  if (running) given.push([`id IN (${runningSessions})`]);
+  if (stopped) given.push([`(stopped_at IS NOT NULL OR ${budgetUsed} >= ?)`, stopAtUsd ?? Number.MAX_VALUE]);
+  return {
+    sql: given.map(([condition]) => ` AND ${condition}`).join(''),
+    values: given.flatMap(([, ...values]) => values),
+  };
 }
 
+/** The conditions of its index, which holds nothing else. */
+const runningSessions =
+  'SELECT session FROM requests INDEXED BY requests_running WHERE outcome IS NULL AND session IS NOT NULL';
+
 /** Null if there is no such session. */
-export async function getSession(database: Database, id: string): Promise<SessionInFull | null> {
+export async function getSession(
+  database: Database,
+  id: string,
+  stopAtUsd: number | null,
+): Promise<SessionInFull | null> {
   const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
   if (!row) return null;
   const read = await readRequests(database, id);
   const requests = requestsOf(read.requests);
-  return { session: viewOf(row, read), turns: turnsOf(read.requests, requests), requests };
-}
-
-/** Sets or ends the stop of a session. False if there is no such session. */
-export function setStopped(database: Database, id: string, stoppedAt: number | null): boolean {
-  return database.prepare('UPDATE sessions SET stopped_at = ? WHERE id = ?').run(stoppedAt, id).changes > 0;
-}
-
-/** Empty while the file cannot be read. */
-export function stoppedSessions(database: Database): string[] {
-  try {
-    const rows = database.prepare('SELECT id FROM sessions WHERE stopped_at IS NOT NULL').all();
-    return rows.map((row) => text(row.id) ?? '');
-  } catch (error) {
-    if (isTemporary(error)) return [];
-    throw error;
-  }
+  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
 }
 
 export interface SessionRead {
@@ -111,11 +110,13 @@ async function readRequests(database: Database, id: string): Promise<SessionRead
 }
 
 /** Of a row of the table `sessions`. */
-export function viewOf(row: Row, { requests, isComplete }: SessionRead): SessionView {
+export function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUsd: number | null): SessionView {
   const places = placesOf(requests);
   const last = requests.at(-1);
+  const budgetUsedUsd = (number(row.cost_usd) ?? 0) - (number(row.resumed_usd) ?? 0);
   return {
     id: text(row.id) ?? '',
+    name: text(row.name),
     keyId: text(row.key_id),
     groupId: text(row.group_id),
     client: text(row.client),
@@ -124,6 +125,8 @@ export function viewOf(row: Row, { requests, isComplete }: SessionRead): Session
     running: requests.filter(({ outcome }) => outcome === null).length,
     turns: places.at(-1)?.turn ?? 0,
     stoppedAt: number(row.stopped_at),
+    isOverBudget: stopAtUsd !== null && budgetUsedUsd >= stopAtUsd,
+    budgetUsedUsd,
     isComplete,
     ...sumsOf(requests),
   };

@@ -5,7 +5,7 @@
  * A request is counted once, for the model and provider that answered. Usage and cost of each attempt are counted for the
  * model and provider that it asked.
  */
-import type { AttemptRecord, RequestRecord, UsageDimension } from '../contract/ledger.ts';
+import { type AttemptRecord, type RequestRecord, shadowAccount, type UsageDimension } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { noSums, type Sums, sumColumns, sumValues } from './sums.ts';
 
@@ -36,6 +36,7 @@ type Countable = Pick<
   | 'costUsd'
   | 'attempts'
   | 'fault'
+  | 'shadowOf'
 >;
 
 /** A client's disconnect is not an error, nor is a fault that was switched on. */
@@ -98,8 +99,9 @@ export class UsageSums {
       this.#quarters.set(quarter, cells);
     }
     addTo(cellOf(cells, 'day', quarter, ''), row);
-    addTo(cellOf(cells, 'key', quarter, row.keyId), row);
-    addTo(cellOf(cells, 'group', quarter, row.groupId), row);
+    const account = row.shadowOf === null ? null : shadowAccount(row.groupId);
+    addTo(cellOf(cells, 'key', quarter, account ?? row.keyId), row);
+    addTo(cellOf(cells, 'group', quarter, account ?? row.groupId), row);
     const model = cellOf(cells, 'model', quarter, row.modelServed ?? row.modelAsked);
     const provider = cellOf(cells, 'provider', quarter, row.provider);
     if (row.attempts.length > 1) {

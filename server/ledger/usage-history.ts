@@ -99,5 +99,6 @@ function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', pla
 function sinceSql(column: 'key_id' | 'group_id'): string {
   return `SELECT started_at, coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0) AS tokens
     FROM requests
-    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (provider IS NOT NULL OR outcome IS NULL)`;
+    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (provider IS NOT NULL OR outcome IS NULL)
+      AND shadow_of IS NULL`;
 }

@@ -2,6 +2,7 @@
  * Rows in memory until they are written, in batches and within 100 ms. Failed writes are retried; if they keep failing, the
  * oldest rows are dropped and counted.
  */
+import { shadowAccount } from '../contract/ledger.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
@@ -160,7 +161,8 @@ export function spentIn(
 ): Spent {
   const spent = { usd: 0, tokens: 0, unpriced: 0 };
   for (const row of rows) {
-    const owner = scope === 'key' ? row.keyId : row.groupId;
+    const own = scope === 'key' ? row.keyId : row.groupId;
+    const owner = row.shadowOf === null ? own : shadowAccount(row.groupId);
     if (!isFinished(row) || owner !== id || row.startedAt < range.startMs || row.startedAt >= range.endMs) continue;
     spent.usd += row.costUsd ?? 0;
     spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);

@@ -142,10 +142,12 @@ function prepareKeyUsesWriter(database: Database) {
 function markInterrupted(database: Database, addSums: (sums: UsageSums) => void, names: NamesWriter): number {
   const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE outcome IS NULL RETURNING *");
   const left = mark.all().map(toLedgerRow);
+  const addCost = database.prepare('UPDATE sessions SET cost_usd = cost_usd + ? WHERE id = ?');
   const sums = new UsageSums();
   names.startBatch();
   for (const row of left) {
     sums.add({ ...row, outcome: 'interrupted' });
+    if (row.session !== null && row.costUsd !== null) addCost.run(row.costUsd, row.session.id);
     names.add(row.seq, { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 });
   }
   addSums(sums);

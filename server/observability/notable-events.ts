@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlEvent } from '../contract/events.ts';
 import type { LimitReached } from '../contract/limits.ts';
-import type { WebhookEvent } from '../contract/observability.ts';
 import { blockOf } from '../contract/provider-block.ts';
 import { isDown } from '../contract/provider-down.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
+import type { SessionBudgetReached } from '../contract/session-budget.ts';
+import type { WebhookEvent } from '../contract/webhook-events.ts';
 
 /** The body of a webhook. Contains names from the configuration and codes; never secrets, nor what providers answered. */
 export interface NotableEvent {
@@ -35,6 +36,8 @@ export function createNotableEvents(tell: (event: NotableEvent) => void): (event
   };
   return (event) => {
     if (event.type === 'limit-reached') say(budgetEvent(event.notice));
+    else if (event.type === 'session-budget-reached') say(sessionBudgetEvent(event.notice));
+    else if (event.type === 'update-ready') say(newVersionEvent(event.version));
     else if (event.type === 'provider-changed') look(event.provider);
     else if (event.type === 'snapshot' || event.type === 'config-changed') {
       const { providers } = event;
@@ -54,6 +57,19 @@ function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: Limit
     text: `The ${scope} ${name} has used ${percent} % of its budget of ${total} per ${per}.`,
     data: { scope, id, name, unit, per, amount, percent, used, resetsAt: toIso(resetsAt) },
   };
+}
+
+function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedUsd }: SessionBudgetReached): Told {
+  const stopped = amount === 'stop' ? ' and was stopped' : '';
+  return {
+    type: 'session-budget',
+    text: `The session ${sessionId} of ${client?.split(' ', 1)[0] ?? 'an unknown client'} has cost $${usedUsd.toFixed(2)}${stopped}.`,
+    data: { session: sessionId, key: keyId, client, isStopped: amount === 'stop', amount: amountUsd, used: usedUsd },
+  };
+}
+
+function newVersionEvent(version: string): Told {
+  return { type: 'new-version', text: `Sluice ${version} is ready to be installed.`, data: { version } };
 }
 
 function downEvent(provider: ProviderView): Told {

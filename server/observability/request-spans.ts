@@ -70,6 +70,7 @@ class RequestSpans implements RequestTracing {
     span.setAttributes({
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': this.#ports.providerName(record.provider),
+      ...withoutNulls(sessionAttributes(request)),
       ...attemptAttributes(record),
     });
     if (record.failure !== null && record.failure !== 'client-gone') {
@@ -87,6 +88,7 @@ function requestAttributes(request: RequestRecord): Attributes {
     'http.response.status_code': request.status,
     'error.type': request.outcome === 'ok' ? null : (request.errorCode ?? request.outcome),
     'sluice.request.id': request.id,
+    ...sessionAttributes(request),
     'sluice.group': request.groupId,
     'sluice.key': request.keyId,
     'sluice.outcome': request.outcome,
@@ -94,6 +96,12 @@ function requestAttributes(request: RequestRecord): Attributes {
     'sluice.attempts': request.attempts.length,
     'sluice.queue_ms': request.queueMs,
   });
+}
+
+/** A digest, as in `SessionView`. The conventions have `gen_ai.conversation.id`; Langfuse and Phoenix group by `session.id`. */
+function sessionAttributes({ session }: RequestRecord): Record<string, string | null> {
+  const id = session?.id ?? null;
+  return { 'session.id': id, 'gen_ai.conversation.id': id };
 }
 
 function attemptAttributes(record: AttemptRecord): Attributes {

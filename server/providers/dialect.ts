@@ -78,6 +78,8 @@ export interface HostedModel {
   readonly wire: string;
   /** The name of the wire on which it makes embeddings; null if it makes none. */
   readonly embeddingsWire: string | null;
+  /** The name of the wire on which it makes images, unless `wire` is Gemini's, which has them, too; null if it makes none. */
+  readonly imagesWire: 'bedrock-images' | null;
   /** Whether `envelope` takes the route on which the maker's API counts tokens. */
   readonly countsTokens: boolean;
   envelope(request: EnvelopedRequest): Envelope;

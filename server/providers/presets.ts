@@ -26,6 +26,7 @@ export const presets: readonly Preset[] = [
     hint: 'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
     serves: ['chat', 'responses'],
   }),
+  // Source: openrouter.ai/docs, "Responses" (`beta.responses` is its former name), 2026-11-23.
   service({
     id: 'openrouter',
     name: 'OpenRouter',
@@ -75,6 +76,7 @@ export const presets: readonly Preset[] = [
     environment: ['DEEPSEEK_API_KEY'],
     keyPage: 'https://platform.deepseek.com/api_keys',
   }),
+  // Source: docs.x.ai, "Comparison with Chat Completions API", which calls chat deprecated, 2026-11-23.
   service({
     id: 'xai',
     name: 'xAI',
@@ -91,6 +93,7 @@ export const presets: readonly Preset[] = [
     keyPage: 'https://cloud.cerebras.ai',
     serves: ['chat'],
   }),
+  // Source: build.nvidia.com/llms.txt, "All NIM model endpoints implement the OpenAI Chat Completions API", 2026-11-23.
   service({
     id: 'nvidia',
     name: 'NVIDIA',

@@ -9,6 +9,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     groupId: group.id,
     capture: false,
     faults: false,
+    cassette: null,
     sharesGroup: false,
     enabled: true,
     expiresAtMs: null,

@@ -2,6 +2,7 @@ import type { AliasConfig, GroupConfig } from '../contract/config.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
 import { compilePassthrough } from './compile-passthrough.ts';
+import { compileShadow } from './compile-shadow.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
@@ -48,6 +49,7 @@ export function compileGroup(
     passthrough: compilePassthrough(group, ranked),
     policy: group.policy,
     cache: group.cache,
+    shadow: compileShadow(group),
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,

@@ -1,6 +1,6 @@
 /** Compiles configuration, secrets and discovered models into a `Snapshot`. Pure. */
 import { hash } from 'node:crypto';
-import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
+import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
 import { prefillOf } from '../providers/prefill.ts';
 import { dialects } from '../providers/registry.ts';
@@ -37,7 +37,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   return {
     revision: input.revision,
     settings: config.settings,
-    ...compileKeys(config.keys, input.secrets),
+    ...compileKeys(config.keys, groups, input.secrets),
     providers,
     group(id) {
       const group = groups.get(id);
@@ -122,6 +122,7 @@ export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean 
 /** If several keys have the same secret, the first one counts. */
 function compileKeys(
   configured: readonly KeyConfig[],
+  groups: ReadonlyMap<string, GroupConfig>,
   secrets: ReadonlyMap<string, string>,
 ): Pick<Snapshot, 'keys' | 'notices'> {
   const keys = new Map<string, CompiledKey>();
@@ -144,6 +145,7 @@ function compileKeys(
       groupId: key.group,
       capture: key.capture ?? false,
       faults: key.faults ?? false,
+      cassette: cassetteOf(key, groups.get(key.group)),
       sharesGroup: (enabledByGroup.get(key.group)?.length ?? 0) > 1,
       limited: compileLimits('key', key),
       enabled: key.enabled,
@@ -160,6 +162,11 @@ function compileKeys(
     if (!keys.has(name)) keys.set(name, key);
   }
   return { keys, notices };
+}
+
+function cassetteOf({ cassette: own }: KeyConfig, group: GroupConfig | undefined): CompiledKey['cassette'] {
+  if (own === undefined) return group?.cassette ?? null;
+  return own === 'off' ? null : own;
 }
 
 function withPreviousSecret(key: CompiledKey, { hash, until }: NonNullable<KeyConfig['previous']>): CompiledKey {

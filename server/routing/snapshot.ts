@@ -4,6 +4,7 @@
  */
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
+import type { CassetteChoice } from '../contract/cassette.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -64,8 +65,19 @@ export interface CompiledGroup {
   policy: Policy;
   /** Null: its answers are not cached. */
   cache: CacheSettings | null;
+  /** Null: its requests get no shadows. */
+  shadow: CompiledShadow | null;
   /** By provider id; the provider's own override the group's, and these the defaults. */
   timeouts: ReadonlyMap<string, TargetTimeouts>;
+}
+
+export interface CompiledShadow {
+  /** A model's name as clients of the group would send it. */
+  target: string;
+  /** Above 0, at most 1. */
+  share: number;
+  /** Their own budget and number at the same time. */
+  limited: Limited;
 }
 
 export interface RankedProvider {
@@ -90,6 +102,8 @@ export interface CompiledKey {
   capture: boolean;
   /** Requests may ask for faults on purpose. */
   faults: boolean;
+  /** Its own or its group's; null: its requests are neither recorded nor replayed. */
+  cassette: CassetteChoice | null;
   /** Whether its group has other enabled keys. */
   sharesGroup: boolean;
   enabled: boolean;

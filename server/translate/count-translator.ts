@@ -9,10 +9,10 @@ import type { WholeAnswer } from './translated-request.ts';
 import { type NamedInUrl, type TranslatedError, type Translator, translatorBetween } from './translator.ts';
 
 /** The wires whose APIs count tokens for Sluice. */
-export type CountingWire = 'anthropic-messages' | 'gemini-generate';
+export type CountingWire = 'anthropic-messages' | 'gemini-generate' | 'openai-responses';
 
 export function isCountingWire(name: string | null): name is CountingWire {
-  return name === 'anthropic-messages' || name === 'gemini-generate';
+  return name !== null && Object.hasOwn(bodies, name);
 }
 
 type WriteCount = (tokens: number) => object;
@@ -50,20 +50,25 @@ export class CountTranslator {
 
 const claudeFields = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'];
 const geminiFields = ['contents', 'systemInstruction', 'tools', 'toolConfig'];
+const responsesFields = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'reasoning', 'text'];
 
-/** What each API takes of a request that it counts. Sources: Anthropic, "Count tokens in a Message"; Google, "models.countTokens". */
+/**
+ * What each API takes of a request that it counts. Sources: Anthropic, "Count tokens in a Message"; Google, "models.countTokens";
+ * OpenAI, "Get input token counts".
+ */
 const bodies: Record<CountingWire, (rendered: Record<string, unknown>, model: string) => object> = {
   'anthropic-messages': (rendered) => pick(rendered, claudeFields),
   'gemini-generate': (rendered, model) => ({
     generateContentRequest: { model: `models/${model}`, ...pick(rendered, geminiFields) },
   }),
+  'openai-responses': (rendered) => pick(rendered, responsesFields),
 };
 
 function pick(request: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(request).filter(([name]) => names.includes(name)));
 }
 
-/** As Anthropic, Google and Bedrock name it. */
+/** As Anthropic and OpenAI, Google and Bedrock name it. */
 const counts = ['input_tokens', 'totalTokens', 'inputTokens'];
 
 export class TranslatedCount {

@@ -1,12 +1,13 @@
 /**
  * What each family of models accepts. Only this file and `bedrock-converse/model-facts.ts` know models by their names. As of
- * 2026-11-22.
+ * 2026-11-23.
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
  * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
  * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models";
- * OpenAI, "Models", on GPT-6 and on those with "Responses API only" (the error is "This model is only supported in
- * v1/responses", as in HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
+ * OpenAI, each model's page below developers.openai.com/api/docs/models: efforts, "Endpoints", and which models call functions on Chat
+ * Completions (others answer "This model is only supported in v1/responses", as in HeyPuter/puter#1303 and
+ * egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
 import { familyOf } from './model-families.ts';
 
@@ -166,9 +167,10 @@ export interface OpenaiFacts {
   takesSampling: boolean;
   /**
    * What `POST /v1/chat/completions` supports for a model that also has the Responses API: everything, nothing, everything
-   * but functions, or everything but functions together with a `reasoning_effort`.
+   * but functions, or everything but functions together with a `reasoning_effort`, or with another one than `none`, also if
+   * it is not set.
    */
-  chat: 'all' | 'functions-without-effort' | 'no-functions' | 'nothing';
+  chat: 'all' | 'functions-without-effort' | 'functions-with-none' | 'no-functions' | 'nothing';
 }
 
 const otherChat: OpenaiFacts = {
@@ -181,12 +183,16 @@ const otherChat: OpenaiFacts = {
 };
 const openaiChat: OpenaiFacts = { ...otherChat, isOpenai: true };
 const openaiThinking: OpenaiFacts = { ...openaiChat, efforts: ['low', 'medium', 'high'], takesSampling: false };
-const responsesOnly: OpenaiFacts = { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'], chat: 'nothing' };
-const gpt6: OpenaiFacts = {
+const responsesOnly: OpenaiFacts = { ...openaiThinking, chat: 'nothing' };
+const codex: OpenaiFacts = { ...responsesOnly, efforts: ['low', 'medium', 'high', 'xhigh'] };
+const pro: OpenaiFacts = { ...responsesOnly, efforts: ['medium', 'high', 'xhigh'] };
+const gpt52: OpenaiFacts = { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] };
+const astra: OpenaiFacts = {
   ...openaiThinking,
-  efforts: ['low', 'medium', 'high', 'xhigh'],
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   chat: 'no-functions',
 };
+const gpt6: OpenaiFacts = { ...astra, efforts: ['none', ...astra.efforts], chat: 'functions-with-none' };
 const thinkingChat: OpenaiFacts = { ...otherChat, needsReasoningBack: true };
 const mistral: OpenaiFacts = { ...otherChat, callIds: 'mistral' };
 
@@ -199,30 +205,34 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-4o': openaiChat,
   'gpt-5': { ...openaiThinking, efforts: ['minimal', 'low', 'medium', 'high'] },
   'gpt-5-1': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high'] },
-  'gpt-5-4': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
-  'gpt-5-6': {
-    ...openaiThinking,
-    efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
-    chat: 'functions-without-effort',
-  },
+  'gpt-5-2': gpt52,
+  'gpt-5-4': gpt52,
+  'gpt-5-5': gpt52,
+  'gpt-5-6': { ...gpt52, efforts: gpt6.efforts, chat: 'functions-without-effort' },
   'gpt-5-pro': { ...responsesOnly, efforts: ['high'] },
-  'gpt-5-2-pro': responsesOnly,
-  'gpt-5-4-pro': responsesOnly,
+  'gpt-5-2-pro': pro,
+  'gpt-5-4-pro': pro,
+  'gpt-5-5-pro': pro,
   'gpt-5-codex': responsesOnly,
   'gpt-5-1-codex': responsesOnly,
-  'gpt-5-2-codex': responsesOnly,
-  'gpt-5-3-codex': responsesOnly,
-  'gpt-6': gpt6,
-  'gpt-6-1': gpt6,
+  'gpt-5-1-codex-max': codex,
+  'gpt-5-2-codex': codex,
+  'gpt-5-3-codex': codex,
+  // Astra, GPT-6.1 Sol.
+  'gpt-6': astra,
+  'gpt-6-1': astra,
+  'gpt-6-sol': gpt6,
+  'gpt-6-luna': gpt6,
+  // It ended in February 2026; other services may have it still.
   'codex-mini': responsesOnly,
   // Sluice's own demo.
   'demo-chat': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,
-  'o1-pro': { ...responsesOnly, efforts: ['low', 'medium', 'high'] },
+  'o1-pro': responsesOnly,
   o3: openaiThinking,
-  'o3-pro': { ...responsesOnly, efforts: ['low', 'medium', 'high'] },
+  'o3-pro': responsesOnly,
   'o3-deep-research': { ...responsesOnly, efforts: ['medium'] },
   o4: openaiThinking,
   'o4-mini-deep-research': { ...responsesOnly, efforts: ['medium'] },

@@ -49,8 +49,10 @@ function needsResponses(model: string, client: ConversationWire, body: MeasuredR
   const json = body?.captured ?? Buffer.alloc(0);
   const peek = peekJson(json, decidingNames);
   if (!peek.ok || !peek.fields.get('tools')?.items) return false;
-  const effort = peek.fields.get('reasoning_effort');
-  return chat === 'no-functions' || client !== 'openai-chat' || isEffort(effort && fieldValue(json, effort));
+  if (chat === 'no-functions' || client !== 'openai-chat') return true;
+  const field = peek.fields.get('reasoning_effort');
+  const effort = field && fieldValue(json, field);
+  return chat === 'functions-with-none' ? effort !== 'none' : isEffort(effort);
 }
 
 /** Searched only for the few models for which these fields decide. */

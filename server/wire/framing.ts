@@ -1,4 +1,5 @@
 /** How the events of a stream are separated on the wire: server-sent events, or an API's own format. */
+import type { ComparedBytes } from '../compared-bytes.ts';
 import type { StreamEvent } from './sse-event.ts';
 
 /**
@@ -20,7 +21,7 @@ interface KnownEvent {
 export interface GateOptions {
   filter: EventFilter;
   /** Called for each event before the filter. */
-  known?: { find(chunk: Buffer, from: number): KnownEvent | null };
+  known?: { find(chunk: ComparedBytes, from: number): KnownEvent | null };
   maxHeldBytes?: number;
 }
 

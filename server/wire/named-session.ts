@@ -5,6 +5,8 @@ import type { RequestView } from './wire.ts';
 /** The client's own name of a session. */
 export interface NamedSession {
   name: string;
+  /** It was named for people to read. */
+  isForPeople: boolean;
   /** The client's name of one conversation within it; null: it names none. */
   thread: string | null;
 }
@@ -17,8 +19,8 @@ const maxLength = 512;
  * Claude Code 2.1.197 (`x-claude-code-agent-id` is a subagent's), opencode 1.18 (a subagent has a session of its own and names its
  * parent's), Codex 0.169 and, with underscores, Codex of 2025.
  */
-const headerNames: readonly { session: string; thread?: string }[] = [
-  { session: 'x-sluice-session', thread: 'x-sluice-thread' },
+const headerNames: readonly { session: string; thread?: string; isForPeople?: true }[] = [
+  { session: 'x-sluice-session', thread: 'x-sluice-thread', isForPeople: true },
   { session: 'x-claude-code-session-id', thread: 'x-claude-code-agent-id' },
   { session: 'x-parent-session-id', thread: 'x-session-id' },
   { session: 'x-session-id' },
@@ -30,9 +32,9 @@ const headerNames: readonly { session: string; thread?: string }[] = [
 
 /** The session that the headers of a request name; null if they name none. */
 export function sessionInHeaders(headers: HeaderFields): NamedSession | null {
-  for (const { session, thread } of headerNames) {
+  for (const { session, thread, isForPeople = false } of headerNames) {
     const name = nameOf(headers[session]);
-    if (name !== null) return { name, thread: thread === undefined ? null : nameOf(headers[thread]) };
+    if (name !== null) return { name, isForPeople, thread: thread === undefined ? null : nameOf(headers[thread]) };
   }
   return null;
 }

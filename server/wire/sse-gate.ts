@@ -7,6 +7,7 @@
  * Lines may end in LF, CRLF, or CR throughout, and chunks may be cut anywhere.
  */
 
+import { ComparedBytes } from '../compared-bytes.ts';
 import type { EventFilter, EventGate, GateOptions } from './framing.ts';
 
 const LF = 0x0a;
@@ -89,11 +90,12 @@ export class SseGate implements EventGate {
   /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
   #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
+    const compared = this.#known ? new ComparedBytes(chunk) : null;
     let from = 0;
     for (;;) {
       // Empty lines have no meaning but may be numerous, so they skip the filter.
       if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from, this.#lineEnd ?? LF);
-      const known = this.#isBetweenEvents ? this.#known?.find(chunk, from) : null;
+      const known = compared && this.#isBetweenEvents ? this.#known?.find(compared, from) : null;
       const end = known ? known.end : this.#endOfEvent(chunk, from);
       if (end === -1) break;
       if (!known) this.#filterEvent(edited, from, end);
@@ -122,7 +124,7 @@ export class SseGate implements EventGate {
   /** For an event that arrived in more than one chunk. */
   #filterHeld(part: Buffer): Buffer | null {
     const event = Buffer.concat([...this.#held, part]);
-    const known = this.#known?.find(event, 0);
+    const known = this.#known?.find(new ComparedBytes(event), 0);
     if (!known) return this.#filter(event, true);
     const edited = new EditedChunk(event);
     edited.replace(known.cutStart, known.cutEnd, null);

@@ -1,7 +1,8 @@
 import type { RequestSession } from '../contract/ledger.ts';
 import { JsonNames } from './json/json-names.ts';
-import { fieldValue, type JsonField, peekJson } from './json/json-peek.ts';
+import { peekJson } from './json/json-peek.ts';
 import { lastElement } from './json/last-element.ts';
+import { shortText } from './json/short-text.ts';
 import type { RequestView } from './wire.ts';
 
 /** A longer last message is not examined. */
@@ -23,21 +24,11 @@ export function turnStepOf(body: RequestView): RequestSession['step'] {
   const message = said.subarray(last.start, last.end);
   const peek = peekJson(message, names);
   if (!peek.ok) return null;
-  const role = wordAt(message, peek.fields.get('role'));
+  const role = shortText(message, peek.fields.get('role'));
   // OpenAI's Responses: `function_call_output`, `custom_tool_call_output`, `local_shell_call_output` …
-  if (role === 'tool' || role === 'function' || wordAt(message, peek.fields.get('type')).endsWith('_output'))
+  if (role === 'tool' || role === 'function' || shortText(message, peek.fields.get('type'))?.endsWith('_output'))
     return 'tools';
   const beginning = message.subarray(0, markedBytes);
   if (resultMarks.some((mark) => beginning.includes(mark))) return 'tools';
   return role === 'user' ? 'prompt' : null;
-}
-
-function wordAt(message: Buffer, field: JsonField | undefined): string {
-  if (!field || field.end - field.start > 100) return '';
-  try {
-    const value = fieldValue(message, field);
-    return typeof value === 'string' ? value : '';
-  } catch {
-    return '';
-  }
 }

@@ -42,6 +42,23 @@ it('switches a profile on for a key, says so on every screen, and stops it', asy
   expect(complaints).toEqual([]);
 });
 
+it('takes rules of one’s own, and says in both languages what is wrong with one', async () => {
+  const { page, gateway } = await open({ context: { locale: 'zh-CN' }, screen: '/keys' });
+  const { key } = await gateway.gateway.execute({ type: 'key.create', name: 'agent' });
+  await page.getByRole('button', { name: /agent/ }).last().click();
+  await page.getByRole('menuitem', { name: '故障注入…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('方案').selectOption('自定义规则');
+  await dialog.getByLabel('规则').fill('late-head;ms=5\nstall;after=x');
+  await dialog.getByRole('button', { name: '开始' }).click();
+  await dialog.getByText('第 2 条规则中“stall”的“after”不正确：').waitFor();
+  await dialog.getByLabel('规则').fill('late-head;ms=5\n\n stall;after=4');
+  await dialog.getByRole('button', { name: '开始' }).click();
+  await page.getByText('密钥 agent：late-head;ms=5, stall;after=4').waitFor();
+  const { faults } = await gateway.gateway.query({ type: 'status' });
+  expect(faults).toMatchObject([{ id: key.id, profile: null, rules: ['late-head;ms=5', 'stall;after=4'] }]);
+});
+
 it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
   const context = { viewport: { width, height: 800 }, colorScheme, locale };
   const { page, gateway } = await open({ context, screen: '/keys' });
@@ -56,6 +73,7 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
   await check('banner');
   await page.getByRole('button', { name: /agent/ }).last().click();
   await page.getByRole('menuitem', { name: /^(Faults on purpose|故障注入)…$/ }).click();
-  await page.getByRole('dialog').getByRole('combobox').first().waitFor();
+  await page.getByRole('dialog').getByRole('combobox').first().selectOption('rules');
+  await page.getByRole('dialog').getByRole('textbox').waitFor();
   await check('form');
 });

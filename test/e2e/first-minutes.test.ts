@@ -1,10 +1,14 @@
-/** A newcomer's first minutes by the clock, as a person clicks: from a copy of the sources that was never built. */
+/**
+ * A newcomer's first minutes by the clock, as a person clicks: from a copy of the sources that was never built. A machine that
+ * is busy with other work has as much longer as that work makes it slower.
+ */
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
+import { slownessOfMachine } from '../support/cpu-work.ts';
 import { findProgram, programTimeoutMs, runProgram } from '../support/installed-programs.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { checkout, type RunningProgram } from '../support/program.ts';
@@ -41,6 +45,7 @@ afterAll(async () => {
 });
 
 test('an own question is answered in the playground within a minute of the clone', async () => {
+  const slowness = slownessOfMachine();
   const startedAt = performance.now();
   cpSync(checkout, folder, {
     recursive: true,
@@ -60,13 +65,15 @@ test('an own question is answered in the playground within a minute of the clone
     .getByText(/You wrote: "What do ferries eat\?"/)
     .first()
     .waitFor();
-  expect(performance.now() - startedAt).toBeLessThan(firstAnswerMs);
+  const tookMs = performance.now() - startedAt;
+  expect(tookMs).toBeLessThan(firstAnswerMs * Math.max(slowness, slownessOfMachine()));
 });
 
 test.runIf(hasCodex)(
   'Codex is set up by Apply, asked, and ticked off within a minute and a half',
   { timeout: 2 * programTimeoutMs },
   async () => {
+    const slowness = slownessOfMachine();
     const startedAt = performance.now();
     await page.getByRole('link', { name: 'Connect' }).first().click();
     await page.getByRole('navigation', { name: 'Clients' }).getByRole('link', { name: 'Codex CLI' }).click();
@@ -87,6 +94,7 @@ test.runIf(hasCodex)(
       .getByRole('region', { name: 'Steps for Codex CLI' })
       .getByText(/^It sent a request/)
       .waitFor();
-    expect(performance.now() - startedAt).toBeLessThan(codexConnectedMs);
+    const tookMs = performance.now() - startedAt;
+    expect(tookMs).toBeLessThan(codexConnectedMs * Math.max(slowness, slownessOfMachine()));
   },
 );

@@ -272,8 +272,10 @@ it.each(appearances)(
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.screenshot({ path: shot('palette-found') });
     await page.keyboard.press('Escape');
+    await page.getByRole('combobox').waitFor({ state: 'detached' });
     await page.keyboard.press('?');
-    await page.locator('kbd').last().waitFor();
+    // Those of the bar are there before.
+    await page.getByRole('dialog').locator('kbd').last().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.screenshot({ path: shot('shortcuts') });
     expect(complaints).toEqual([]);

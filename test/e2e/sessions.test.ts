@@ -1,4 +1,5 @@
 /** The Sessions screen: what an agent did turn by turn, while it goes on, and how it is stopped. */
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { claudeCode } from '../support/agent-requests.ts';
 import { testKey } from '../support/gateway.ts';
@@ -17,11 +18,11 @@ test.each(appearances)(
     const { page, gateway } = opened;
     const isChinese = locale === 'zh-CN';
     const { headers, body } = claudeCode('run');
-    const ask = (content: string) =>
+    const ask = (content: unknown, before: object[] = []) =>
       gateway.fetch('/messages', {
         method: 'POST',
         headers: { ...headers, authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, model: 'demo-chat', messages: [{ role: 'user', content }] }),
+        body: JSON.stringify({ ...body, model: 'demo-chat', messages: [...before, { role: 'user', content }] }),
       });
     await page.getByText(isChinese ? '还没有会话' : 'No sessions yet').waitFor();
     expect((await ask('One')).status).toBe(200);
@@ -31,13 +32,45 @@ test.each(appearances)(
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'claude-cli/2.1.197' }).click();
     await page.getByRole('heading', { name: isChinese ? '第 2 轮' : 'Turn 2' }).waitFor();
+    const calls = ['Read', 'Bash'].map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
+    const results = calls.map(({ id }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: 'x',
+      is_error: id === 'Bash',
+    }));
+    expect(
+      (
+        await ask(results, [
+          { role: 'user', content: 'One' },
+          { role: 'assistant', content: calls },
+        ])
+      ).status,
+    ).toBe(200);
+    await page.getByText(isChinese ? 'Bash 3 B 失败' : 'Bash 3 B failed').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: isChinese ? '导出' : 'Export' }).click();
+    const file = await text(await (await download).createReadStream());
+    const lines = file.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).turn)).toEqual([1, 2, 2]);
     const stop = isChinese ? '停止会话' : 'Stop session';
     await page.getByRole('button', { name: stop }).click();
     await page.getByRole('dialog').getByRole('button', { name: stop }).click();
     await page.getByRole('button', { name: isChinese ? '恢复会话' : 'Resume session' }).waitFor();
     expect((await ask('Three')).status).toBe(400);
+    await page.getByRole('link', { name: isChinese ? '所有会话' : 'All sessions' }).click();
+    const state = page.getByLabel(isChinese ? '状态' : 'State');
+    await state.selectOption('running');
+    await page.getByText(isChinese ? '没有符合条件的会话' : 'No matching sessions').waitFor();
+    await state.selectOption('refused');
+    await page.getByRole('link', { name: 'claude-cli/2.1.197' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await page.getByRole('link', { name: isChinese ? '所有请求' : 'All requests' }).click();
+    await page.locator('a[href*="/sessions/ses_"]').first().click();
+    await page.getByRole('heading', { name: isChinese ? '第 2 轮' : 'Turn 2' }).waitFor();
     expect(opened.complaints).toEqual([]);
   },
 );

@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keytarStarter } from '../../electron/start-keytar.ts';
 import { createKeytarProcess, type KeytarProcess } from '../../server/secrets/keychain-process.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
-
-vi.mock('electron', () => import('./double/electron.ts'));
 
 /** A keychain of one process's memory, in place of the package that talks to the system's. */
 const inMemory = `

@@ -6,8 +6,6 @@ import type { CooldownView, ProviderView } from '../../server/contract/provider-
 import { well, wellProvider } from '../support/health.ts';
 import { NotificationDouble, shown } from './double/system.ts';
 
-vi.mock('electron', () => import('./double/electron.ts'));
-
 let current: DesktopSettings;
 const settings = {
   get current() {
@@ -122,6 +120,22 @@ describe('notifications', () => {
     notifications.set('budget-reached', false);
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
     expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5 used.' }]);
+  });
+
+  it('tell what a session has cost, whether it was stopped, and lead to it', () => {
+    const notifications = create();
+    const session = { sessionId: 'ses_1', keyId: 'k1', client: 'claude-cli/2.1.197 (external, cli)', amountUsd: 5 };
+    const hear = (amount: 'notify' | 'stop', usedUsd: number) =>
+      notifications.onEvent({ type: 'session-budget-reached', notice: { ...session, amount, usedUsd } });
+    hear('notify', 5.019);
+    hear('stop', 10);
+    NotificationDouble.latest?.emit('click');
+    const title = 'Budget of a session of claude-cli/2.1.197';
+    expect(shown.notifications).toEqual([
+      { title, body: 'It has cost $5.02.' },
+      { title, body: 'It has cost $10.00 and was stopped. You can resume it in Sluice.' },
+    ]);
+    expect(opened).toEqual(['/sessions/ses_1']);
   });
 
   it('lead to the screen that they are about, when they are clicked', () => {

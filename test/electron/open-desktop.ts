@@ -2,7 +2,7 @@
  * A desktop as a test sees it: the built main in a process of its own, in the double of Electron, with a real Chromium for
  * its window. By default on a new data folder with one key, and on a free port.
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import { eventually } from '../support/eventually.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
-import { chromiumPath } from '../support/launch-browser.ts';
 import { checkout, collectOutput } from '../support/program.ts';
+import { type DesktopBrowser, startDesktopBrowser, windowsOf } from './desktop-browser.ts';
 import type { Controls, DesktopState, Outcome } from './double/controls.ts';
 
 export interface OpenedDesktop {
@@ -43,6 +43,8 @@ export interface DesktopOptions {
   occupied?: string;
   /** In place of the built one. */
   main?: string;
+  /** That of a file of tests, which outlives the desktop. One of its own if absent. */
+  browser?: DesktopBrowser;
 }
 
 /** The system's own tools, as far as the desktop asks them. */
@@ -55,11 +57,12 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
   const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
   writeConfig(folder, options.config);
   if (options.occupied) writeFileSync(join(folder, 'data', options.occupied), '');
-  const chromiumProcess = await startChromium(join(folder, 'chromium'));
+  const chromiumProcess = options.browser ?? (await startDesktopBrowser());
   const desktop = startMain(folder, { ...options, env: { DOUBLE_CDP: chromiumProcess.endpoint, ...options.env } });
   const order = orderer(desktop.child);
   const state = () => order('state') as Promise<DesktopState>;
   const browser = await chromium.connectOverCDP(chromiumProcess.endpoint);
+  const windows = windowsOf(browser);
   const complaints: string[] = [];
   watchComplaints(browser, complaints);
   const baseUrl = () =>
@@ -72,10 +75,10 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
     async close() {
       desktop.child.kill('SIGKILL');
       await desktop.ended;
+      if (options.browser) await windows.forget();
       await browser.close();
-      await chromiumProcess.stop();
-      // Chromium's other processes end a little later than the one that was ended, and write until then.
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+      if (!options.browser) await chromiumProcess.stop();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -156,42 +159,4 @@ function watchComplaints(browser: Browser, complaints: string[]): void {
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
     });
   });
-}
-
-/** With no way to any network: what is not answered by the double, or by its `stream-bridge.ts`, is not answered. */
-async function startChromium(profile: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
-  const child = spawn(
-    chromiumPath(),
-    [
-      ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--lang=en-GB'],
-      ...[
-        '--remote-debugging-port=0',
-        `--user-data-dir=${profile}`,
-        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-        // The pages of the address bar would be loaded anew for every window.
-        '--disable-features=LocalNetworkAccessChecks,WebUIOmniboxPopup,WebUIOmniboxAimPopup',
-        ...['--disable-background-networking', '--disable-component-update', '--disable-extensions', '--disable-sync'],
-      ],
-      'about:blank',
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const endpoint = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-      const found = /DevTools listening on (ws:\S+)/.exec(text);
-      if (found?.[1]) resolve(found[1]);
-    });
-    child.once('error', reject);
-    child.once('exit', () => reject(new Error(`Chromium ended: ${text}`)));
-  });
-  return {
-    endpoint,
-    async stop() {
-      if (child.exitCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
 }

@@ -1,12 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDesktopSettings, openSettingsPersistence } from '../../electron/settings-store.ts';
 import { openConfPersistence } from '../../server/config/conf-persistence.ts';
 import { app } from './double/app.ts';
-
-vi.mock('electron', () => import('./double/electron.ts'));
 
 let folder: string;
 

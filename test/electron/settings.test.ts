@@ -1,25 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { trackOf } from '../e2e/person.ts';
-import { skipWithoutChromium } from '../support/chromium.ts';
-import { ensureBuilt } from '../support/program.ts';
-import { type OpenedDesktop, openDesktop } from './open-desktop.ts';
+import { openDesktopsInSuite } from './desktop-suite.ts';
+import { isChecked, labelOf } from './look-at-desktop.ts';
 
-let opened: OpenedDesktop | undefined;
-
-skipWithoutChromium();
-beforeAll(ensureBuilt);
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
+const open = openDesktopsInSuite();
 
 it('the settings in the desktop’s window have what only the desktop can do', async () => {
-  opened = await openDesktop();
-  const desktop = opened;
+  const desktop = await open();
   const page = await desktop.page();
   await page.getByRole('link', { name: 'Settings' }).click();
   const part = page.getByRole('region', { name: 'Desktop' });
@@ -38,8 +29,7 @@ it('the settings in the desktop’s window have what only the desktop can do', a
 
 it('tray and dialogs speak the language that is chosen in the window, also after the next start', async () => {
   const providers = [{ id: 'main', name: 'Main', baseUrl: 'http://127.0.0.1:9/v1', models: ['m'] }];
-  opened = await openDesktop({ config: { providers } });
-  const desktop = opened;
+  const desktop = await open({ config: { providers } });
   const page = await desktop.page();
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('combobox', { name: 'Language' }).selectOption('zh-CN');
@@ -57,12 +47,4 @@ async function flip(power: Locator, isOn: boolean): Promise<void> {
   await expect.poll(() => power.isChecked()).toBe(!isOn);
   await trackOf(power).click();
   await expect.poll(() => power.isChecked()).toBe(isOn);
-}
-
-async function labelOf(desktop: OpenedDesktop, id: string): Promise<string | undefined> {
-  return (await desktop.state()).tray?.menu.find((item) => item.id === id)?.label;
-}
-
-async function isChecked(desktop: OpenedDesktop, id: string): Promise<boolean | null | undefined> {
-  return (await desktop.state()).tray?.menu.find((item) => item.id === id)?.checked;
 }

@@ -2,30 +2,22 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { makePresetLink } from '../../server/contract/preset-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
-import { skipWithoutChromium } from '../support/chromium.ts';
-import { checkout, ensureBuilt } from '../support/program.ts';
-import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
+import { checkout } from '../support/program.ts';
+import { openDesktopsInSuite } from './desktop-suite.ts';
+import { type OpenedDesktop, startMain } from './open-desktop.ts';
 
 const link = makePresetLink(acmePreset) ?? '';
-let opened: OpenedDesktop | undefined;
 let folders: string[] = [];
 
-skipWithoutChromium();
-beforeAll(ensureBuilt);
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
+afterEach(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   folders = [];
 });
-
-async function open(options: DesktopOptions = {}): Promise<OpenedDesktop> {
-  opened = await openDesktop(options);
-  return opened;
-}
+// Its desktop is closed before what it runs on goes.
+const open = openDesktopsInSuite();
 
 async function expectPreview(desktop: OpenedDesktop): Promise<void> {
   const page = await desktop.page();
@@ -79,8 +71,6 @@ describe('a link of Sluice', () => {
   it('is for an installed program only', async () => {
     const desktop = await open({ env: { DOUBLE_PACKAGED: '1' } });
     await expect.poll(async () => (await desktop.state()).linkSchemes).toEqual(['sluice']);
-    await desktop.close();
-    opened = undefined;
     const fromSources = await open();
     await fromSources.baseUrl();
     expect((await fromSources.state()).linkSchemes).toEqual([]);

@@ -7,13 +7,12 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
-import { skipWithoutChromium } from '../support/chromium.ts';
 import { onlyIf } from '../support/only-if.ts';
-import { ensureBuilt } from '../support/program.ts';
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
-import { type DesktopOptions, type OpenedDesktop, openDesktop } from './open-desktop.ts';
+import { openDesktopsInSuite } from './desktop-suite.ts';
+import type { DesktopOptions, OpenedDesktop } from './open-desktop.ts';
 
 let folder: string;
 let feed: ScriptedUpstream;
@@ -21,8 +20,6 @@ let desktop: OpenedDesktop;
 /** How the feed answers for the new program. */
 let send: (response: ServerResponse) => void;
 
-skipWithoutChromium();
-beforeAll(ensureBuilt, 120_000);
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-update-'));
   mkdirSync(join(folder, 'resources'));
@@ -36,10 +33,11 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'resources/app-update.yml'), JSON.stringify(source));
 });
 afterEach(async () => {
-  await desktop.close();
   await feed.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+// Its desktop is closed before what it runs on goes.
+const openDesktop = openDesktopsInSuite();
 
 const appImage = () => join(folder, 'Sluice.AppImage');
 const started = () => join(folder, 'started');

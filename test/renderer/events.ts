@@ -57,6 +57,7 @@ export function key(id: string): KeyView {
     limitUse: [],
     capture: false,
     faults: false,
+    cassette: null,
     canReveal: false,
     suffix: null,
     previousUntil: null,
@@ -101,6 +102,7 @@ export function started(id: string): RequestStarted {
     modelAsked: 'gpt-x',
     stream: false,
     session: null,
+    shadowOf: null,
   };
 }
 
@@ -130,5 +132,7 @@ export function finished(id: string): RequestRecord {
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
+    sameAnswer: null,
   };
 }

@@ -44,10 +44,12 @@ import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.t
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
+import { toolResultsOf } from '../../server/wire/tool-results.ts';
 import { turnStepOf } from '../../server/wire/turn-step.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
+import { worstShadows } from './exchange/worst-shadows.ts';
 import { worstFaults } from './faults/worst-faults.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
@@ -200,6 +202,7 @@ const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
+  ...worstShadows,
   ...worstTranslations,
   ...worstMessages,
   ...worstGemini,
@@ -217,7 +220,8 @@ export const worstCases: Record<string, WorstCase> = {
     files: [
       'http/body/json-body.ts',
       'wire/conversation-id.ts',
-      'wire/turn-step.ts',
+      'wire/tool-results.ts',
+      'wire/json/short-text.ts',
       'wire/json/last-element.ts',
       'exchange/sessions/session-book.ts',
       'wire/openai/chat.ts',
@@ -239,19 +243,29 @@ export const worstCases: Record<string, WorstCase> = {
       'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
       'a last message of quotes': ['{"model":"x","messages":[{"a":"', '\\"', '"}]}'],
       'a last message in brackets': ['{"model":"x","input":[{},[', '[],', '1]]}'],
+      'results of tools': ['{"model":"x","messages":[', '{"role":"tool","content":"\\\\\\""},', '{"role":"tool"}]}'],
+      'parts with results': [
+        '{"model":"x","messages":[{"role":"user","content":[',
+        '{"type":"tool_result","content":[]},',
+        '{"type":"tool_result"}]}]}',
+      ],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
       speech.wire.usage.hints(body, 0);
-      const book = new SessionBook({ stoppedSessions: () => [], joined() {} });
+      const book = new SessionBook({
+        sessionStates: { stopped: () => [], budgetUsedUsd: () => 0 },
+        joined() {},
+      });
       const asked = {
         requestId: 'r',
         startedAt: 0,
         keyId: 'k',
         headers: {},
         body,
+        presented: ['k'],
         previousResponseId: null,
         isByConversation: true,
       };
@@ -260,6 +274,7 @@ export const worstCases: Record<string, WorstCase> = {
         sourceOf(body),
         conversationOf(body),
         turnStepOf(body),
+        toolResultsOf(body),
         marks,
         readableBytes(bytes),
         body.sendable('y', true),
@@ -361,7 +376,6 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 64 * kilobyte,
     files: [
       'exchange/readers/events-reader.ts',
-      'exchange/readers/known-events.ts',
       'exchange/readers/event-shape.ts',
       'wire/stream-text.ts',
       'wire/openai/rescue/chat-text.ts',
@@ -572,7 +586,7 @@ export const lookAtNone = [
   // What the shapes of `faults/` make of an answer.
   'exchange/faults/faulted-output.ts',
   // Hands the text of a header to `faults/parse-rule.ts`.
-  'http/meet-fault.ts',
+  'http/meet-faults.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/prepare-request.ts',
@@ -587,6 +601,8 @@ export const lookAtNone = [
   'exchange/realtime/open-upstream.ts',
   'exchange/response-observer.ts',
   'exchange/response-tap.ts',
+  // `same-answer.ts` reads what it has captured.
+  'exchange/shadow/shadow-request.ts',
   'exchange/stored-answer.ts',
   'exchange/stream-decoder.ts',
   'exchange/video-list.ts',

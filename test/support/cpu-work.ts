@@ -52,3 +52,16 @@ export async function leastWorkOf(work: () => unknown, enough: number, rounds = 
   }
   return least;
 }
+
+const paceRounds = 250;
+
+/**
+ * How many times as long as on an idle machine work takes here just now, because others use the processors: 1 where nobody
+ * does. For limits on what a person waits for, which has to be measured by the clock.
+ */
+export function slownessOfMachine(): number {
+  const [startedAt, before] = [performance.now(), process.threadCpuUsage()];
+  for (let round = 0; round < paceRounds; round++) goThroughReference();
+  const { user, system } = process.threadCpuUsage(before);
+  return Math.max(1, (performance.now() - startedAt) / ((user + system) / 1_000));
+}

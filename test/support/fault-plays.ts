@@ -1,6 +1,7 @@
 /** What a fault upstream can do wrong, each thing once. */
 import { once } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { halfOf } from '../../server/faults/edit-event.ts';
 import { damagedGzip as damagedBytes } from '../../server/faults/shape-bytes.ts';
 import { type Play, type Scene, sendWhole } from './fault-upstream.ts';
 import { json } from './upstream.ts';
@@ -109,11 +110,11 @@ export const endAt = (place: Place) =>
     response.end(answer.bytes.subarray(0, offset({ response, answer, ...rest }, place)));
   });
 
-/** An event that is no JSON in the midst of the others. */
+/** Half of an event in the midst of the others. */
 export const malformedEvent = play('a malformed event', ({ response, answer }) => {
-  const [first = '', ...others] = answer.events ?? [];
+  const [first = '', second = '', ...others] = answer.events ?? [];
   response.writeHead(200, { 'content-type': answer.contentType });
-  response.end([first, 'data: {"choices":[{"index":0,"delta":{"content":"br\n\n', ...others].join(''));
+  response.end([first, halfOf(Buffer.from(second)), second, ...others].join(''));
 });
 
 /** All events but the last, and a clean end. */

@@ -61,7 +61,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const gateway = await createGateway({
     dataDir: folder,
     uploadFolder: folder,
-    config: await openConfigStore({ persistence: memoryPersistence(config) }),
+    config: await openConfigStore({ persistence: memoryPersistence(config, options.folder) }),
     openSecrets: async () => secrets,
     env: {},
     proxies: {},
@@ -102,11 +102,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
-/** Holds the configuration in memory. */
-export function memoryPersistence(initial: object): ConfigPersistence {
+/** Holds the configuration in memory; its backup, which a change writes, stands in `folder`. */
+export function memoryPersistence(
+  initial: object,
+  folder = join(tmpdir(), 'sluice-test-no-such-folder'),
+): ConfigPersistence {
   let value: unknown = structuredClone(initial);
   return {
-    path: join(tmpdir(), 'sluice-test-no-such-folder', 'config.json'),
+    path: join(folder, 'config.json'),
     read: () => value,
     write: async (next) => {
       value = structuredClone(next);

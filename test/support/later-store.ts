@@ -15,7 +15,9 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
   const near = new Set<string>();
   return later({
     ledger: withMethods(ledger, {
-      setStopped: async (id, stoppedAt) => later(ledger.setStopped(id, stoppedAt)),
+      sessionStates: withMethods(ledger.sessionStates, {
+        setStopped: async (id, stoppedAt) => later(ledger.sessionStates.setStopped(id, stoppedAt)),
+      }),
     }),
     jobs: withMethods(jobs, {
       lookUp: async (ids, groupId) => onlyAbout(ids, await later(jobs.lookUp(ids, groupId))),

@@ -5,6 +5,9 @@ import type { Json } from '../server/translate/translating.ts';
 import { bodyOf } from './strict-chat.ts';
 import { json, type Script, type SeenRequest } from './upstream.ts';
 
+const path = '/v1/responses';
+const countPath = `${path}/input_tokens`;
+
 /** OpenAI's API reference, "Create a model response". */
 const knownFields = new Set([
   'model',
@@ -29,10 +32,27 @@ const knownFields = new Set([
   'client_metadata',
 ]);
 
-/** Answers what is well-formed by `answer`, and all else with 400. */
+/** The same reference, "Get input token counts". */
+const countFields = new Set([
+  'model',
+  'conversation',
+  'input',
+  'instructions',
+  'parallel_tool_calls',
+  'previous_response_id',
+  'reasoning',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+]);
+
+/** Answers what is well-formed by `answer`, counts of it 1234 tokens, and answers all else with 400. */
 export function strictResponses(answer: (body: Json, response: ServerResponse) => void): Script {
   return (request, response) => {
     const complaints = complaintsAbout(request);
+    if (complaints.length === 0 && request.url === countPath)
+      return json(response, { object: 'response.input_tokens', input_tokens: 1234 });
     if (complaints.length === 0) return answer(bodyOf(request), response);
     json(response, { error: { message: complaints.join('; '), type: 'invalid_request_error', code: null } }, 400);
   };
@@ -40,9 +60,10 @@ export function strictResponses(answer: (body: Json, response: ServerResponse) =
 
 function complaintsAbout(request: SeenRequest): string[] {
   const { method, url } = request;
-  if (method !== 'POST' || url !== '/v1/responses') return [`${method} ${url} is not served`];
+  if (method !== 'POST' || ![path, countPath].includes(url)) return [`${method} ${url} is not served`];
   const body = bodyOf(request);
-  const unknown = Object.keys(body).filter((name) => !knownFields.has(name));
+  const known = url === countPath ? countFields : knownFields;
+  const unknown = Object.keys(body).filter((name) => !known.has(name));
   const input = spelledOut(body.input);
   return [...unknown.map((name) => `unknown ${name}`), ...complaintsOf('openai-responses', { ...body, input })];
 }
@@ -51,8 +72,10 @@ function complaintsAbout(request: SeenRequest): string[] {
 function spelledOut(input: unknown): unknown {
   if (!Array.isArray(input)) return [];
   return input.map((item: Json) => {
-    if (item.role === undefined || typeof item.content !== 'string') return item;
-    return { ...item, type: 'message', content: [{ type: 'input_text', text: item.content }] };
+    if (item.role === undefined) return item;
+    const { content } = item;
+    const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+    return { ...item, type: 'message', content: parts };
   });
 }
 

@@ -20,12 +20,15 @@ export const faults = {
     slow: 'slow: answers begin late and come slowly',
     'flaky-streams': 'flaky-streams: every second stream breaks or is damaged',
   },
+  ownRules: 'Custom rules',
+  rulesLabel: 'Rules',
+  rulesHint: 'One on each line, such as cut;after=5;share=0.1. “sluice faults list” lists all faults.',
   minutes: 'How long',
   spans: { 5: '5 minutes', 10: '10 minutes', 30: '30 minutes', 60: '1 hour' },
   start: 'Start',
   /** Of a key. */
   ask: 'Let requests ask for faults',
-  askHint: 'By sending the header x-sluice-fault, such as stall;after=40.',
+  askHint: 'By sending the header x-sluice-fault, such as late-head;ms=500, stall;after=40.',
   /** Of a request. */
   fact: 'Fault on purpose',
   mark: (name: string) => `fault: ${name}`,

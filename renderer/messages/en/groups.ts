@@ -93,6 +93,8 @@ export const groups = {
   passthroughNone: 'None',
   passthroughSeveral:
     'Files, batches and everything else that Sluice does not serve itself are refused, because the group has more than one provider. Choose one.',
+  passthroughNobody:
+    'Files, batches and everything else that Sluice does not serve itself are refused until there is a provider that could serve them.',
   passthroughOutside: 'Such requests are refused: the group may not use this provider.',
   unpriced: 'Allow models of unknown price under a hard budget',
   unpricedHint:

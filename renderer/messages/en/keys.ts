@@ -30,6 +30,8 @@ export const keys = {
   suffixHint: 'The last four characters of its secret',
   secretOf: (name: string) => `the secret of ${name}`,
   captured: 'captured',
+  /** Opens what few keys need. */
+  testing: 'Testing and debugging',
   capture: 'Capture its requests',
   requests: 'requests',
   requestsOf: (name: string) => `Requests of ${name}`,

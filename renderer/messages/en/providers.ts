@@ -72,7 +72,7 @@ export const providers = {
     local: 'on this machine',
     name: 'Name',
     address: 'Base URL',
-    addressHint: 'As the service documents it, with its version: https://api.openai.com/v1',
+    addressHint: (example: string) => `As the service documents it, such as ${example}`,
     addressWrong: 'Enter an address that begins with http:// or https://.',
     back: 'Back',
     submit: 'Add and test',

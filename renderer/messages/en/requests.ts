@@ -230,6 +230,7 @@ export const requests = {
     rate_limit_exceeded: 'A limit of the key or its group has been reached.',
     insufficient_quota: 'A budget of the key or its group is used up.',
     session_stopped: 'The session of this request was stopped.',
+    session_budget_spent: 'The session of this request has used up its budget.',
     price_unknown:
       'A hard budget in dollars applies, but the price of this model is unknown. Set it in Settings under Prices.',
     passthrough_refused:
@@ -248,6 +249,7 @@ export const requests = {
     storage_full: 'The disk is full, so the upload could not be buffered.',
     upgrade_required: 'This route speaks HTTP, but a WebSocket was requested, or the other way round.',
     storage_unavailable: 'The disk could not be used to buffer the upload or to read what a hard budget has spent.',
+    cassette_unusable: 'The cassette cannot be used. See the group or key that names it.',
     replay_miss: 'The cassette has no recording of this request.',
     previous_response_not_found: 'This group does not have the previous response.',
     job_not_found: 'This group does not have what was requested.',

@@ -9,11 +9,17 @@ export const sessions = {
   backToRequests: 'All requests',
   emptyTitle: 'No sessions yet',
   emptyNext: 'Requests of Claude Code, Codex, opencode and of conversations that go on appear here as sessions.',
+  noneFound: 'No matching sessions',
+  noneFoundNext: 'Choose other filters.',
+  state: 'State',
+  anyState: 'Any state',
+  states: { running: 'Running', refused: 'Stopped or over budget' },
   goneTitle: 'This session is not in the request log',
   goneNext: 'It may have expired, or its address is wrong.',
   unknownClient: 'Unknown client',
   running: 'running',
   stopped: 'stopped',
+  overBudget: 'over its budget',
   turns: (count: string) => counted(count, 'turn'),
   requests: (count: string) => counted(count, 'request'),
   moreRequests: (count: string) => `more than ${counted(count, 'request')}`,
@@ -23,8 +29,10 @@ export const sessions = {
   showMore: 'Show more',
   facts: {
     cost: 'Cost',
+    budget: 'Budget',
     input: 'Input tokens',
     cached: 'From cache',
+    lost: 'No longer from cache',
     output: 'Output tokens',
     turns: 'Turns',
     requests: 'Requests',
@@ -36,6 +44,10 @@ export const sessions = {
   },
   costUnknown: 'unknown',
   turn: (number: string) => `Turn ${number}`,
+  context: (tokens: string) => `context ${tokens}`,
+  budgetUsed: (used: string, amount: string) => `${used} of ${amount}`,
+  unknownTool: 'tool',
+  toolFailed: 'failed',
   chart: 'Turns',
   chartHint: 'Bars show input tokens; the solid part came from a cache.',
   turnBar: (turn: string, input: string, cached: string, cost: string) =>
@@ -68,6 +80,8 @@ export const sessions = {
   },
   resume: 'Resume session',
   stoppedNote: 'This session is stopped: its requests are refused.',
+  overBudgetNote:
+    'This session has used up its budget: its requests are refused. Resume it to give it the same amount again, or raise the budget in the settings under Records.',
   ofRequest: (requests: string, cost: string | null) =>
     cost === null ? counted(requests, 'request') : `${counted(requests, 'request')}, ${cost}`,
 };

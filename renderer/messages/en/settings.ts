@@ -64,6 +64,14 @@ export const settings = {
       label: 'Sessions',
       hint: 'Which requests are shown together. Agents such as Claude Code, Codex and opencode name their sessions.',
     },
+    sessionNotifyAt: {
+      label: 'Session budget: notify at',
+      hint: 'The desktop program and webhooks tell you of a session that has cost this much. Empty: off.',
+    },
+    sessionStopAt: {
+      label: 'Session budget: stop at',
+      hint: 'Further requests of a session that has cost this much are refused until you resume it. Empty: off.',
+    },
     captureDays: { label: 'Keep captured bodies', hint: 'After that they are deleted; the requests stay.' },
     metrics: { label: 'Prometheus metrics', hint: 'Counts, cost and times by group, provider and model; no content.' },
     metricsToken: {
@@ -82,7 +90,7 @@ export const settings = {
     telemetrySignals: { label: 'OpenTelemetry signals', hint: 'Jaeger and Langfuse accept traces only.' },
     webhooks: {
       label: 'Webhooks',
-      hint: 'One URL per line. Optionally followed by events (budget, provider-down, provider-up, separated by commas) and by env:NAME or file:PATH of a signing secret.',
+      hint: 'One URL per line. Optionally followed by events (budget, session-budget, provider-down, provider-up, new-version; separated by commas) and by env:NAME or file:PATH of a signing secret.',
     },
   },
   lost: {
@@ -113,13 +121,14 @@ export const settings = {
     trusted: 'Trusted',
     untrusted: 'Not trusted',
   },
-  units: { days: 'days', seconds: 'seconds', requests: 'requests', megabytes: 'MB', kilobytes: 'kB' },
+  units: { days: 'days', seconds: 'seconds', requests: 'requests', megabytes: 'MB', kilobytes: 'kB', dollars: 'USD' },
   contents: 'Contents',
   goTo: 'Go to',
   search: 'Search settings',
   clearSearch: 'Clear search',
   noneFound: (search: string) => `No setting matches “${search}”.`,
   found: (count: number, number: string) => `${number} ${count === 1 ? 'section' : 'sections'} found.`,
+  noAmount: 'An amount above 0, or empty',
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
   nextStart: 'Takes effect after restart.',
   network: {

@@ -90,6 +90,7 @@ export const groups: typeof english.groups = {
   passthroughOnly: '唯一的服务商',
   passthroughNone: '不转发',
   passthroughSeveral: '文件、批处理等 Sluice 自身不提供的 API 会被拒绝：此分组并非只有一个服务商。请选择一个。',
+  passthroughNobody: '文件、批处理等 Sluice 自身不提供的 API 会被拒绝，直到有能提供它们的服务商。',
   passthroughOutside: '这类请求会被拒绝：此分组不能使用该服务商。',
   unpriced: '有硬性预算时也允许价格未知的模型',
   unpricedHint: '适用于分组或其密钥设有美元硬性预算的情况。这类模型的费用不会计入；否则会拒绝它们，直到你设置其价格。',

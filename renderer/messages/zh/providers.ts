@@ -49,7 +49,7 @@ export const providers: typeof english.providers = {
     local: '在本机',
     name: '名称',
     address: 'Base URL',
-    addressHint: '与服务文档一致，包含版本：https://api.openai.com/v1',
+    addressHint: (example) => `与服务文档一致，例如 ${example}`,
     addressWrong: '请填写以 http:// 或 https:// 开头的地址。',
     back: '返回',
     submit: '添加并测试',

@@ -54,6 +54,14 @@ export const settings: typeof english.settings = {
     retentionRows: { label: '最多保留', hint: '超出后删除最旧的。' },
     captureKilobytes: { label: '捕获内容上限', hint: '只有开启捕获的分组才会保留请求与响应内容。' },
     sessions: { label: '会话', hint: '哪些请求会一起显示。Claude Code、Codex 和 opencode 等智能体会注明自己的会话。' },
+    sessionNotifyAt: {
+      label: '会话预算：提醒',
+      hint: '会话费用达到此金额时，由桌面程序和 Webhook 通知。留空：关闭。',
+    },
+    sessionStopAt: {
+      label: '会话预算：停止',
+      hint: '会话费用达到此金额后，其后续请求会被拒绝，直到你恢复该会话。留空：关闭。',
+    },
     captureDays: { label: '保留捕获内容', hint: '到期后删除内容，请求记录仍保留。' },
     metrics: { label: 'Prometheus 指标', hint: '按分组、服务商和模型统计次数、费用和时间，不含内容。' },
     metricsToken: {
@@ -72,7 +80,7 @@ export const settings: typeof english.settings = {
     telemetrySignals: { label: 'OpenTelemetry 信号', hint: 'Jaeger 和 Langfuse 只接收追踪。' },
     webhooks: {
       label: 'Webhook 地址',
-      hint: '每行一个 URL，后面可加事件（budget、provider-down、provider-up，以逗号分隔）和签名密钥的 env:名称 或 file:路径。',
+      hint: '每行一个 URL，后面可加事件（budget、session-budget、provider-down、provider-up、new-version，以逗号分隔）和签名密钥的 env:名称 或 file:路径。',
     },
   },
   lost: {
@@ -101,13 +109,14 @@ export const settings: typeof english.settings = {
     trusted: '信任',
     untrusted: '不信任',
   },
-  units: { days: '天', seconds: '秒', requests: '个请求', megabytes: 'MB', kilobytes: 'kB' },
+  units: { days: '天', seconds: '秒', requests: '个请求', megabytes: 'MB', kilobytes: 'kB', dollars: '美元' },
   contents: '目录',
   goTo: '转到',
   search: '搜索设置',
   clearSearch: '清除搜索',
   noneFound: (search) => `没有与“${search}”匹配的设置。`,
   found: (_count, number) => `找到 ${number} 个部分。`,
+  noAmount: '请输入大于 0 的金额，或留空',
   range: (min, max) => `请输入 ${min} 到 ${max} 之间的数字`,
   nextStart: '重启后生效。',
   network: {

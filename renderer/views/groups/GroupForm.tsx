@@ -15,6 +15,7 @@ import { useLocks } from '../../state/use-locks.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { CacheField } from './CacheField.tsx';
 import { CaptureField } from './CaptureField.tsx';
+import { CassetteField } from './CassetteField.tsx';
 import { DefaultModels } from './DefaultModels.tsx';
 import classes from './Groups.module.css';
 import { type DraftProps, draftOf, groupOf } from './group-draft.ts';
@@ -23,6 +24,7 @@ import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
+import { ShadowField } from './ShadowField.tsx';
 import { UnpricedField } from './UnpricedField.tsx';
 
 /** Long enough that not every letter is a question. */
@@ -35,7 +37,9 @@ export function GroupForm({ group }: { group: GroupView }) {
   const { draft, change, isChanged, isOvertaken } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
-  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: groupOf(settled) }, revision);
+  // A folder that is not typed to its end is no reason to show no models.
+  const previewed = { ...groupOf(settled), cassette: null };
+  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, revision);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, revision);
   const locks = useLocks();
   const lockOf = (field: keyof GroupView) => locks.changing('groups', group.id, field);
@@ -54,6 +58,7 @@ export function GroupForm({ group }: { group: GroupView }) {
           <Lockable lock={lockOf('name')}>
             <TextInput
               label={names.name}
+              placeholder={draft.id}
               value={draft.name}
               onChange={(event) => change({ name: event.currentTarget.value })}
               maxLength={200}
@@ -94,6 +99,10 @@ export function GroupForm({ group }: { group: GroupView }) {
           </Lockable>
           <Lockable lock={lockOf('cache')}>
             <CacheField group={group} draft={draft} change={change} />
+          </Lockable>
+          <CassetteField group={group} draft={draft} change={change} />
+          <Lockable lock={lockOf('shadow')}>
+            <ShadowField group={group} draft={draft} change={change} />
           </Lockable>
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />

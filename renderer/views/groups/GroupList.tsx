@@ -76,6 +76,9 @@ function GroupRow({ group }: { group: GroupView }) {
         </span>
         <LockMark lock={lock} />
         {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
+        {group.cassette && (
+          <span className={`${list.tag} ${classes.tag}`}>{messages.cassettes.tags[group.cassette.mode]}</span>
+        )}
       </div>
       <div className={list.detail}>
         {names.allows} <Patterns patterns={group.models} />

@@ -23,10 +23,11 @@ export function PassthroughField({ draft, provider, change }: PassthroughFieldPr
   };
   const isNobody = provider === null && draft.passthrough !== null;
   const isUnset = draft.passthrough === onlyProvider;
+  const whyNobody = able.length === 0 ? names.passthroughNobody : names.passthroughSeveral;
   return (
     <NativeSelect
       label={names.passthrough}
-      description={isNobody && isUnset ? names.passthroughSeveral : names.passthroughHint}
+      description={isNobody && isUnset ? whyNobody : names.passthroughHint}
       data={choices.map((choice, index) => ({ value: String(index), label: labelOf(choice) }))}
       value={String(choices.indexOf(draft.passthrough))}
       error={isNobody && !isUnset && names.passthroughOutside}

@@ -1,11 +1,13 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { defaultGroupId } from '../../../server/contract/passthrough.ts';
+import { type CassetteDraft, cassetteDraftOf, cassetteOf } from '../../components/cassette-draft.ts';
 import { limitsOf } from '../../components/limit-draft.ts';
 
 /** What is typed of a group; all of it is sent at once, since `group.put` replaces the group. */
-export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough'> & {
+export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough' | 'cassette'> & {
   name: string;
   passthrough: string | null;
+  cassette: CassetteDraft;
 };
 
 /** In place of a provider's id: none is set, which of the first group is its only provider. */
@@ -21,11 +23,11 @@ export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): Gro
   // For other groups than the first, nothing set means nobody.
   const unset = group.id === defaultGroupId ? onlyProvider : null;
   const { passthrough = unset } = group;
-  return { ...group, name: group.name ?? '', passthrough };
+  return { ...group, name: group.name ?? '', passthrough, cassette: cassetteDraftOf(group.cassette, 'off') };
 }
 
 /** As a command and the preview take it. */
-export function groupOf({ name, defaults, limits, passthrough, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, cassette, shadow, ...draft }: GroupDraft) {
   const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
@@ -33,6 +35,9 @@ export function groupOf({ name, defaults, limits, passthrough, ...draft }: Group
     ...(passthrough !== onlyProvider && { passthrough }),
     defaults: Object.fromEntries(given),
     limits: limitsOf(limits),
+    cassette: cassetteOf(cassette),
+    // Without a target it is not finished, and nothing to preview.
+    shadow: shadow && shadow.target.trim() !== '' ? { ...shadow, target: shadow.target.trim() } : null,
   };
 }
 

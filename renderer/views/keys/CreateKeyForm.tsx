@@ -1,12 +1,14 @@
 import { Checkbox, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
 import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
+import { KeyFields } from './KeyFields.tsx';
+import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface CreateKeyFormProps {
   onCancel(): void;
@@ -26,6 +28,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     limits: undefined,
     capture: false,
     faults: false,
+    cassette: cassetteDraftOf(null, 'group'),
   });
   const [keepSecret, setKeepSecret] = useState(true);
   const command = useCommand();
@@ -34,6 +37,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     event.preventDefault();
     const name = draft.name.trim();
     const limits = limitsOf(draft.limits);
+    const cassette = keyCassetteOf(draft.cassette);
     const expiresAt = draft.expiry === 'kept' ? null : expiryOf(draft.expiry, Date.now());
     const result = await command.run({
       type: 'key.create',
@@ -44,6 +48,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(limits && { limits }),
       ...(draft.capture && { capture: true }),
       ...(draft.faults && { faults: true }),
+      ...(cassette && { cassette }),
       keepSecret,
     });
     if (!result) return;

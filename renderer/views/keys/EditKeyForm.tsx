@@ -1,10 +1,12 @@
 import { Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
+import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.ts';
 import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import { useCommand } from '../../state/use-command.ts';
-import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
+import { KeyFields } from './KeyFields.tsx';
+import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface EditKeyFormProps {
   view: KeyView;
@@ -21,6 +23,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     limits: view.limits ?? undefined,
     capture: view.capture,
     faults: view.faults,
+    cassette: cassetteDraftOf(view.cassette, 'group'),
   });
   const command = useCommand();
   const submit = async (event: FormEvent) => {
@@ -32,6 +35,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       limits: limitsOf(draft.limits) ?? null,
       capture: draft.capture,
       faults: draft.faults,
+      cassette: keyCassetteOf(draft.cassette),
       ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
@@ -39,7 +43,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
+        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
         <DialogActs command={command} onLeave={onClose} />
       </Stack>
     </form>

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { type FaultProfileName, faultProfileNames } from '../../../server/contract/faults.ts';
@@ -6,17 +6,28 @@ import { DialogActs } from '../../components/DialogActs.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
+type Choice = FaultProfileName | 'rules';
+const choices: readonly Choice[] = [...faultProfileNames, 'rules'];
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
 const spans = [5, 10, 30, 60] as const;
 
 /** Switches faults on purpose on for a key. */
 export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }) {
   const { faults: names } = useMessages();
-  const [profile, setProfile] = useState<FaultProfileName>('rough');
+  const [choice, setChoice] = useState<Choice>('rough');
+  const [rules, setRules] = useState('');
   const [minutes, setMinutes] = useState<(typeof spans)[number]>(10);
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (await command.run({ type: 'faults.start', key: view.id, profile, minutes })) onClose();
+    const met = choice === 'rules' ? { rules: linesOf(rules) } : { profile: choice };
+    if (await command.run({ type: 'faults.start', key: view.id, ...met, minutes })) onClose();
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
@@ -24,13 +35,28 @@ export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }
         <Text>{names.lead(view.name ?? view.id)}</Text>
         <NativeSelect
           label={names.profileLabel}
-          value={profile}
-          data={faultProfileNames.map((name) => ({ value: name, label: names.profiles[name] }))}
-          onChange={({ currentTarget }) =>
-            setProfile(faultProfileNames.find((name) => name === currentTarget.value) ?? 'rough')
-          }
+          value={choice}
+          data={choices.map((each) => ({
+            value: each,
+            label: each === 'rules' ? names.ownRules : names.profiles[each],
+          }))}
+          onChange={({ currentTarget }) => setChoice(choices.find((each) => each === currentTarget.value) ?? 'rough')}
           data-autofocus
         />
+        {choice === 'rules' && (
+          <Textarea
+            label={names.rulesLabel}
+            description={names.rulesHint}
+            value={rules}
+            onChange={({ currentTarget }) => setRules(currentTarget.value)}
+            autosize
+            minRows={3}
+            maxRows={10}
+            spellCheck={false}
+            required
+            withAsterisk={false}
+          />
+        )}
         <NativeSelect
           label={names.minutes}
           value={String(minutes)}

@@ -1,28 +1,14 @@
-import { Button, Group, NativeSelect, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Limits } from '../../../server/contract/config.ts';
-import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './Keys.module.css';
+import { KeyTesting } from './KeyTesting.tsx';
+import { type KeyDraft, readExpiry } from './key-draft.ts';
 
-/** What was typed of a key. */
-export interface KeyDraft {
-  name: string;
-  group: string;
-  /** Days from now; `never`; `kept`: as it is. */
-  expiry: number | 'never' | 'kept';
-  /** Patterns of model names; none: all that the group allows. */
-  models: string[];
-  limits: Limits | undefined;
-  capture: boolean;
-  /** Its requests may ask for faults. */
-  faults: boolean;
-}
-
-const dayMs = 86_400_000;
 const expiryDays = [1, 7, 30, 90, 365];
 
 interface KeyFieldsProps {
@@ -30,10 +16,12 @@ interface KeyFieldsProps {
   onChange(draft: KeyDraft): void;
   /** ISO 8601, of a key that has an expiry already. */
   expiresAt?: string | null;
+  /** The cassette in force, of a key that has one. */
+  cassette?: KeyView['cassette'];
 }
 
 /** What can be set of a key, new or not. */
-export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
@@ -75,18 +63,8 @@ export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps)
         onChange={(models) => onChange({ ...draft, models })}
         acceptValueOnBlur
       />
-      <CaptureSwitch
-        label={messages.keys.capture}
-        isOn={draft.capture}
-        onChange={(capture) => onChange({ ...draft, capture })}
-      />
-      <Switch
-        label={messages.faults.ask}
-        description={messages.faults.askHint}
-        checked={draft.faults}
-        onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
-      />
       <KeyLimits draft={draft} onChange={onChange} />
+      <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />
     </>
   );
 }
@@ -111,13 +89,4 @@ function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange
   return (
     <LimitFields hint={names.keyHint} limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />
   );
-}
-
-function readExpiry(value: string): KeyDraft['expiry'] {
-  return value === 'never' || value === 'kept' ? value : Number(value);
-}
-
-/** ISO 8601; null: it never expires. */
-export function expiryOf(days: number | 'never', nowMs: number): string | null {
-  return days === 'never' ? null : new Date(nowMs + days * dayMs).toISOString();
 }

@@ -23,7 +23,7 @@ interface KeyRowProps {
 }
 
 export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: KeyRowProps) {
-  const { keys: names, secret: secretNames } = useMessages();
+  const { keys: names, secret: secretNames, cassettes } = useMessages();
   const command = useCommand();
   const name = view.name ?? view.id;
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === view.group)?.name);
@@ -51,6 +51,9 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
           )}
           <span className={classes.tag}>{names.group(groupName ?? view.group)}</span>
           {view.capture && <span className={classes.tag}>{names.captured}</span>}
+          {view.cassette && view.cassette !== 'off' && (
+            <span className={classes.tag}>{cassettes.tags[view.cassette.mode]}</span>
+          )}
         </div>
         <KeyFacts view={view} />
         {usage && <KeyUsage usage={usage} />}

@@ -5,7 +5,7 @@ import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import { DialogActs } from '../../components/DialogActs.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
-import { fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
+import { exampleBaseUrls, fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
 import { type CredentialDraft, CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
 import classes from './Providers.module.css';
 import type { Choice } from './provider-choice.ts';
@@ -114,7 +114,7 @@ function AddressFields({ form }: { form: ConnectFormState }) {
     <>
       <TextInput
         label={names.address}
-        description={names.addressHint}
+        description={names.addressHint(exampleBaseUrls.openai)}
         placeholder="https://llm.example.com/v1"
         value={form.address}
         onChange={(event) => form.setAddress(event.currentTarget.value)}

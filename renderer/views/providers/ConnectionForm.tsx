@@ -12,7 +12,7 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { AdvancedFields, type ConnectionFieldsProps } from './AdvancedFields.tsx';
-import { isBaseUrl } from './base-url.ts';
+import { exampleBaseUrls, isBaseUrl } from './base-url.ts';
 import { type ConnectionValues, changesOf, valuesOf } from './connection-values.ts';
 import classes from './Providers.module.css';
 
@@ -104,7 +104,7 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
       <Lockable lock={lockOf('baseUrl')}>
         <TextInput
           label={add.address}
-          description={add.addressHint}
+          description={add.addressHint(exampleBaseUrls[form.values.dialect])}
           inputMode="url"
           autoComplete="off"
           {...form.getInputProps('baseUrl')}

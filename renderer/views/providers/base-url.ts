@@ -1,3 +1,15 @@
+import type { DialectId } from '../../../server/contract/config.ts';
+
+/** Those of the services that each dialect is named after. */
+export const exampleBaseUrls: Readonly<Record<DialectId, string>> = {
+  openai: 'https://api.openai.com/v1',
+  azure: 'https://{resource}.openai.azure.com/openai/v1',
+  anthropic: 'https://api.anthropic.com',
+  gemini: 'https://generativelanguage.googleapis.com/v1beta',
+  bedrock: 'https://bedrock-runtime.{region}.amazonaws.com',
+  vertex: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
+};
+
 /** What is in braces in the base URL of a preset has to be filled in by the person: `https://{resource}.example.com/v1`. */
 const placeholder = /\{([^{}]+)\}/g;
 

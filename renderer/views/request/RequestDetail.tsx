@@ -44,7 +44,7 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
 function TabContent({ tab, shown }: { tab: TabName; shown: RequestInFull }): ReactNode {
   const { inspector: names } = useLocalization().messages;
   const { request, capture, captureAbsence } = shown;
-  if (tab === 'summary') return <Summary request={request} />;
+  if (tab === 'summary') return <Summary shown={shown} />;
   if (tab === 'timeline') return <Timeline request={request} />;
   if (tab === 'attempts') {
     return (

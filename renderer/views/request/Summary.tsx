@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { CacheNote } from '../../../server/contract/ledger.ts';
-import type { RequestView } from '../../../server/contract/request-views.ts';
+import type { RequestInFull, RequestView } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -11,14 +11,21 @@ import { Losses } from './Losses.tsx';
 import { outputRateOf } from './output-rate.ts';
 import classes from './RequestPanel.module.css';
 import { SessionLink } from './SessionLink.tsx';
+import { ShadowAnswer } from './ShadowAnswer.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
 /** What was asked, who answered, how fast, and what it used and cost. */
-export function Summary({ request }: { request: RequestView }) {
-  const { requests: names } = useLocalization().messages;
+export function Summary({ shown }: { shown: RequestInFull }) {
+  const { requests: names, shadows } = useLocalization().messages;
+  const { request, shadow } = shown;
   return (
     <>
       <Facts request={request} />
+      {shadow && (
+        <Part title={shadows.answer}>
+          <ShadowAnswer shown={shown} shadow={shadow} />
+        </Part>
+      )}
       {/* Where nobody was asked, nothing can have been used. */}
       {request.attempts.length > 0 && (
         <Part title={names.usage}>
@@ -72,6 +79,13 @@ function Facts({ request }: { request: RequestView }) {
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],
     [names.cache.name, request.cached && cacheFact(request.cached)],
+    [messages.cassettes.name, request.cassette && messages.cassettes.results[request.cassette]],
+    [
+      messages.shadows.original,
+      request.shadowOf && (
+        <Link href={`/requests/${request.shadowOf.id}`}>{request.shadowOf.model ?? request.shadowOf.id}</Link>
+      ),
+    ],
     [messages.sessions.one, request.session && <SessionLink id={request.session.id} />],
   ];
   return (

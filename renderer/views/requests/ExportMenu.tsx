@@ -1,33 +1,34 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
-import { queryOf, type ShownFilter } from './request-filter.ts';
+import { DatasetDialog } from './DatasetDialog.tsx';
+import { addressOf, queryOf, type ShownFilter } from './request-filter.ts';
 
 /** Downloads what fits the filter, as the engine streams it. In the desktop main answers the same address. */
 export function ExportMenu({ filter }: { filter: ShownFilter }) {
-  const { requests: names } = useMessages();
-  const hrefFor = (format: 'csv' | 'jsonl') => `/control/requests.${format}${addressOf(filter)}`;
+  const { requests: names, shadows } = useMessages();
+  const [isDataset, setIsDataset] = useState(false);
+  const hrefFor = (format: 'csv' | 'jsonl') => `/control/requests.${format}${addressOf(queryOf(filter, Date.now()))}`;
   return (
-    <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
-      <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
-          {names.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component="a" href={hrefFor('csv')} download>
-          {names.exportCsv}
-        </Menu.Item>
-        <Menu.Item component="a" href={hrefFor('jsonl')} download>
-          {names.exportJsonl}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
+            {names.export}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component="a" href={hrefFor('csv')} download>
+            {names.exportCsv}
+          </Menu.Item>
+          <Menu.Item component="a" href={hrefFor('jsonl')} download>
+            {names.exportJsonl}
+          </Menu.Item>
+          <Menu.Item onClick={() => setIsDataset(true)}>{shadows.dataset.open}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isDataset && <DatasetDialog filter={filter} onClose={() => setIsDataset(false)} />}
+    </>
   );
-}
-
-function addressOf(filter: ShownFilter): string {
-  const values = Object.entries(queryOf(filter, Date.now())).filter(([, value]) => value !== undefined);
-  const search = new URLSearchParams(values.map(([name, value]) => [name, String(value)])).toString();
-  return search && `?${search}`;
 }

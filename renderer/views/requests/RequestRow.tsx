@@ -1,4 +1,4 @@
-import { IconWaveSine } from '@tabler/icons-react';
+import { IconMessages, IconWaveSine } from '@tabler/icons-react';
 import { memo } from 'react';
 import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../server/contract/ledger.ts';
@@ -44,6 +44,7 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const rate = outputRateOf(request);
   const asked = `${request.method} ${request.route}`;
   const { tokensPerSecond } = localization.messages.requests;
+  const answerer = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
   return (
     <tr
       className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
@@ -71,12 +72,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
           {request.route.replace(/^\/v1\//, '/')}
         </Link>
         {request.stream && <StreamMark />}
+        {request.session && <SessionMark id={request.session.id} />}
+        {request.shadowOf && <span className={classes.soft}> {localization.messages.shadows.mark}</span>}
       </td>
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
       </td>
-      <td className={classes.provider} title={providerName ?? undefined}>
-        {providerName ?? unknown}
+      <td className={classes.provider} title={answerer ?? undefined}>
+        {answerer ?? unknown}
       </td>
       <td className={classes.key} title={keyName ?? undefined}>
         {keyName ?? unknown}
@@ -106,6 +109,16 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
 function StreamMark() {
   const { streamed } = useLocalization().messages.requests;
   return <IconWaveSine className={classes.stream} size={13} role="img" aria-label={streamed} />;
+}
+
+/** Leads to the session of the request, while the rest of the row leads to the request. */
+function SessionMark({ id }: { id: string }) {
+  const { one } = useLocalization().messages.sessions;
+  return (
+    <Link className={classes.session} href={`/sessions/${id}`} aria-label={one} title={one} tabIndex={-1}>
+      <IconMessages size={13} aria-hidden />
+    </Link>
+  );
 }
 
 export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode' | 'fault'> }) {

@@ -101,7 +101,7 @@ export function sortTextOf({ by, isAscending }: Sort): string {
   return `${isAscending ? '' : '-'}${by}`;
 }
 
-const rangeMs: Record<TimeRange, number> = {
+export const rangeMs: Record<TimeRange, number> = {
   '1h': 3_600_000,
   '24h': 24 * 3_600_000,
   '7d': 7 * 24 * 3_600_000,
@@ -154,4 +154,11 @@ function hasStatus({ status }: LiveRequest, wanted: string | undefined): boolean
   if (wanted === undefined) return true;
   if (status === null) return false;
   return wanted.endsWith('xx') ? String(status).startsWith(wanted.slice(0, 1)) : String(status) === wanted;
+}
+
+/** As the query of an address; empty if there is nothing to say. */
+export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
+  const values = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(values.map(([name, value]) => [name, String(value)])).toString();
+  return search && `?${search}`;
 }

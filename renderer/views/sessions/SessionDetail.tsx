@@ -1,17 +1,19 @@
+import { Group } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import type { SessionInFull, SessionView } from '../../../server/contract/session-views.ts';
+import type { SessionInFull } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { Section } from '../../components/Section.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlStore } from '../../state/use-control.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { ExportSession } from './ExportSession.tsx';
+import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
-import { StopSession } from './StopSession.tsx';
-import { costIn, programOf } from './session-facts.ts';
+import { type StateChange, StopSession } from './StopSession.tsx';
+import { isRefused, titleOf } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
 
@@ -20,16 +22,19 @@ export function SessionDetail({ id }: { id: string }) {
   const { sessions: names } = useMessages();
   const store = useControlStore();
   const load = useCallback(() => store.query<'session'>({ type: 'session', id }), [store, id]);
-  const { answer: known, problem } = useLiveAnswer(load);
+  const { answer: known, problem } = useLiveAnswer(load, true);
   // What was just changed holds until the engine tells more.
-  const [changed, setChanged] = useState<{ from: SessionInFull | null; stoppedAt: number | null } | null>(null);
-  const answer = known && changed?.from === known ? withStop(known, changed.stoppedAt) : known;
+  const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
+  const answer = known && changed?.from === known ? withChange(known, changed.change) : known;
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');
-  const stop = answer && (
-    <StopSession session={answer.session} onChanged={(stoppedAt) => setChanged({ from: known, stoppedAt })} />
+  const acts = answer && (
+    <Group gap="xs">
+      <ExportSession full={answer} />
+      <StopSession session={answer.session} onChanged={(change) => setChanged({ from: known, change })} />
+    </Group>
   );
   return (
-    <Screen name="sessions" back={{ href: '/sessions', label: names.backToAll }} action={stop}>
+    <Screen name="sessions" back={{ href: '/sessions', label: names.backToAll }} action={acts}>
       {isGone && <EmptyNote title={names.goneTitle} next={names.goneNext} />}
       {problem && !isGone && <CommandProblem problem={problem} />}
       {!answer && !problem && <ListSkeleton rows={3} rowHeight={120} />}
@@ -38,8 +43,8 @@ export function SessionDetail({ id }: { id: string }) {
   );
 }
 
-function withStop(full: SessionInFull, stoppedAt: number | null): SessionInFull {
-  return { ...full, session: { ...full.session, stoppedAt } };
+function withChange(full: SessionInFull, change: StateChange): SessionInFull {
+  return { ...full, session: { ...full.session, ...change } };
 }
 
 function Content({ full }: { full: SessionInFull }) {
@@ -48,51 +53,16 @@ function Content({ full }: { full: SessionInFull }) {
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return (
     <>
-      {session.stoppedAt !== null && <p className={classes.stoppedNote}>{names.stoppedNote}</p>}
-      <Section title={programOf(session.client) ?? names.unknownClient}>
-        <Facts session={session} />
+      {isRefused(session) && (
+        <p className={classes.stoppedNote}>{session.stoppedAt === null ? names.overBudgetNote : names.stoppedNote}</p>
+      )}
+      <Section title={titleOf(session) ?? names.unknownClient}>
+        <SessionFacts full={full} />
       </Section>
       <TurnChart turns={turns} />
       {turns.map((turn) => (
         <TurnTable key={turn.turn} turn={turn} requests={byTurn.get(turn.turn) ?? []} />
       ))}
     </>
-  );
-}
-
-function Facts({ session }: { session: SessionView }) {
-  const localization = useLocalization();
-  const { formats } = localization;
-  const { facts: names } = localization.messages.sessions;
-  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === session.keyId)?.name);
-  const { cachedInputTokens, inputTokens, errors, retries, models } = session;
-  const share = inputTokens > 0 ? ` (${formats.percent(cachedInputTokens / inputTokens)})` : '';
-  const facts: [name: string, value: string][] = [
-    [names.cost, costIn(session, localization)],
-    [names.input, formats.number(inputTokens)],
-    [names.cached, `${formats.number(cachedInputTokens)}${share}`],
-    [names.output, formats.number(session.outputTokens)],
-    [names.turns, formats.number(session.turns)],
-    [names.requests, formats.number(session.requests)],
-    [names.errors, errors > 0 ? formats.number(errors) : ''],
-    [names.retries, retries > 0 ? formats.number(retries) : ''],
-    [names.models, models.join(', ')],
-    [names.key, keyName ?? session.keyId ?? ''],
-    [names.time, `${formats.dayAndClock(session.firstAt)} – ${formats.dayAndClock(session.lastAt)}`],
-  ];
-  return (
-    <div className={classes.panel}>
-      <dl className={classes.facts}>
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
-      <CopyLine value={session.id} what="ID" oneLine />
-    </div>
   );
 }

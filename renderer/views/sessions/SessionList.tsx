@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
-import { useCallback, useState } from 'react';
-import { Link } from 'wouter';
+import { useCallback, useMemo, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
 import type { SessionView } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
@@ -11,8 +11,10 @@ import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
-import { programOf } from './session-facts.ts';
+import { programOf, titleOf } from './session-facts.ts';
+import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filter.ts';
 
 const pageSize = 50;
 /** The engine gives no more at once. */
@@ -23,14 +25,23 @@ export function SessionList() {
   const { sessions: names } = useMessages();
   const store = useControlStore();
   const [limit, setLimit] = useState(pageSize);
-  const load = useCallback(() => store.query<'sessions'>({ type: 'sessions', limit }), [store, limit]);
-  const { answer, problem } = useLiveAnswer(load);
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const filter = useMemo(() => sessionFilterOf(new URLSearchParams(search)), [search]);
+  const isFiltered = sessionSearchOf(filter) !== '';
+  const load = useCallback(
+    () => store.query<'sessions'>({ type: 'sessions', limit, filter: sessionQueryOf(filter, Date.now()) }),
+    [store, limit, filter],
+  );
+  const { answer, problem } = useLiveAnswer(load, true);
   const sessions = answer?.sessions ?? null;
   return (
     <Screen name="sessions" lead={names.lead} back={{ href: '/requests', label: names.backToRequests }}>
+      <SessionFilters filter={filter} onChange={(changed) => navigate(`/sessions${sessionSearchOf(changed)}`)} />
       {problem && <CommandProblem problem={problem} />}
       {!sessions && !problem && <ListSkeleton rows={4} rowHeight={60} />}
-      {sessions?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      {sessions?.length === 0 && isFiltered && <EmptyNote title={names.noneFound} next={names.noneFoundNext} />}
+      {sessions?.length === 0 && !isFiltered && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
       {sessions && sessions.length > 0 && (
         <Panel name="sessions">
           <ul className={classes.list}>
@@ -52,24 +63,39 @@ export function SessionList() {
 function Row({ session }: { session: SessionView }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
-  const { id, keyId, client, lastAt, running, stoppedAt, turns, requests, isComplete, errors, costUsd, models } =
-    session;
+  const {
+    id,
+    keyId,
+    client,
+    lastAt,
+    running,
+    stoppedAt,
+    isOverBudget,
+    turns,
+    requests,
+    isComplete,
+    errors,
+    costUsd,
+    models,
+  } = session;
   const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === keyId)?.name) ?? keyId;
   const count = formats.number(requests);
   return (
     <li className={classes.row}>
       <div className={classes.head}>
         <Link href={`/sessions/${id}`} className={classes.name}>
-          {programOf(client) ?? names.unknownClient}
+          {titleOf(session) ?? names.unknownClient}
         </Link>
         {running > 0 && <span className={classes.running}>{names.running}</span>}
         {stoppedAt !== null && <span className={classes.bad}>{names.stopped}</span>}
+        {stoppedAt === null && isOverBudget && <span className={classes.bad}>{names.overBudget}</span>}
         <span className={classes.soft}>
           <RelativeTime moment={lastAt} />
         </span>
       </div>
       <span className={classes.cost}>{costUsd === null ? '–' : formats.dollars(costUsd)}</span>
       <div className={classes.detail}>
+        {session.name !== null && <span>{programOf(client) ?? names.unknownClient}</span>}
         {keyName && <span>{keyName}</span>}
         <span>{names.turns(formats.number(turns))}</span>
         <span>{isComplete ? names.requests(count) : names.moreRequests(count)}</span>

@@ -7,15 +7,14 @@ import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { isRefused } from './session-facts.ts';
+
+/** What a command has changed of a session, until the engine tells more. */
+export type StateChange = Partial<Pick<SessionView, 'stoppedAt' | 'isOverBudget'>>;
 
 /** Refuses a session's further requests, after asking; or serves them again. */
-export function StopSession({
-  session: { id, stoppedAt },
-  onChanged,
-}: {
-  session: SessionView;
-  onChanged(stoppedAt: number | null): void;
-}) {
+export function StopSession({ session, onChanged }: { session: SessionView; onChanged(change: StateChange): void }) {
+  const { id } = session;
   const { sessions: names } = useMessages();
   const { run, isRunning, problem, forget } = useCommand();
   const isOpen = useControlState((state) => state.connection === 'open');
@@ -23,9 +22,9 @@ export function StopSession({
   const change = async (type: 'session.stop' | 'session.resume') => {
     if (!(await run({ type, id }))) return;
     setAsking(false);
-    onChanged(type === 'session.stop' ? Date.now() : null);
+    onChanged(type === 'session.stop' ? { stoppedAt: Date.now() } : { stoppedAt: null, isOverBudget: false });
   };
-  if (stoppedAt !== null) {
+  if (isRefused(session)) {
     return (
       <>
         {problem && <CommandProblem problem={problem} />}

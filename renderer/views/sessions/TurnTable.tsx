@@ -1,15 +1,16 @@
 import { Link } from 'wouter';
+import type { ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionRequest, SessionTurn } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
-import { costIn } from './session-facts.ts';
+import { costIn, toolUsesOf } from './session-facts.ts';
 
 /** One turn with its requests; each leads to its inspector. */
 export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: readonly SessionRequest[] }) {
   const localization = useLocalization();
   const { messages, formats } = localization;
-  const { columns, turn: titleOf, tokens } = messages.sessions;
+  const { columns, turn: titleOf, tokens, context } = messages.sessions;
   const sums = tokens(formats.compact(turn.inputTokens), formats.compact(turn.outputTokens));
   return (
     <Section
@@ -17,7 +18,9 @@ export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: rea
       count={formats.dayAndClock(turn.startedAt)}
       action={
         <span className={classes.soft}>
-          <span className={classes.wide}>{sums} · </span>
+          <span className={classes.wide}>
+            {sums} · {turn.contextTokens !== null && `${context(formats.compact(turn.contextTokens))} · `}
+          </span>
           {costIn(turn, localization)}
         </span>
       }
@@ -72,6 +75,7 @@ function Row({ request }: { request: SessionRequest }) {
             {request.errorCode !== null && ` (${request.errorCode})`}
           </span>
         )}
+        {request.tools.length > 0 && <Tools tools={request.tools} />}
         {notes.map((note) => (
           <span key={note} className={classes.note}>
             {note}
@@ -85,6 +89,23 @@ function Row({ request }: { request: SessionRequest }) {
       <td>{costUsd === null ? '–' : formats.dollars(costUsd)}</td>
       <td className={classes.wide}>{totalMs === null ? '–' : formats.duration(totalMs)}</td>
     </tr>
+  );
+}
+
+/** The calls of tools whose results the request carries. What they say is in the request's capture. */
+function Tools({ tools }: { tools: readonly ToolResult[] }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.sessions;
+  return (
+    <ul className={classes.tools}>
+      {toolUsesOf(tools).map(({ name, hasFailed, count, bytes }) => (
+        <li key={`${name} ${hasFailed}`} className={hasFailed ? classes.bad : classes.soft}>
+          <span className={classes.tool}>{name ?? names.unknownTool}</span>
+          {count > 1 && ` ×${formats.number(count)}`} {formats.bytes(bytes)}
+          {hasFailed && ` ${names.toolFailed}`}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -27,7 +27,7 @@ function FieldInput({ field, form }: SettingsFieldProps) {
   const names = messages.settings;
   const canChange = useCanChange();
   const { label, hint } = names.fields[field.name];
-  const unit = field.kind === 'number' ? field.unit : undefined;
+  const unit = 'unit' in field ? field.unit : undefined;
   const shared = {
     ...settingRow(label, unit && names.units[unit]),
     description: hint,
@@ -44,6 +44,10 @@ function FieldInput({ field, form }: SettingsFieldProps) {
     // A value set by hand in the file is a choice too.
     const values = new Set([...field.values, shared.value]);
     return <NativeSelect {...shared} data={[...values].map((value) => ({ value, label: choiceName(names, value) }))} />;
+  }
+  if (field.kind === 'amount') {
+    const error = form.isWrong(field) ? names.noAmount : undefined;
+    return <TextInput {...shared} inputMode="decimal" autoComplete="off" error={error} />;
   }
   const range = names.range(formats.number(field.min), formats.number(field.max));
   return (

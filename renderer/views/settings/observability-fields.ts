@@ -1,6 +1,7 @@
 /** What Sluice tells other tools, as fields of a form. */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
+import { webhookEvents } from '../../../server/contract/webhook-events.ts';
 import type { SettingsField } from './settings-field.ts';
 
 type Webhook = Settings['webhooks'][number];
@@ -89,11 +90,10 @@ function headerOf(line: string): [name: string, value: string] {
   return colon === -1 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
 }
 
-const allEvents = 3;
 const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
 
 function textOfWebhook({ url, events, secret }: Webhook): string {
-  const named = events.length < allEvents ? [events.join(',')] : [];
+  const named = events.length < webhookEvents.length ? [events.join(',')] : [];
   return [url, ...named, ...(secret === undefined ? [] : [secret])].join(' ');
 }
 

@@ -21,6 +21,12 @@ interface NumberField extends FieldBasics {
   unit?: keyof Messages['settings']['units'];
 }
 
+/** An amount of money above 0; empty: none. */
+interface AmountField extends FieldBasics {
+  kind: 'amount';
+  unit: keyof Messages['settings']['units'];
+}
+
 interface ChoiceField extends FieldBasics {
   kind: 'choice';
   values: readonly string[];
@@ -36,4 +42,4 @@ interface TextField extends FieldBasics {
   kind: 'text';
 }
 
-export type SettingsField = NumberField | ChoiceField | LinesField | TextField;
+export type SettingsField = NumberField | AmountField | ChoiceField | LinesField | TextField;

@@ -179,6 +179,8 @@ const recordFields: readonly SettingsField[] = [
       changes.sessions = text === 'off' ? 'off' : text === 'allSessions' ? 'all' : 'named';
     },
   },
+  sessionAmount('sessionNotifyAt', 'notifyAtUsd'),
+  sessionAmount('sessionStopAt', 'stopAtUsd'),
   {
     name: 'captureKilobytes',
     path: 'capture.maxBytes',
@@ -224,6 +226,22 @@ function lines(name: 'extraCaFiles' | 'noProxy' | 'allowedHosts' | 'allowedOrigi
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== '');
+    },
+  };
+}
+
+function sessionAmount(
+  name: 'sessionNotifyAt' | 'sessionStopAt',
+  setting: keyof Settings['sessionBudget'],
+): SettingsField {
+  return {
+    name,
+    path: `sessionBudget.${setting}`,
+    kind: 'amount',
+    unit: 'dollars',
+    read: ({ sessionBudget }) => String(sessionBudget[setting] ?? ''),
+    write: (text, changes) => {
+      changes.sessionBudget = { ...changes.sessionBudget, [setting]: text.trim() === '' ? null : Number(text) };
     },
   };
 }

@@ -80,6 +80,8 @@ const fieldWords: Record<FieldName, string> = {
   retentionRows: 'history log size database 历史 日志 数据库',
   captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
   sessions: 'session conversation group agent turns 会话 对话 分组 智能体',
+  sessionNotifyAt: 'session budget cost runaway alert 会话 预算 费用 提醒',
+  sessionStopAt: 'session budget cost runaway limit 会话 预算 费用 限制',
   captureDays: 'capture prompt content privacy 捕获 提示词 内容 隐私',
   metrics: 'prometheus grafana scrape monitoring 监控 抓取',
   metricsToken: 'prometheus grafana scrape secret password 监控 抓取 令牌',

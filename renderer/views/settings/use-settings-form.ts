@@ -7,7 +7,7 @@ import type { FieldName, SettingsField } from './settings-field.ts';
 export interface SettingsForm {
   textOf(field: SettingsField): string;
   set(field: SettingsField, text: string): void;
-  /** It is no number that can be sent. */
+  /** It is no number or amount that can be sent. */
   isWrong(field: SettingsField): boolean;
   /** It differs from what is in force. */
   isEdited(field: SettingsField): boolean;
@@ -27,7 +27,9 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
   const isEdited = (field: SettingsField) => textOf(field) !== field.read(settings);
   const changedFields = fields.filter(isEdited);
-  const isWrong = (field: SettingsField) => field.kind === 'number' && !isWithin(textOf(field), field);
+  const isWrong = (field: SettingsField) =>
+    (field.kind === 'number' && !isWithin(textOf(field), field)) ||
+    (field.kind === 'amount' && !isAmount(textOf(field)));
   const discard = () => {
     setTyped({});
     command.forget();
@@ -53,6 +55,11 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     discard,
     command,
   };
+}
+
+function isAmount(text: string): boolean {
+  const amount = Number(text);
+  return text.trim() === '' || (Number.isFinite(amount) && amount > 0);
 }
 
 /** A value that is in force and was not typed anew may be no whole number of the field's unit. */

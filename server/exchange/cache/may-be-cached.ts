@@ -1,11 +1,11 @@
 /** Which requests the response cache answers. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { pattern } from '../../bounded-pattern.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
 import type { RouteMatch } from '../../wire/registry.ts';
 import type { RequestBody } from '../request-body.ts';
+import { runsNothingAtProvider } from '../runs-nothing-at-provider.ts';
 
 export const cacheHeader = 'x-sluice-cache';
 
@@ -59,26 +59,3 @@ function isDeterministic({ match: { route }, body }: CacheableCall): boolean {
 function temperatureOf({ temperature, generationConfig }: Record<string, unknown>): unknown {
   return isObject(generationConfig) ? generationConfig.temperature : temperature;
 }
-
-/** Searches and programs that a provider runs bring something else each time. */
-function runsNothingAtProvider(request: Record<string, unknown>): boolean {
-  const { tools } = request;
-  if (providerFields.some((name) => request[name] != null) || isObject(request.prompt)) return false;
-  return tools == null || (Array.isArray(tools) && tools.every(isRunByClient));
-}
-
-/** OpenAI's web search in chats, Anthropic's MCP connector and containers, OpenRouter's plugins. */
-const providerFields = ['web_search_options', 'mcp_servers', 'container', 'plugins'] as const;
-
-function isRunByClient(tool: unknown): boolean {
-  if (!isObject(tool)) return false;
-  const { type } = tool;
-  if (typeof type === 'string') return clientTools.has(type) || anthropicClientTool.test(type);
-  // Anthropic's tools need no type; Gemini's are told by their members.
-  if ('input_schema' in tool) return true;
-  return Object.keys(tool).every((name) => name === 'functionDeclarations' || name === 'function_declarations');
-}
-
-const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'local_shell', 'apply_patch']);
-/** With the date of their version: Anthropic, "Bash tool", "Text editor tool", "Computer use tool", "Memory tool". */
-const anthropicClientTool = pattern(/^(?:bash|text_editor|computer|memory)_\d{8}$/);

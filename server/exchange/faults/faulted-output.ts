@@ -1,28 +1,31 @@
-/** Sends a client's response with a fault: carries out what a shape makes of it, and waits where that says so. */
+/** Sends a client's response with faults: carries out what a shape makes of it, and waits where that says so. */
 import type { ServerResponse } from 'node:http';
 import { faultHeader } from '../../contract/faults.ts';
-import type { ResponseFault } from '../../faults/fault-kinds.ts';
-import { shapeWhole } from '../../faults/shape-bytes.ts';
-import { shapeStream } from '../../faults/shape-events.ts';
+import type { FaultName, ResponseFault } from '../../faults/fault-kinds.ts';
+import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
 import type { Route } from '../../wire/route.ts';
 
 interface FaultedOutputOptions {
-  fault: ResponseFault;
+  faults: readonly ResponseFault[];
   response: ServerResponse;
   route: Route;
-  /** The response has begun, and meets the fault. */
-  met(): void;
+  /** The response has begun, and meets the faults. Returns the names of all that the request has met. */
+  met(): string;
 }
 
 type Headers = Record<string, string | string[]>;
+
+const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-type']);
 
 /** What waits to be sent before the upstream is paused. */
 const maxWaitingSteps = 256;
 
 export class FaultedOutput {
-  /** Closed on purpose before its end. */
-  hasCut = false;
+  /** It stops on purpose before its end, now or after what waits to be sent. */
+  breaksOff = false;
+  /** All of the answer was given to it, though the client may get less, or get it later. */
+  hasAll = false;
   readonly #options: FaultedOutputOptions;
   #shape: Shape | null = null;
   #steps: Step[] = [];
@@ -39,15 +42,14 @@ export class FaultedOutput {
 
   /** Sends the head. An error, and a response without a body, are sent as they are. */
   begin(status: number, headers: Headers): void {
-    const { fault, response, met } = this.#options;
+    const { response, met } = this.#options;
     const hasBody = status < 400 && status !== 204 && status !== 304 && response.req.method !== 'HEAD';
     if (!hasBody) {
       response.writeHead(status, headers);
       return;
     }
-    met();
     this.#shape = this.#shapeFor(headers);
-    response.writeHead(status, { ...this.#headersFor(headers), [faultHeader]: fault.name });
+    response.writeHead(status, { ...this.#headersFor(headers), [faultHeader]: met() });
     // A client sees the head of a late or stalled body.
     response.flushHeaders();
   }
@@ -62,6 +64,7 @@ export class FaultedOutput {
   }
 
   end(last: Buffer | undefined): void {
+    this.hasAll = true;
     if (this.#isOver) return;
     if (!this.#shape) {
       this.#options.response.end(last);
@@ -76,29 +79,29 @@ export class FaultedOutput {
   }
 
   #shapeFor(headers: Headers): Shape | null {
-    const { fault, route } = this.#options;
-    // The content of a compressed answer is not looked into.
-    if (headers['content-encoding'] !== undefined) return fault.name === 'damaged-gzip' ? null : shapeWhole(fault);
+    const { faults, route } = this.#options;
     const type = String(headers['content-type'] ?? '');
-    const isStream = route.stream?.framing.isStream(type) ?? false;
-    return isStream && route.stream ? shapeStream(fault, route.stream) : shapeWhole(fault);
+    // The content of a compressed answer is not looked into.
+    const isStream = headers['content-encoding'] === undefined && route.stream?.framing.isStream(type);
+    return shapeResponse(faults, isStream ? route.stream : null);
   }
 
   #headersFor(headers: Headers): Headers {
-    const { name } = this.#options.fault;
     const { 'content-length': length, ...others } = headers;
+    const names = new Set<FaultName>(this.#options.faults.map(({ name }) => name));
     // A response that is cut or stalls breaks its promise, as it would without Sluice.
-    const keepsLength = name === 'cut' || name === 'stall' || name === 'late-event' || name === 'wrong-type';
+    const keepsLength = this.#options.faults.every(({ name }) => keepingLength.has(name));
     return {
       ...(keepsLength && length !== undefined && { 'content-length': length }),
       ...others,
-      ...(name === 'wrong-type' && { 'content-type': 'text/plain; charset=utf-8' }),
-      ...(name === 'damaged-gzip' && { 'content-encoding': 'gzip' }),
+      ...(names.has('wrong-type') && { 'content-type': 'text/plain; charset=utf-8' }),
+      ...(names.has('damaged-gzip') && { 'content-encoding': 'gzip' }),
     };
   }
 
   #perform(steps: readonly Step[]): void {
     this.#steps.push(...steps);
+    this.breaksOff ||= steps.some(({ kind }) => kind === 'cut' || kind === 'stall');
     this.#pump();
   }
 
@@ -152,7 +155,6 @@ export class FaultedOutput {
 
   /** What was written before is still sent. */
   #cut(): void {
-    this.hasCut = true;
     this.#options.response.socket?.destroySoon();
   }
 

@@ -3,6 +3,7 @@
  * event with those places left open. An event with the same bytes around them and valid JSON in them is equivalent to the
  * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
+import { ComparedBytes } from '../../compared-bytes.ts';
 import { endOfDigits, endOfString } from '../../wire/json/json-ends.ts';
 
 /**
@@ -24,7 +25,7 @@ interface Place {
 
 /** Constant bytes and the place after them; null at the end of the event. */
 interface Part {
-  fixed: Buffer;
+  fixed: ComparedBytes;
   place: Place['kind'] | null;
   /** Offset in `fixed` of the bytes that are not sent, or -1. */
   cutAt: number;
@@ -91,12 +92,13 @@ export class EventShape {
   }
 
   /** Whether an event of this shape begins at `from`. */
-  match(bytes: Buffer, from: number): boolean {
+  match(events: ComparedBytes, from: number): boolean {
+    const { bytes } = events;
     let at = from;
     this.saysSomething = !this.#hasStrings;
     for (const { fixed, place, cutAt } of this.#parts) {
+      if (!events.hasAt(at, fixed)) return false;
       const start = at + fixed.length;
-      if (start > bytes.length || !isAt(bytes, at, fixed)) return false;
       if (cutAt !== -1) this.#noteCut(at + cutAt);
       at = endOfPlace(bytes, start, place);
       if (at === -1) return false;
@@ -117,15 +119,6 @@ export class EventShape {
     this.textStart = start;
     this.textEnd = end;
   }
-}
-
-/** A loop over a few bytes costs less than a call of the native comparison. */
-const maxLoopBytes = 24;
-
-function isAt(bytes: Buffer, from: number, fixed: Buffer): boolean {
-  if (fixed.length > maxLoopBytes) return fixed.compare(bytes, from, from + fixed.length) === 0;
-  for (let at = 0; at < fixed.length; at++) if (bytes[from + at] !== fixed[at]) return false;
-  return true;
 }
 
 /** Of digits alone. */
@@ -178,6 +171,10 @@ function partsOf(bytes: Buffer, places: readonly Place[], cut: { start: number; 
   return all.map(({ start: end, kind }, index) => {
     const start = places[index - 1]?.end ?? 0;
     const isCut = start <= cut.start && cut.end <= end;
-    return { fixed: Buffer.from(bytes.subarray(start, end)), place: kind, cutAt: isCut ? cut.start - start : -1 };
+    return {
+      fixed: new ComparedBytes(Buffer.from(bytes.subarray(start, end))),
+      place: kind,
+      cutAt: isCut ? cut.start - start : -1,
+    };
   });
 }

@@ -1,3 +1,4 @@
+import type { ComparedBytes } from '../../compared-bytes.ts';
 import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
@@ -35,12 +36,12 @@ export class KnownEvents {
   }
 
   /** The known shape that matches the event at `from`, with its offsets, or null. Adds the event's text to what is kept. */
-  find(chunk: Buffer, from: number): EventShape | null {
+  find(chunk: ComparedBytes, from: number): EventShape | null {
     for (const shape of this.#shapes) {
       if (!shape.match(chunk, from)) continue;
       this.#matches++;
       this.hasSaid ||= shape.saysSomething;
-      this.#text?.append(chunk, shape.textStart, shape.textEnd);
+      this.#text?.append(chunk.bytes, shape.textStart, shape.textEnd);
       if (shape.sequenceNumber !== null) this.#count(shape.sequenceNumber);
       return shape;
     }

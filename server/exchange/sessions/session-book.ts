@@ -7,13 +7,17 @@
  */
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
-import type { RequestSession } from '../../contract/ledger.ts';
+import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
 import { RecentMap } from '../../recent-map.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/named-session.ts';
+import { toolResultsOf } from '../../wire/tool-results.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
+import { notedText } from '../redact-credential.ts';
+import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request that is asked about. */
 export interface SessionQuestion {
@@ -23,6 +27,8 @@ export interface SessionQuestion {
   keyId: string;
   headers: HeaderFields;
   body: RequestView;
+  /** What must not be kept of it. */
+  presented: readonly string[];
   /** The response that it continues. */
   previousResponseId: string | null;
   /** Conversations form sessions, too, even if the client names none. */
@@ -36,6 +42,8 @@ export interface SessionMark {
   readonly requestId: string;
   readonly startedAt: number;
   session: RequestSession | null;
+  /** The request is recorded; what its session becomes then has to be told. */
+  hasEnded: boolean;
 }
 
 interface Opening {
@@ -46,31 +54,43 @@ interface Opening {
 }
 
 export interface SessionBookPorts {
-  /** Ids of the sessions that were stopped before. */
-  stoppedSessions(): readonly string[];
-  /** A recorded request belongs to a session after all. */
-  joined(joined: { requestId: string; startedAt: number; session: RequestSession }): void;
+  sessionStates: SessionSpendingPorts & {
+    /** Ids of the sessions that were stopped before. */
+    stopped(): readonly string[];
+  };
+  /** A request that was begun without a session belongs to one after all. */
+  joined(joined: { requestId: string; startedAt: number; session: RequestSession; hasEnded: boolean }): void;
 }
 
 /** Conversations and responses that are remembered. */
 const mostRemembered = 4_096;
 const idLength = 16;
 const threadLength = 8;
+/** Of tools and sessions. APIs allow 64 or 128 characters for a tool's. */
+const maxNameLength = 128;
+const noTools: RequestSession['tools'] = [];
 
 export class SessionBook {
   readonly #ports: SessionBookPorts;
   readonly #openings = new RecentMap<Opening>(mostRemembered);
   readonly #responses = new RecentMap<SessionMark>(mostRemembered);
   readonly #stopped: Set<string>;
+  readonly #spending: SessionSpending;
 
   constructor(ports: SessionBookPorts) {
     this.#ports = ports;
-    this.#stopped = new Set(ports.stoppedSessions());
+    this.#stopped = new Set(ports.sessionStates.stopped());
+    this.#spending = new SessionSpending(ports.sessionStates);
   }
 
   /** The mark of the request, whose session is null as long as it belongs to none. */
   markFor(question: SessionQuestion): SessionMark {
-    const mark: SessionMark = { requestId: question.requestId, startedAt: question.startedAt, session: null };
+    const mark: SessionMark = {
+      requestId: question.requestId,
+      startedAt: question.startedAt,
+      session: null,
+      hasEnded: false,
+    };
     const named = sessionInHeaders(question.headers) ?? this.#sessionNamedIn(question);
     if (named) mark.session = sessionFor(question, named);
     else if (question.format) this.#bySequence(question, mark);
@@ -82,27 +102,35 @@ export class SessionBook {
     this.#responses.set(`${keyId}\n${responseId}`, mark);
   }
 
-  /** @throws GatewayError `session_stopped` */
-  refuseStopped({ session }: SessionMark): void {
-    if (session === null || this.#stopped.size === 0 || !this.#stopped.has(session.id)) return;
-    throw new GatewayError(
-      'session_stopped',
-      `This session (${session.id}) was stopped in Sluice. Start a new one, or let it go on: in Sluice under Sessions, or with "sluice session resume ${session.id}".`,
-    );
+  /** @throws GatewayError `session_stopped` or `session_budget_spent` */
+  hold({ session }: SessionMark, budget: SessionBudget): void {
+    if (session === null) return;
+    if (this.#stopped.size > 0 && this.#stopped.has(session.id)) throw stoppedRefusal(session.id);
+    this.#spending.hold(session.id, budget);
+  }
+
+  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  finished(record: RequestRecord, budget: SessionBudget): void {
+    this.#spending.finished(record, budget);
+  }
+
+  onBudgetReached(listener: (notice: SessionBudgetReached) => void): void {
+    this.#spending.onReached(listener);
   }
 
   /** Refuses the session's requests from now on, or serves them again. Bound, since it is passed as a listener. */
   readonly setStopped = (id: string, isStopped: boolean): void => {
     if (isStopped) this.#stopped.add(id);
     else this.#stopped.delete(id);
+    this.#spending.forget(id);
   };
 
   #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): NamedSession | null {
     const own = format?.sessionOf?.(body) ?? conversationIn(body);
-    if (own !== null) return { name: own, thread: null };
+    if (own !== null) return { name: own, isForPeople: false, thread: null };
     if (previousResponseId !== null && this.#responses.has(`${keyId}\n${previousResponseId}`)) return null;
     const cacheKey = cacheKeyIn(body);
-    return cacheKey === null ? null : { name: cacheKey, thread: null };
+    return cacheKey === null ? null : { name: cacheKey, isForPeople: false, thread: null };
   }
 
   /** By the response that the request continues, or by how the conversation begins. */
@@ -111,15 +139,22 @@ export class SessionBook {
     if (previousResponseId !== null) {
       const before = this.#responses.get(`${keyId}\n${previousResponseId}`);
       if (!before) return;
-      this.#join(before, { id: idOf(keyId, `response\n${previousResponseId}`), thread: null, step: 'prompt' });
-      mark.session = before.session && { ...before.session, step: turnStepOf(body) };
+      this.#join(before, {
+        id: idOf(keyId, `response\n${previousResponseId}`),
+        name: null,
+        thread: null,
+        step: 'prompt',
+        tools: noTools,
+      });
+      mark.session = before.session && { ...before.session, ...turnOf(question) };
       return;
     }
     const digest = isByConversation ? openingDigest(body) : null;
     if (digest !== null) this.#byOpening(question, mark, digest);
   }
 
-  #byOpening({ body, keyId }: SessionQuestion, mark: SessionMark, digest: string): void {
+  #byOpening(question: SessionQuestion, mark: SessionMark, digest: string): void {
+    const { body, keyId } = question;
     const place = `${keyId}\n${digest}`;
     const messages = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.items ?? 0;
     const opening = this.#openings.get(place);
@@ -132,22 +167,41 @@ export class SessionBook {
     if (opening.first.session === null && messages <= opening.messages) return;
     opening.messages = Math.max(opening.messages, messages);
     const id = opening.first.session?.id ?? idOf(keyId, `opening\n${digest}`);
-    this.#join(opening.first, { id, thread, step: opening.step });
-    mark.session = { id, thread, step: turnStepOf(body) };
+    this.#join(opening.first, { id, name: null, thread, step: opening.step, tools: noTools });
+    mark.session = { id, name: null, thread, ...turnOf(question) };
   }
 
   #join(mark: SessionMark, session: RequestSession): void {
     if (mark.session !== null) return;
     mark.session = session;
-    this.#ports.joined({ requestId: mark.requestId, startedAt: mark.startedAt, session });
+    this.#ports.joined({ ...mark, session });
   }
 }
 
-function sessionFor({ keyId, body, format }: SessionQuestion, { name, thread }: NamedSession): RequestSession {
-  const id = idOf(keyId, name);
-  if (!format) return { id, thread: null, step: null };
+function stoppedRefusal(id: string): GatewayError {
+  return new GatewayError(
+    'session_stopped',
+    `This session (${id}) was stopped in Sluice. Start a new one, or let it go on: in Sluice under Sessions, or with "sluice session resume ${id}".`,
+  );
+}
+
+function sessionFor(question: SessionQuestion, { name: given, isForPeople, thread }: NamedSession): RequestSession {
+  const { keyId, body, format, presented } = question;
+  const id = idOf(keyId, given);
+  const name = isForPeople ? notedText(given, presented, maxNameLength) : null;
+  if (!format) return { id, name, thread: null, step: null, tools: noTools };
   const own = thread === null ? openingDigest(body) : digestOf(thread);
-  return { id, thread: own?.slice(0, threadLength) ?? null, step: turnStepOf(body) };
+  return { id, name, thread: own?.slice(0, threadLength) ?? null, ...turnOf(question) };
+}
+
+function turnOf({ body, presented }: SessionQuestion): Pick<RequestSession, 'step' | 'tools'> {
+  const step = turnStepOf(body);
+  if (step !== 'tools') return { step, tools: noTools };
+  const tools = toolResultsOf(body).map((result) => ({
+    ...result,
+    name: result.name && notedText(result.name, presented, maxNameLength),
+  }));
+  return { step, tools };
 }
 
 /** With the key, so that two keys never share a session, whatever their clients name it. */

@@ -2,6 +2,8 @@
  * Translates the events that make up nearly all of a stream without parsing them: those that add a piece to a text, a thought
  * or a call's arguments and differ in nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
  */
+
+import type { ComparedBytes } from '../../compared-bytes.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
@@ -25,16 +27,16 @@ export class KnownTexts {
   }
 
   /** For the gate: the shape that matches the event at `from`; null if the event has to be parsed. */
-  find(chunk: Buffer, from: number): EventShape | null {
+  find(chunk: ComparedBytes, from: number): EventShape | null {
     const shape = this.#shape;
     if (!shape?.match(chunk, from)) return null;
     const { textStart, textEnd } = shape;
-    const told = textEnd > textStart ? this.#events.writeMore(chunk.toString('utf8', textStart, textEnd)) : '';
+    const told = textEnd > textStart ? this.#events.writeMore(chunk.bytes.toString('utf8', textStart, textEnd)) : '';
     if (told === null) return null;
     this.#matches++;
     this.#translated += told;
     if (shape.hasCounts) {
-      this.#counting = chunk;
+      this.#counting = chunk.bytes;
       this.#countingFrom = from;
       this.#countingEnd = shape.end;
     }

@@ -16,7 +16,7 @@ import {
   MediaTranslator,
   type MediaWireName,
   mediaUpstreamWire,
-} from '../../translate/gemini-media/media-translator.ts';
+} from '../../translate/openai-media/media-translator.ts';
 import { type Translator, translatorBetween } from '../../translate/translator.ts';
 import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
@@ -77,8 +77,10 @@ function countPassage(
  */
 export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
   const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
-  const wire = upstreamWireOf(target, client, null);
-  return isCountingWire(wire) && hosted?.countsTokens !== false ? wire : null;
+  if (hosted?.countsTokens === false) return null;
+  // Responses counts also for the models that are asked on the chat route.
+  const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
+  return wires.find(isCountingWire) ?? null;
 }
 
 /** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
@@ -118,7 +120,9 @@ function mediaPassage(
 
 /** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
 function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
-  const isHosted = dialect.hosted?.(model ?? named ?? '').wire === 'gemini-generate';
+  const hosted = dialect.hosted?.(model ?? named ?? '');
+  if (hosted?.imagesWire) return client === 'openai-images' ? hosted.imagesWire : null;
+  const isHosted = hosted?.wire === 'gemini-generate';
   const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
   return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
 }

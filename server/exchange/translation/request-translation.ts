@@ -8,9 +8,8 @@ import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
-
-import { MediaTranslator } from '../../translate/gemini-media/media-translator.ts';
 import type { Loss } from '../../translate/losses.ts';
+import { MediaTranslator } from '../../translate/openai-media/media-translator.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 

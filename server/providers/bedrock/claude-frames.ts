@@ -7,13 +7,15 @@ import { exceptionType } from './exceptions.ts';
 import { type FrameFormat, objectIn, onOneLine } from './frames.ts';
 
 export const claudeFrames: FrameFormat = {
-  event(_type, payload) {
-    const { bytes } = objectIn(payload);
-    return typeof bytes === 'string' ? eventOf(Buffer.from(bytes, 'base64')) : '';
-  },
+  eventWriter: () => writeEvent,
   exception: (name, message) =>
     `event: error\ndata: ${writeClaudeError(exceptionType(name, message) ?? 'api_error', message)}\n\n`,
 };
+
+function writeEvent(payload: Buffer): string | null {
+  const { bytes } = objectIn(payload);
+  return typeof bytes === 'string' ? eventOf(Buffer.from(bytes, 'base64')) : '';
+}
 
 /** An event's name is its type. */
 function eventOf(json: Buffer): string | null {

@@ -1,16 +1,18 @@
-/** Models on Bedrock through its Converse API, which is the same for all; those that make embeddings, through InvokeModel. Source: Amazon Bedrock API reference, "Converse". */
+/** Models on Bedrock through its Converse API, which is the same for all; those that make embeddings or images, through InvokeModel. Source: Amazon Bedrock API reference, "Converse". */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { makesEmbeddings } from './embedders.ts';
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
+import { makesImages } from './painters.ts';
 import { unpackingOf } from './unpacking.ts';
 
 export function converseOnBedrock(model: string): HostedModel {
   return {
     wire: 'bedrock-converse',
     embeddingsWire: makesEmbeddings(model) ? 'bedrock-embeddings' : null,
+    imagesWire: makesImages(model) ? 'bedrock-images' : null,
     countsTokens: false,
     envelope: (request) => envelope(model, request),
     errorBody,
@@ -30,7 +32,10 @@ function envelope(model: string, { path, headers }: EnvelopedRequest): Envelope 
 
 /** Each event with its type as its only member, as in AWS's SDKs. */
 export const converseFrames: FrameFormat = {
-  event: (type, payload) => `data: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`,
+  eventWriter(type) {
+    const begin = `data: {${JSON.stringify(type)}:`;
+    return (payload) => `${begin}${onOneLine(payload)}}\n\n`;
+  },
   exception: (name, message) => `data: ${writeError(name, message)}\n\n`,
 };
 

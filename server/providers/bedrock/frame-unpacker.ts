@@ -1,6 +1,7 @@
 /** Turns AWS's event-stream frames into server-sent events. Source: AWS, "Event stream encoding". */
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { ComparedBytes } from '../../compared-bytes.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { StreamUnpacker } from '../dialect.ts';
 import { type FrameFormat, objectIn } from './frames.ts';
@@ -23,27 +24,29 @@ export class FrameUnpacker implements StreamUnpacker {
   readonly #format: FrameFormat;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The headers of the latest frame, which nearly all frames of a stream share, and what they say. */
-  #headerBytes: Buffer = nothing;
-  #headers: Headers = () => '';
+  /** The headers of the latest frame, which nearly all frames of a stream share, and how such a frame is written. */
+  #headerBytes = new ComparedBytes(nothing);
+  #write: (payload: Buffer) => string | null;
 
   constructor(format: FrameFormat) {
     this.#format = format;
+    this.#write = this.#writerFor(() => '');
   }
 
   push(bytes: Buffer): Buffer {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (!this.#hasFrame()) return nothing;
-    const all = this.#joined();
+    const all = new ComparedBytes(this.#joined());
+    const { bytes: joined } = all;
     let events = '';
     let at = 0;
-    for (let end = frameEnd(all, at); end !== -1; end = frameEnd(all, at)) {
-      events += this.#eventOf(all.subarray(at, end));
+    for (let end = frameEnd(joined, at); end !== -1; end = frameEnd(joined, at)) {
+      events += this.#eventOf(all, at, end);
       at = end;
     }
-    this.#heldBytes = all.length - at;
-    this.#held = this.#heldBytes === 0 ? [] : [all.subarray(at)];
+    this.#heldBytes = joined.length - at;
+    this.#held = this.#heldBytes === 0 ? [] : [joined.subarray(at)];
     return Buffer.from(events);
   }
 
@@ -58,31 +61,38 @@ export class FrameUnpacker implements StreamUnpacker {
     return this.#heldBytes >= frameLength(first.length < lengthBytes ? this.#joined() : first, 0);
   }
 
-  /** Empty for a frame that says nothing to a client. */
-  #eventOf(frame: Buffer): string {
-    const payload = this.#readFrame(frame);
-    const text = this.#headers;
-    if (text(':message-type') === 'event') {
-      const event = this.#format.event(text(':event-type'), payload);
-      if (event === null) throw malformed('an event that is no JSON');
-      return event;
-    }
-    const name = text(':exception-type') || text(':error-code');
-    const said = objectIn(payload);
-    return this.#format.exception(name, String(said.message ?? said.Message ?? (text(':error-message') || name)));
+  /** Of the frame between `start` and `end`; empty for one that says nothing to a client. */
+  #eventOf(all: ComparedBytes, start: number, end: number): string {
+    const payload = this.#readFrame(all, start, end);
+    const event = this.#write(payload);
+    if (event === null) throw malformed('an event that is no JSON');
+    return event;
   }
 
   /** Returns the payload. */
-  #readFrame(frame: Buffer): Buffer {
-    const headersEnd = preludeBytes + frame.readUInt32BE(lengthBytes);
-    const checksumAt = frame.length - checksumBytes;
+  #readFrame(all: ComparedBytes, start: number, end: number): Buffer {
+    const { bytes } = all;
+    const headersStart = start + preludeBytes;
+    const headersEnd = headersStart + bytes.readUInt32BE(start + lengthBytes);
+    const checksumAt = end - checksumBytes;
     const isKnown =
-      headersEnd <= checksumAt && frame.compare(this.#headerBytes, 0, undefined, preludeBytes, headersEnd) === 0;
-    if (isKnown && isIntact(frame, checksumAt)) return frame.subarray(headersEnd, checksumAt);
-    const decoded = decode(frame);
-    this.#headerBytes = Buffer.from(frame.subarray(preludeBytes, headersEnd));
-    this.#headers = (name) => String(decoded.headers[name]?.value ?? '');
-    return Buffer.from(decoded.body.buffer, decoded.body.byteOffset, decoded.body.byteLength);
+      headersEnd <= checksumAt &&
+      headersEnd - headersStart === this.#headerBytes.length &&
+      all.hasAt(headersStart, this.#headerBytes);
+    if (isKnown && isIntact(bytes, start, checksumAt)) return bytes.subarray(headersEnd, checksumAt);
+    const { headers, body } = decode(bytes.subarray(start, end));
+    this.#headerBytes = new ComparedBytes(Buffer.from(bytes.subarray(headersStart, headersEnd)));
+    this.#write = this.#writerFor((name) => String(headers[name]?.value ?? ''));
+    return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  }
+
+  #writerFor(header: (name: string) => string): (payload: Buffer) => string | null {
+    if (header(':message-type') === 'event') return this.#format.eventWriter(header(':event-type'));
+    const name = header(':exception-type') || header(':error-code');
+    return (payload) => {
+      const said = objectIn(payload);
+      return this.#format.exception(name, String(said.message ?? said.Message ?? (header(':error-message') || name)));
+    };
   }
 
   #joined(): Buffer {
@@ -93,9 +103,6 @@ export class FrameUnpacker implements StreamUnpacker {
     return all;
   }
 }
-
-/** A header's value; empty if there is none of this name. */
-type Headers = (name: string) => string;
 
 const nothing = Buffer.alloc(0);
 
@@ -117,8 +124,8 @@ function malformed(what: string, cause?: unknown): TransportError {
 }
 
 /** The checksum covers the prelude, too. */
-function isIntact(frame: Buffer, checksumAt: number): boolean {
-  return crc32(frame.subarray(0, checksumAt)) === frame.readUInt32BE(checksumAt);
+function isIntact(bytes: Buffer, start: number, checksumAt: number): boolean {
+  return crc32(bytes.subarray(start, checksumAt)) === bytes.readUInt32BE(checksumAt);
 }
 
 function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {

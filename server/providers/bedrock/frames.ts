@@ -6,8 +6,11 @@ export const frames = 'application/vnd.amazon.eventstream';
 
 /** Writes what one frame holds as a server-sent event. */
 export interface FrameFormat {
-  /** Empty if a client need not know of it; null if it cannot be read. */
-  event(type: string, payload: Buffer): string | null;
+  /**
+   * How events of this type are written: from the payload to the event. Empty if a client need not know of it; null if it
+   * cannot be read.
+   */
+  eventWriter(type: string): (payload: Buffer) => string | null;
   /** @param name such as `throttlingException` */
   exception(name: string, message: string): string;
 }

@@ -5,6 +5,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { ModelPages } from '../dialect.ts';
 import { makesEmbeddings } from './embedders.ts';
+import { makesImages } from './painters.ts';
 
 const foundationModels = '/foundation-models?byInferenceType=ON_DEMAND';
 const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED';
@@ -34,10 +35,11 @@ export const bedrockModelPages: ModelPages = {
   },
 };
 
-/** Models that write text, or make embeddings of it; others draw. */
+/** Models that write text, or make embeddings or images of it; others change images. */
 function isServed(summary: unknown): summary is Record<string, unknown> {
   if (!isObject(summary)) return false;
-  if (makesEmbeddings(String(summary.modelId))) return true;
+  const model = String(summary.modelId);
+  if (makesEmbeddings(model) || makesImages(model)) return true;
   return Array.isArray(summary.outputModalities) && summary.outputModalities.includes('TEXT');
 }
 

@@ -52,6 +52,7 @@ function gemini(model: string): HostedModel {
   return {
     wire: 'gemini-generate',
     embeddingsWire: embedder.test(model) ? 'vertex-embed-content' : 'vertex-predict',
+    imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers }) => ({
       ...(path.endsWith(':countTokens') && { wrapped: countedByGoogle }),
@@ -69,6 +70,7 @@ function claude(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
     embeddingsWire: null,
+    imagesWire: null,
     countsTokens: true,
     envelope: ({ path, headers, isStream }: EnvelopedRequest) => {
       const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);

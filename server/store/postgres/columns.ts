@@ -21,3 +21,8 @@ export function replaced(columns: readonly string[]): string {
 export function removeWritten<T>(waiting: Map<string, T>, written: ReadonlyMap<string, T>): void {
   for (const [name, each] of written) if (waiting.get(name) === each) waiting.delete(name);
 }
+
+/** In one order everywhere, so that replicas do not wait for each other in a circle. */
+export function byText(one: readonly unknown[], other: readonly unknown[]): number {
+  return one.join('\n') < other.join('\n') ? -1 : 1;
+}

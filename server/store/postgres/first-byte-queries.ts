@@ -22,7 +22,8 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQues
     `SELECT given.place, first_byte_ms, name, requests
      FROM unnest($1::integer[], $2::float8[], $3::float8[]) AS given (place, since, until),
        LATERAL (
-         SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests WHERE ${withinStep} AND first_byte_ms IS NOT NULL
+         SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
+         WHERE ${withinStep} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
          ORDER BY seq DESC LIMIT ${samplesPerStep}
        ) AS sampled,
        LATERAL (${stepMs % quarterMs === 0 ? countInSums : countInRequests}) AS counted`,

@@ -16,12 +16,13 @@ export const ledgerTables = `
   CREATE TABLE requests (
     day integer NOT NULL, id text NOT NULL, seq bigint NOT NULL DEFAULT nextval('request_seq'), replica text,
     started_at double precision NOT NULL, key_id text, group_id text, route text NOT NULL, method text NOT NULL,
-    capability text, model_asked text, stream smallint NOT NULL, session text, thread text, step text,
+    capability text, model_asked text, stream smallint NOT NULL, session text, thread text, step text, shadow_of json, tools json,
     outcome text, status integer, error_code text, model_served text, provider text, credential text,
     queue_ms double precision, connect_ms double precision, first_byte_ms double precision, total_ms double precision,
     bytes_in bigint, bytes_out bigint, upstream_request_id text, attempts json, usage json, usage_certainty text,
     cost_usd double precision, client text, client_retries integer, first_content_ms double precision,
-    longest_gap_ms double precision, losses json, captured text, cached json, fault text, errors tsvector,
+    longest_gap_ms double precision, losses json, captured text, cached json, fault text, cassette text, same_answer smallint,
+    errors tsvector,
     PRIMARY KEY (day, id)
   ) PARTITION BY RANGE (day);
   CREATE INDEX requests_by_seq ON requests (seq);
@@ -30,6 +31,9 @@ export const ledgerTables = `
   CREATE INDEX requests_by_key ON requests (key_id, seq);
   CREATE INDEX requests_by_group ON requests (group_id, seq);
   CREATE INDEX requests_by_session ON requests (session, seq) WHERE session IS NOT NULL;
+  -- Only shadows, so that other requests cost nothing here.
+  CREATE INDEX requests_shadows ON requests ((shadow_of ->> 'id')) WHERE shadow_of IS NOT NULL;
+  CREATE INDEX requests_shadow_rows ON requests (seq) WHERE shadow_of IS NOT NULL;
   -- Holds only requests in flight: finds those of a replica that has ended without them.
   CREATE INDEX requests_running ON requests (replica) WHERE outcome IS NULL;
   CREATE INDEX requests_errors ON requests USING gin (errors) WHERE errors IS NOT NULL;
@@ -80,7 +84,9 @@ export const ledgerTables = `
     PRIMARY KEY (minute, reason)
   );
   CREATE TABLE sessions (
-    id text PRIMARY KEY, key_id text, group_id text, client text, last_seq bigint NOT NULL, stopped_at double precision
+    id text PRIMARY KEY, name text, key_id text, group_id text, client text, last_seq bigint NOT NULL, stopped_at double precision,
+    -- Of all requests that have ended, and what of it was spent before the session was last resumed.
+    cost_usd double precision NOT NULL DEFAULT 0, resumed_usd double precision NOT NULL DEFAULT 0
   );
   CREATE INDEX sessions_by_use ON sessions (last_seq);
   CREATE INDEX sessions_stopped ON sessions (stopped_at) WHERE stopped_at IS NOT NULL;

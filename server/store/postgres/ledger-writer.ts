@@ -10,11 +10,12 @@ import { type JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
 import { isFinished, latestById } from '../../ledger/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
-import { columnsOf, unnest } from './columns.ts';
+import { byText, columnsOf, unnest } from './columns.ts';
 import { NamesWriter } from './names-writer.ts';
 import { Partitions, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
+import { joinSession, writeSessions } from './sessions-writer.ts';
 import { addSums } from './sums-writer.ts';
 
 export interface Batch {
@@ -37,15 +38,9 @@ const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
   SELECT * FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })} ON CONFLICT DO NOTHING RETURNING kind, group_id, id`;
 const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}
   WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
-const sessionsSql = `INSERT INTO sessions (id, key_id, group_id, client, last_seq)
-  SELECT * FROM ${unnest({ id: 'text', key_id: 'text', group_id: 'text', client: 'text', last_seq: 'bigint' })}
-  ON CONFLICT (id) DO UPDATE SET client = coalesce(excluded.client, sessions.client),
-    last_seq = greatest(sessions.last_seq, excluded.last_seq)`;
 const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at)
   SELECT * FROM ${unnest({ key_id: 'text', last_used_at: 'double precision' })}
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
-const joinSql = `UPDATE requests SET session = coalesce(session, $3), thread = CASE WHEN session IS NULL THEN $4 ELSE thread END,
-  step = CASE WHEN session IS NULL THEN $5 ELSE step END WHERE day = $1 AND id = $2`;
 
 export class LedgerWriter {
   readonly #options: Options;
@@ -78,11 +73,9 @@ export class LedgerWriter {
   }
 
   /** Adds a recorded request to its session. False if it is not written yet. */
-  async join({ requestId, startedAt, session }: JoinedRequest): Promise<boolean> {
-    const day = partitionDay(startedAt, this.#now());
-    const { postgres } = this.#options;
-    const { count } = await postgres.ask(joinSql, day, requestId, session.id, session.thread, session.step);
-    return count > 0;
+  join(joined: JoinedRequest): Promise<boolean> {
+    const day = partitionDay(joined.startedAt, this.#now());
+    return this.#options.postgres.transaction((queries) => joinSession(queries, day, joined));
   }
 
   async #writeRows(queries: Queries, placed: readonly PlacedRow[]): Promise<() => void> {
@@ -131,26 +124,10 @@ function withoutUsage(row: EndedRow): EndedRow {
   return { ...row, ...none, attempts: row.attempts.map((attempt) => ({ ...attempt, ...none })) };
 }
 
-async function writeSessions(queries: Queries, sessions: SessionUses): Promise<void> {
-  const rows = [...sessions.entries()].map(([id, { row, client, lastSeq }]) => [
-    id,
-    row.keyId,
-    row.groupId,
-    client,
-    lastSeq,
-  ]);
-  if (rows.length > 0) await queries.ask(sessionsSql, ...columnsOf(rows.sort(byText)));
-}
-
 async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Promise<void> {
   const uses = new Map<string, number>();
   for (const { row } of placed) {
     if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
   }
   if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses].sort(byText)));
-}
-
-/** In one order everywhere, so that replicas do not wait for each other in a circle. */
-function byText(one: readonly unknown[], other: readonly unknown[]): number {
-  return one.join('\n') < other.join('\n') ? -1 : 1;
 }

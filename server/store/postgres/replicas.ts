@@ -4,9 +4,11 @@
  */
 import { messageOf } from '../../database/failures.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
+import { SessionUses } from '../../ledger/session-rows.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres, Queries } from './postgres.ts';
+import { writeSessions } from './sessions-writer.ts';
 import { addSums } from './sums-writer.ts';
 
 interface Options {
@@ -96,9 +98,15 @@ export class Replicas {
       return 0;
     }
     const sums = new UsageSums();
-    for (const row of rows) sums.add({ ...toLedgerRow(row), outcome: 'interrupted' });
+    const sessions = new SessionUses();
+    for (const row of rows.map(toLedgerRow)) {
+      const ended = { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const;
+      sums.add(ended);
+      sessions.add(row.seq, ended);
+    }
     const days = [...new Set(rows.map(({ day }) => Number(day)))].sort((one, other) => one - other);
     await queries.ask(namesSql, ...columnsOf(days.map((day) => [day])));
+    await writeSessions(queries, sessions);
     await addSums(queries, sums, this.#options.part);
     return rows.length;
   }

@@ -93,8 +93,8 @@ export async function countRequests(postgres: Postgres, filter: RequestCondition
 export async function listClients(postgres: Postgres): Promise<ClientUseView[]> {
   const { rows } = await postgres.ask(
     `SELECT client, key_id, max(started_at) AS last_used_at
-     FROM (SELECT client, key_id, started_at FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
-     WHERE client IS NOT NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClients}`,
+     FROM (SELECT client, key_id, started_at, shadow_of FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
+     WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClients}`,
   );
   return rows.map((row) => ({
     client: text(row.client) ?? '',

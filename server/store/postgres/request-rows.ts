@@ -33,6 +33,9 @@ const types: Readonly<Record<string, string>> = {
   longest_gap_ms: 'double precision',
   losses: 'json',
   cached: 'json',
+  shadow_of: 'json',
+  tools: 'json',
+  same_answer: 'smallint',
 };
 
 const finished = finishedColumns.split(', ');

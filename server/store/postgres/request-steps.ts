@@ -5,11 +5,16 @@ const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens'
   .map((column) => `sum(${column}) AS ${column}`)
   .join(', ');
 
+/** As `shadowAccount`. */
+function accountSql(column: 'key_id' | 'group_id'): string {
+  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
+}
+
 /** The name by which a request counts; empty: none. */
 export const nameColumns: Readonly<Record<UsageDimension, string>> = {
   day: "''",
-  key: "coalesce(key_id, '')",
-  group: "coalesce(group_id, '')",
+  key: accountSql('key_id'),
+  group: accountSql('group_id'),
   model: "coalesce(model_served, model_asked, '')",
   provider: "coalesce(provider, '')",
 };

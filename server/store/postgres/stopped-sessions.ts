@@ -12,7 +12,8 @@ interface Options {
 
 type Listener = (id: string, isStopped: boolean) => void;
 
-const stopSql = `WITH changed AS (UPDATE sessions SET stopped_at = $2 WHERE id = $1 RETURNING id)
+const stopSql = `WITH changed AS (UPDATE sessions SET stopped_at = $2,
+    resumed_usd = CASE WHEN $2::float8 IS NULL THEN cost_usd ELSE resumed_usd END WHERE id = $1 RETURNING id)
   SELECT pg_notify('${channel}', 'sessions') FROM changed`;
 
 export class StoppedSessions {
@@ -41,7 +42,7 @@ export class StoppedSessions {
     this.#listeners.push(listener);
   }
 
-  /** Refuses a session's requests, or serves them again. False if there is no such session. */
+  /** Refuses a session's requests, or serves them again, with a new budget. False if there is no such session. */
   async set(id: string, stoppedAt: number | null): Promise<boolean> {
     const { count } = await this.#options.postgres.ask(stopSql, id, stoppedAt);
     await this.#read();

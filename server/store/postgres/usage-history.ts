@@ -45,7 +45,7 @@ export async function readRequestsSince(
   const { rows } = await postgres.ask(
     `SELECT started_at, coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
      FROM requests WHERE day >= $1 AND ${scopeColumns[scope]} = $2 AND started_at >= $3
-       AND (provider IS NOT NULL OR outcome IS NULL) ORDER BY seq`,
+       AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`,
     Math.floor(sinceMs / dayMs),
     id,
     sinceMs,

@@ -1,12 +1,17 @@
 /**
- * What each family of models on Bedrock accepts through Converse. As of 2026-11-22. Claude is not among them: it is asked in
+ * What each family of models on Bedrock accepts through Converse. As of 2026-11-23. Claude is not among them: it is asked in
  * Anthropic's own API.
  *
  * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts),
- * "Prompt caching", "Get validated JSON results from models"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
+ * "Prompt caching"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
  * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of Llama);
  * browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results); langchain-ai/langchain-aws#401 and
- * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids); BerriAI/litellm#35669 (structured output of GLM and DeepSeek).
+ * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids).
+ *
+ * Sources for structured output, without which a model is asked through a tool or in the prompt: [list] Amazon Bedrock user guide, "Get
+ * validated JSON results from models", "Supported models" (February 2026; later editions refer to the model cards); [card] the
+ * model's card there, "Features supported using bedrock-runtime endpoint"; [tried] BerriAI/litellm#35655, which tried them and quotes
+ * their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
  */
 import { familyOf } from '../model-families.ts';
 
@@ -61,6 +66,7 @@ const llama: ConverseFacts = { ...other, maxOutputTokens: 8192, streamsTools: fa
 const mistral: ConverseFacts = { ...other, callIds: 'mistral', mixedResults: false };
 
 const open: ConverseFacts = { ...other, structuredOutput: true };
+const openMistral: ConverseFacts = { ...mistral, structuredOutput: true };
 const deepseek: ConverseFacts = { ...other, forcedTool: 'any', takesReasoning: false };
 
 const families: Record<string, ConverseFacts> = {
@@ -70,25 +76,37 @@ const families: Record<string, ConverseFacts> = {
   'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
   'amazon.titan': { ...other, system: false },
   deepseek,
+  // V3.1: list. V3.2: card.
   'deepseek.v3': { ...deepseek, structuredOutput: true },
-  'google.gemma-3-': open,
+  // Both: list, where the 4B is missing.
+  'google.gemma-3-12b': open,
+  'google.gemma-3-27b': open,
   'meta.llama': llama,
   'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
   'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
+  // M2: list. M2.1: models.dev. M2.5: card.
   'minimax.minimax-m2': open,
   mistral,
-  'mistral.magistral': { ...mistral, structuredOutput: true },
-  'mistral.ministral-3-': { ...mistral, structuredOutput: true },
+  // Magistral, Ministral, Mistral Large 3 and Voxtral: list.
+  'mistral.magistral': openMistral,
+  'mistral.ministral-3-': openMistral,
   'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
   'mistral.mixtral': { ...mistral, maxOutputTokens: 4096, system: false },
   'mistral.mistral-large-2402': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
   'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
-  'mistral.mistral-large-3': { ...mistral, structuredOutput: true },
+  'mistral.mistral-large-3': openMistral,
+  'mistral.voxtral': openMistral,
+  // Kimi K2 Thinking: list. K2.5: card.
   'moonshot.kimi-k2': open,
   'moonshotai.kimi-k2': open,
+  // Nano 9B and 12B v2: list. Nano 3 30B and Super 3: models.dev.
   'nvidia.nemotron-nano': open,
+  'nvidia.nemotron-super': open,
+  // List, with GPT OSS Safeguard.
   'openai.gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+  // List. Coder Next: card.
   'qwen.qwen3': open,
+  // Tried.
   'zai.glm-5': open,
 };
 

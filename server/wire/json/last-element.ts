@@ -24,6 +24,20 @@ export function lastElement(list: Buffer, maxBytes: number): ByteRange | null {
   return first > 0 || list.subarray(1, end).toString('latin1').trim() === '' ? null : { start: 1, end };
 }
 
+/** The ranges of a list's elements from the last one on, as long as they are no longer than `maxBytes` together. */
+export function* elementsFromEnd(list: Buffer, maxBytes: number): Generator<ByteRange, void, undefined> {
+  let rest = list;
+  let leftBytes = maxBytes;
+  for (;;) {
+    const element = lastElement(rest, leftBytes);
+    if (!element) return;
+    yield element;
+    leftBytes -= element.end - element.start;
+    // It ends with the comma before the element, which stands for its bracket.
+    rest = rest.subarray(0, element.start);
+  }
+}
+
 /** Offset of the quote that opens the string which `closing` ends. */
 function openingQuote(list: Buffer, closing: number): number {
   let at = closing - 1;

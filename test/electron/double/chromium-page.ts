@@ -1,7 +1,6 @@
 /**
  * One page in a real Chromium, driven over CDP as Electron drives its own: the preload in a world of its own, every
- * request asked for first, the own scheme answered by main's handler. Chromium cannot be taught a scheme over CDP, so
- * `sluice-window://app/` is `https://app.sluice-window.test/` inside of it; everything outside sees the scheme's URL.
+ * request asked for first, the own scheme answered by main's handler.
  */
 import { readFileSync } from 'node:fs';
 import type { OnBeforeRequestListenerDetails } from 'electron';
@@ -10,6 +9,7 @@ import { loadsNothingAhead } from '../../support/loads-nothing-ahead.ts';
 import { asElectron } from './as-electron.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
 import { bridge } from './stream-bridge.ts';
+import { toHttps, toScheme } from './window-address.ts';
 import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
 
 interface PageListener {
@@ -22,7 +22,6 @@ interface PageListener {
   closed(): void;
 }
 
-const schemeHost = '.sluice-window.test';
 let browser: Promise<Browser> | undefined;
 
 export class ChromiumPage {
@@ -158,15 +157,4 @@ async function isCancelled(url: string): Promise<boolean> {
   const details = asElectron<OnBeforeRequestListenerDetails>({ url });
   const { cancel = false } = await new Promise<{ cancel?: boolean }>((resolve) => filter(details, resolve));
   return cancel;
-}
-
-function toHttps(url: string): string {
-  const { host, pathname, search, hash } = new URL(url);
-  return url.startsWith('sluice-window:') ? `https://${host}${schemeHost}${pathname}${search}${hash}` : url;
-}
-
-function toScheme(url: string): string {
-  const { hostname, pathname, search, hash } = new URL(url);
-  if (!hostname.endsWith(schemeHost)) return url;
-  return `sluice-window://${hostname.slice(0, -schemeHost.length)}${pathname}${search}${hash}`;
 }

@@ -2,19 +2,12 @@
  * Runs a built main in plain Node, with the double in place of `electron`: `node run.ts dist/program/main.js`. As with
  * Electron, the app is ready only once main has run to its end.
  */
-import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { app } from './app.ts';
 import { obey } from './controls.ts';
+import './in-place.ts';
 
-const double = pathToFileURL(join(import.meta.dirname, 'electron.ts')).href;
-registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'electron'
-      ? { url: double, shortCircuit: true, format: 'module-typescript' }
-      : next(specifier, context),
-});
 const [, , main = ''] = process.argv;
 // The program's own arguments follow its name.
 process.argv.splice(1, 1);

@@ -54,6 +54,26 @@ test('leaves a compile cache beside itself for the next start, and none elsewher
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test('starts from few files, since each that is looked for costs time', () => {
+  const folder = dirname(builtProgram);
+  const started = new Set(['program', 'serve'].map((name) => chunkOf(folder, name)));
+  for (const file of started) for (const imported of importsAtOnce(file)) started.add(join(folder, imported));
+  // The engine is a file that they share with the desktop.
+  expect(started.size).toBeGreaterThan(2);
+  expect(started.size).toBeLessThan(20);
+});
+
+function chunkOf(folder: string, name: string): string {
+  const chunk = readdirSync(folder).find((file) => new RegExp(`^${name}-[\\w-]{8}\\.js$`).test(file));
+  if (chunk === undefined) throw new Error(`there is no file of ${name}`);
+  return join(folder, chunk);
+}
+
+function importsAtOnce(file: string): string[] {
+  const statements = /^(?:import|export) [^;]*?from "(\.[^"]+)"|^import "(\.[^"]+)"/gm;
+  return [...readFileSync(file, 'utf8').matchAll(statements)].map(([, from, bare]) => from ?? bare ?? '');
+}
+
 /** At once and later. */
 function importsOf(file: string): string[] {
   const statements = /^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"|\bawait import\("([^"]+)"\)/gm;

@@ -1,5 +1,6 @@
 /** `sluice faults judge`: how a program copes with each known fault. */
 import { expect, test, vi } from 'vitest';
+import type { Judgement } from '../../../server/cli/judge-report.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 
 endProgramsAfterEach();
@@ -26,9 +27,9 @@ const asksTwice = `
   process.exit(3);
 `;
 
-test('a program that tries twice survives what happens once, gives up on what lasts, and is found where it claims an answer that it never had', async () => {
+test('a program that tries twice copes with what happens once and with what lasts, and is found where it claims an answer that it never had', async () => {
   const { code, stdout } = await runCli(['faults', 'judge', '--json', '--', process.execPath, '-e', asksTwice]);
-  const judgements = JSON.parse(stdout) as { fault: string; result: string; exitCode: number; requests: number }[];
+  const judgements = JSON.parse(stdout) as Judgement[];
   const of = (name: string) => judgements.find(({ fault }) => fault === name);
   for (const once of [
     'rate limit, no wait told',
@@ -37,13 +38,15 @@ test('a program that tries twice survives what happens once, gives up on what la
     'cut answer once',
     'HTML page once',
   ]) {
-    expect(of(once)).toMatchObject({ result: 'answered', exitCode: 0, requests: 2 });
+    expect(of(once)).toMatchObject({ result: 'ok', exitCode: 0, requests: 2 });
   }
   for (const lasting of ['rate limit for good', 'outage for good', 'context overflow']) {
-    expect(of(lasting)).toMatchObject({ result: 'gave up', exitCode: 3, requests: 2 });
+    expect(of(lasting)).toMatchObject({ result: 'ok', exitCode: 3, requests: 2 });
   }
-  expect(of('late first token')).toMatchObject({ result: 'answered', requests: 1 });
-  expect(of('quota spent')).toMatchObject({ result: 'ended without an answer', exitCode: 0, requests: 1 });
+  expect(of('late first token')).toMatchObject({ result: 'ok', requests: 1 });
+  expect(of('rate limit, wait told')).toMatchObject({ result: 'too early', exitCode: 0, requests: 2 });
+  expect(of('flapping')).toMatchObject({ result: 'gave up', exitCode: 3, requests: 2 });
+  expect(of('quota spent')).toMatchObject({ result: 'not noticed', exitCode: 0, requests: 1 });
   expect(judgements.map(({ result }) => result)).not.toContain('hung');
   expect(code).toBe(1);
 });
@@ -51,5 +54,18 @@ test('a program that tries twice survives what happens once, gives up on what la
 test('a program that fails without any fault is not judged', async () => {
   const { code, stderr } = await runCli(['faults', 'judge', '--', process.execPath, '-e', 'process.exit(5)']);
   expect(code).toBe(1);
-  expect(stderr).toContain('Without any fault the program gave up (exit code 5, 0 requests)');
+  expect(stderr).toContain('Without any fault the program ended with 5 after 0 requests, so it cannot be judged.');
+  expect(stderr).toContain('OPENAI_BASE_URL');
+});
+
+test('one fault alone can be tried, and a name that none has is refused with all names', async () => {
+  const judge = (only: string) =>
+    runCli(['faults', 'judge', '--json', '--only', only, '--', process.execPath, '-e', asksTwice]);
+  const { code, stdout } = await judge('reset');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ fault: 'connection reset once', result: 'ok' }]);
+  expect(await judge('nonsense')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('connection reset once; '),
+  });
 });

@@ -43,6 +43,16 @@ test('a program below "faults run" meets them with a key of its own, and its exi
   expect(await runJson(['status', '--data-dir', folder])).toMatchObject({ faults: [] });
 });
 
+test('a program below "faults run --cassette" meets them with recorded answers, and no provider is asked', async () => {
+  const cassette = temporaryFolder();
+  const asking = ['--', process.execPath, '-e', asksThrice];
+  await runCli(['record', '--cassette', cassette, '--data-dir', temporaryFolder(), ...asking]);
+  const rules = ['--fault', 'status;code=503;nth=2'];
+  const { code, stdout, stderr } = await runCli(['faults', 'run', '--cassette', cassette, ...rules, ...asking]);
+  expect({ code, statuses: JSON.parse(stdout) }).toEqual({ code: 0, statuses: [200, 503, 200] });
+  expect(stderr).toContain(`Cassette ${cassette}: 2 replayed, 0 without a recording.`);
+});
+
 test('faults are switched on for a key, stand in the status, and are switched off', async () => {
   const folder = temporaryFolder();
   await serve(folder);
@@ -67,7 +77,11 @@ test.each([
   [['faults', 'show', 'nonsense'], 'There is no profile "nonsense"'],
   [['faults', 'start', '--key', 'k', '--profile', 'rough'], 'Sluice is not running'],
   [['faults', 'run', '--', 'true'], '--profile or one or more --fault'],
-  [['faults', 'run', '--fault', 'nonsense', '--', 'true'], 'rules.0: There is no fault "nonsense"'],
+  [
+    ['faults', 'run', '--profile', 'rough', '--cassette', 'c', '--key', 'k', '--', 'true'],
+    "'--cassette <folder>' cannot",
+  ],
+  [['faults', 'run', '--fault', 'nonsense', '--', 'true'], 'Rule 1: There is no fault "nonsense"'],
   [['faults', 'run', '--profile', 'nonsense', '--', 'true'], 'rough, rate-limited'],
   [['faults', 'run', '--profile', 'rough', '--seed', 'x', '--', 'true'], 'whole number'],
 ])('%j is refused with what is wrong', async ([verb = '', sub = '', ...rest], told) => {

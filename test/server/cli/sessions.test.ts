@@ -30,7 +30,7 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
   expect(sessions).toMatchObject([{ requests: 2, errors: 0, client: 'node' }]);
   const id = sessions[0]?.id ?? '';
   const listed = await runVerb(['sessions', '--client', 'node', '--since', '1h', '--data-dir', folder]);
-  expect(listed.stdout).toMatch(new RegExp(`^SESSION .*\\n${id} `));
+  expect(listed.stdout).toMatch(new RegExp(`^SESSION .*\\n${id} nightly `));
   expect((await runVerb(['session', 'show', id, '--data-dir', folder])).stdout).toContain('Turn 2: ');
   const exported = (await runVerb(['session', 'export', id, '--data-dir', folder])).stdout.trim().split('\n');
   expect(exported.map((line) => JSON.parse(line))).toMatchObject([

@@ -15,3 +15,9 @@ export const exampleConfig = {
   groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
   keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
 } as const;
+
+/** The example, with another address of its provider. */
+export function exampleAt(baseUrl: string) {
+  const [main] = exampleConfig.providers;
+  return { ...exampleConfig, providers: [{ ...main, baseUrl }] };
+}

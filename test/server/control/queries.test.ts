@@ -99,6 +99,7 @@ describe('what is configured', () => {
       limitUse: [],
       capture: false,
       faults: false,
+      cassette: null,
       canReveal: false,
       suffix: null,
       previousUntil: null,

@@ -6,7 +6,7 @@ const chat: RequestFacts = { model: 'gpt-x', route: '/v1/chat/completions', stre
 
 function names(rules: readonly string[], requests: readonly RequestFacts[], seed = 1) {
   const sequence = new FaultSequence(rules.map(parseRule), seed);
-  return requests.map((request) => sequence.next(request)?.name ?? null);
+  return requests.map((request) => sequence.next(request)[0]?.name ?? null);
 }
 
 const times = (count: number, request = chat) => Array.from({ length: count }, () => request);
@@ -17,8 +17,9 @@ test('rules choose by order: the third request, every second one, the first two'
   expect(names(['html;first=2'], times(4))).toEqual(['html', 'html', null, null]);
 });
 
-test('of the rules that apply the first one counts, and every rule counts every request', () => {
+test('every rule counts every request, whether or not its fault is met', () => {
   expect(names(['reset;first=1', 'quota;nth=2', 'html'], times(3))).toEqual(['reset', 'quota', 'html']);
+  expect(names(['reset;first=1', 'quota;nth=1', 'html;nth=2'], times(2))).toEqual(['reset', 'html']);
 });
 
 test('rules choose by model and route, and count only such requests', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { faultProfileNames } from '../../../server/contract/faults.ts';
+import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { faultNames, faultSchemas } from '../../../server/faults/fault-kinds.ts';
 import { faultProfiles } from '../../../server/faults/fault-profiles.ts';
 import { parseFault, parseRule } from '../../../server/faults/parse-rule.ts';
@@ -18,10 +19,8 @@ test('every fault but two can be named without parameters', () => {
   expect(faultNames.sort()).toEqual(Object.keys(faultSchemas).sort());
 });
 
-test('the rules of every built-in profile can be read', () => {
-  for (const name of faultProfileNames) {
-    for (const rule of faultProfiles[name].rules) expect(() => parseRule(rule)).not.toThrow();
-  }
+test('the rules of every built-in profile can be read and met', () => {
+  for (const name of faultProfileNames) expect(findUnmetRule(faultProfiles[name].rules.map(parseRule))).toBeNull();
 });
 
 describe('a wrong rule is refused with the name of what is wrong in it', () => {
@@ -32,6 +31,7 @@ describe('a wrong rule is refused with the name of what is wrong in it', () => {
     ['stall;after=-1', '"after" of "stall"'],
     ['stall;after=many', '"after" of "stall"'],
     ['stall;after=', '"after=" of "stall" is no parameter'],
+    ['late-head,stall', 'A rule has one fault'],
     ['stall;40', '"40" of "stall" is no parameter'],
     ['stall;later=4', '"stall" has no "later"'],
     ['stall;after=4;after=5', '"after" of "stall" is given twice'],

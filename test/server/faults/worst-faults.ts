@@ -1,8 +1,7 @@
 /** What upstreams could send, and clients could ask, to keep faults on purpose busy. */
-import { isEarly } from '../../../server/faults/fault-kinds.ts';
-import { FaultTextError, parseFault } from '../../../server/faults/parse-rule.ts';
-import { shapeWhole } from '../../../server/faults/shape-bytes.ts';
-import { shapeStream } from '../../../server/faults/shape-events.ts';
+import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
+import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
+import { shapeResponse } from '../../../server/faults/shape-response.ts';
 import type { Shape } from '../../../server/faults/steps.ts';
 import { chatStream } from '../../../server/wire/openai/chat-stream.ts';
 import type { WorstCase } from '../worst-cases.ts';
@@ -10,6 +9,9 @@ import type { WorstCase } from '../worst-cases.ts';
 const kilobyte = 1024;
 const pieceBytes = 1000;
 
+const isOfResponse = (fault: Fault): fault is ResponseFault => !isEarly(fault);
+
+/** Each alone, and some together. */
 const faults = [
   'pace;tokens-per-second=1',
   'usage',
@@ -17,9 +19,9 @@ const faults = [
   'cut;inside=character',
   'cut;inside=tool-call',
   'huge-event',
-]
-  .map(parseFault)
-  .filter((fault) => !isEarly(fault));
+  'usage, filtered, duplicate-events, pace;tokens-per-second=1, cut;inside=tool-call',
+  'late-event, usage, cut;bytes=30000',
+].map((text) => parseFaults(text).filter(isOfResponse));
 
 function feed(shape: Shape | null, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; at += pieceBytes) shape?.push(bytes.subarray(at, at + pieceBytes));
@@ -39,10 +41,10 @@ const inputs: WorstCase['inputs'] = {
 export const worstFaults: Record<string, WorstCase> = {
   'a stream with a fault': {
     atOnceBytes: 64 * kilobyte,
-    files: ['edit-event', 'shape-events', 'steps'].map((name) => `faults/${name}.ts`),
+    files: ['edit-event', 'shape-events', 'shape-response', 'steps'].map((name) => `faults/${name}.ts`),
     inputs,
     run: (bytes) => {
-      for (const fault of faults) if (!isEarly(fault)) feed(shapeStream(fault, chatStream), bytes);
+      for (const each of faults) feed(shapeResponse(each, chatStream), bytes);
     },
   },
   'an answer with a fault': {
@@ -50,16 +52,21 @@ export const worstFaults: Record<string, WorstCase> = {
     files: ['faults/shape-bytes.ts'],
     inputs,
     run: (bytes) => {
-      for (const fault of faults) if (!isEarly(fault)) feed(shapeWhole(fault), bytes);
+      for (const each of faults) feed(shapeResponse(each, null), bytes);
     },
   },
   'a request for a fault': {
     atOnceBytes: 16 * kilobyte,
     files: ['faults/parse-rule.ts'],
-    inputs: { parameters: ['stall', ';after=1', ''], blanks: ['stall;', ' ', 'after=1'], names: ['', 'stall', ''] },
+    inputs: {
+      parameters: ['stall', ';after=1', ''],
+      blanks: ['stall;', ' ', 'after=1'],
+      names: ['', 'stall', ''],
+      lists: ['', 'usage,', 'usage'],
+    },
     run: (bytes) => {
       try {
-        return parseFault(bytes.toString());
+        return parseFaults(bytes.toString());
       } catch (error) {
         if (!(error instanceof FaultTextError)) throw error;
         return null;

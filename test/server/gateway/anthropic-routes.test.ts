@@ -130,32 +130,26 @@ test('a base URL that was given with /v1 is meant once', async () => {
 });
 
 test('an error after pings is told in the stream that they have begun', async () => {
-  let isBegun = () => {};
-  const begun = new Promise<void>((resolve) => {
-    isBegun = resolve;
-  });
+  const pinged = Promise.withResolvers<void>();
   upstream.answer(async (_request, response) => {
-    await begun;
+    await pinged.promise;
     json(response, { error: { message: 'Oops', type: 'invalid_request_error' } }, 400);
   });
   const response = await ask();
-  isBegun();
+  pinged.resolve();
   expect(await response.text()).toMatch(
     /^(?:event: ping\ndata: \{"type":"ping"\}\n\n)+event: error\ndata: \{"type":"error","error":\{"type":"invalid_request_error","message":"Oops"\}\}\n\n$/,
   );
 });
 
 test('a silence is filled with pings, before the answer and within it', async () => {
-  let goOn = () => {};
+  const pingedBefore = Promise.withResolvers<void>();
+  const pingedWithin = Promise.withResolvers<void>();
   upstream.answer(async (_request, response) => {
-    await new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    await pingedBefore.promise;
     eventStream(response);
     response.write(chunk({ content: 'Hello' }));
-    await new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    await pingedWithin.promise;
     response.end(ending('stop'));
   });
   const response = await ask();
@@ -165,7 +159,10 @@ test('a silence is filled with pings, before the answer and within it', async ()
     text += Buffer.from(piece).toString();
     for (const [, name] of text.matchAll(/^event: (\w+)$/gm)) if (name !== seen.at(-1)) seen.push(name ?? '');
     text = text.slice(text.lastIndexOf('\n\n') + 2);
-    if (seen.at(-1) === 'ping') goOn();
+    if (seen.at(-1) !== 'ping') continue;
+    pingedBefore.resolve();
+    // Only a ping after the text ends the answer: several may come before it.
+    if (seen.includes('content_block_delta')) pingedWithin.resolve();
   }
   expect(seen.filter((name, index) => name !== 'ping' || index < 5)).toEqual([
     'ping',

@@ -1,4 +1,4 @@
-/** Embeddings and images of models in a cloud, by OpenAI's routes. */
+/** Embeddings of models in a cloud, by OpenAI's route. */
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
   const titan = ['amazon.titan-embed-text-v2:0', 'amazon.titan-embed-text-v1'];
   const cohere = ['cohere.embed-english-v3', 'us.cohere.embed-v4:0'];
-  const gemini = ['text-embedding-005', 'gemini-embedding-001', 'gemini-embedding-2', 'imagen-4.0-generate-001'];
+  const gemini = ['text-embedding-005', 'gemini-embedding-001', 'gemini-embedding-2'];
   gateway = await startGateway({
     config: {
       groups: [{ id: 'default', policy: { retries: 0 } }],
@@ -148,18 +148,4 @@ test.each(['amazon.nova-pro-v1:0', 'claude-opus-4-5'])('%s makes no embeddings, 
     message: expect.stringContaining('cannot serve /v1/embeddings'),
   });
   expect([...aws.seen, ...vertex.seen]).toEqual([]);
-});
-
-test('Imagen on Vertex AI makes images', async () => {
-  const predictions = [{ bytesBase64Encoded: 'AAAA', mimeType: 'image/png' }];
-  vertex.answer((_request, response) => json(response, { predictions }));
-  const { data } = await client.images.generate({ model: 'imagen-4.0-generate-001', prompt: 'A cat' });
-  expect(data).toMatchObject([{ b64_json: 'AAAA' }]);
-  expect(vertex.seen.map(({ url }) => url)).toEqual([`${google}/imagen-4.0-generate-001:predict`]);
-});
-
-test('a model on Bedrock is not asked for images', async () => {
-  const failing = client.images.generate({ model: 'amazon.nova-pro-v1:0', prompt: 'A cat' });
-  await expect(failing).rejects.toMatchObject({ status: 404, message: expect.stringContaining('cannot serve') });
-  expect(aws.seen).toEqual([]);
 });

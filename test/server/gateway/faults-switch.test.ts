@@ -90,8 +90,13 @@ describe('faults that are switched on', () => {
   });
 
   test.each<[string, Start, string]>([
-    ['an unknown fault', { key: 'k1', rules: ['reset', 'nonsense'] }, 'rules.1: There is no fault "nonsense"'],
-    ['a wrong parameter', { key: 'k1', rules: ['stall;after=x'] }, 'rules.0: "after" of "stall"'],
+    ['an unknown fault', { key: 'k1', rules: ['reset', 'nonsense'] }, 'Rule 2: There is no fault "nonsense"'],
+    ['a wrong parameter', { key: 'k1', rules: ['stall;after=x'] }, 'Rule 1: "after" of "stall"'],
+    [
+      'a rule that is never met',
+      { key: 'k1', rules: ['reset', 'stall'] },
+      'Rule 2: "stall" is never met, since rule 1 lets every request meet "reset" instead.',
+    ],
     ['a key that is not there', { key: 'none', rules: ['reset'] }, 'none'],
     ['neither key nor group', { rules: ['reset'] }, 'name a group or a key'],
     ['both key and group', { key: 'k1', group: 'default', rules: ['reset'] }, 'name a group or a key'],
@@ -111,6 +116,16 @@ describe('a request that asks for a fault', () => {
     expect(await statuses(openKey)).toEqual([200]);
   });
 
+  test('gets several where it lists them', async () => {
+    const response = await ask(openKey, fault('late-head;ms=1, usage;change=zero, wrong-type'));
+    expect(response.headers.get('x-sluice-fault')).toBe('late-head, usage, wrong-type');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 0 } });
+    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    expect(record.fault).toBe('late-head, usage, wrong-type');
+    expect((await ask(openKey, fault('late-head;ms=1, quota'))).headers.get('x-sluice-fault')).toBe('late-head, quota');
+  });
+
   test('gets it in place of what is switched on', async () => {
     await start({ key: 'open', rules: ['status;code=503'] });
     expect((await ask(openKey, fault('quota'))).status).toBe(429);
@@ -122,6 +137,8 @@ describe('a request that asks for a fault', () => {
     [openKey, 'stall;after=x', '"after" of "stall"'],
     [openKey, 'quota;every=2', '"every" belongs to rules'],
     [openKey, 'missing-end', 'needs a request for a stream'],
+    [openKey, 'usage, missing-end', 'The fault "missing-end" needs a request for a stream'],
+    [openKey, 'stall;after=4, cut', '"stall" and "cut" cannot be combined: each ends the answer.'],
   ])('is refused with a clear error otherwise', async (key, text, told) => {
     const asked = upstream.seen.length;
     const response = await ask(key, fault(text));

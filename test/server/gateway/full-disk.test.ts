@@ -1,5 +1,5 @@
 /** A data folder on a disk that is full: the program on a small disk of its own, in a mount namespace that any user may make. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,17 +8,13 @@ import type { LedgerHealthView } from '../../../server/contract/status-views.ts'
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
 import { checkout, collectOutput, readyOf } from '../../support/program.ts';
+import { fillDisk, makeRoom, seenBy, spawnOnSmallDisk } from '../../support/small-disk.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
 const folder = temporaryFolder();
 const mountPoint = join(folder, 'disk');
-const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"';
-/** As any user; where that is forbidden, as root. */
-const namespaces = [['--user', '--map-root-user', '--mount'], ['--mount']];
-
 let upstream: ScriptedUpstream;
 let child: ChildProcess;
 let baseUrl: string;
@@ -44,18 +40,13 @@ async function start(): Promise<void> {
   };
   const file = join(folder, 'sluice.json');
   writeFileSync(file, JSON.stringify(config));
-  const onDisk = (flags: readonly string[]) => [...flags, '--', 'sh', '-c', mount, mountPoint];
-  const flags = namespaces.find((each) => spawnSync('unshare', [...onDisk(each), 'true']).status === 0);
-  if (!flags) throw new Error('Neither a user nor root may mount a disk in a namespace of its own here (unshare).');
   const program = [process.execPath, join(checkout, 'server/cli.ts'), 'serve', '--json', '--port', '0'];
-  child = spawn('unshare', [...onDisk(flags), ...program, '--data-dir', join(mountPoint, 'data'), '--config', file], {
-    env: { ...plainEnvironment, SLUICE_SECRETS: 'file' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const data = join(mountPoint, 'data');
+  child = spawnOnSmallDisk(mountPoint, [...program, '--data-dir', data, '--config', file]);
   const ended = once(child, 'close').then(([code]): number | null => code);
   const ready = await readyOf({ child, output: collectOutput(child), ended });
   baseUrl = ready.baseUrl;
-  dataDir = `/proc/${ready.pid}/root${mountPoint}/data`;
+  dataDir = seenBy(ready.pid, data);
 }
 
 function post(url: string, key: string, body: string | FormData): Promise<Response> {
@@ -74,27 +65,13 @@ async function ledgerHealth(): Promise<LedgerHealthView> {
   return ((await reply.json()) as { result: { ledger: LedgerHealthView } }).result.ledger;
 }
 
-function fill(): void {
-  for (let pieceBytes = 1024 * 1024; pieceBytes > 0; pieceBytes = Math.floor(pieceBytes / 2)) {
-    try {
-      writeFileSync(join(dataDir, `filler-${pieceBytes}`), Buffer.alloc(pieceBytes));
-    } catch {
-      // Until nothing more fits.
-    }
-  }
-}
-
-function makeRoom(): void {
-  for (const name of readdirSync(dataDir)) if (name.startsWith('filler')) rmSync(join(dataDir, name));
-}
-
 test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Linux namespaces'))(
   'a disk that is full delays what is recorded; uploads say so and leave nothing behind',
   async () => {
     await start();
     await serves();
     await eventually(async () => (await ledgerHealth()).pending === 0);
-    fill();
+    fillDisk(dataDir);
     // What fits into pages that are there already is still written.
     const health = await eventually(async () => {
       await serves();
@@ -119,7 +96,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Li
     });
     expect(upload.headers.get('x-should-retry')).toBe('false');
     await eventually(() => uploads().length === before.length);
-    makeRoom();
+    makeRoom(dataDir);
     const recovered = await eventually(async () => {
       await serves();
       const found = await ledgerHealth();

@@ -1,69 +1,27 @@
 /** The response cache over real sockets: what it answers, what it never does, and what the ledger says of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
-import type { cacheSchema } from '../../../server/contract/answer-cache.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
-import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { mainProvider, type TestGateway } from '../../support/gateway.ts';
+import { eventStream, json, type ScriptedUpstream } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
+import { askOf, completion, keyOne, question, startCached, startCompletions } from './cached-gateway.ts';
 
 let upstream: ScriptedUpstream;
 let sluice: TestGateway;
-let answers = 0;
 
 beforeEach(async () => {
-  answers = 0;
-  upstream = await startUpstream((_request, response) => json(response, completion()));
+  upstream = await startCompletions();
 });
 afterEach(async () => {
   await sluice.stop();
   await upstream.stop();
 });
 
-/** Each one is different, and costs a dollar. */
-function completion() {
-  const message = { role: 'assistant', content: `answer ${++answers}` };
-  return {
-    id: `c${answers}`,
-    object: 'chat.completion',
-    model: 'gpt-x',
-    choices: [{ index: 0, message, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 500, completion_tokens: 500, total_tokens: 1000 },
-  };
+async function start(cache?: Parameters<typeof startCached>[1], more?: Partial<ConfigInput>): Promise<void> {
+  sluice = await startCached(upstream, cache, more);
 }
 
-type CacheInput = z.input<typeof cacheSchema>;
-
-async function start(cache: CacheInput | null = {}, more: Partial<ConfigInput> = {}): Promise<void> {
-  sluice = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl, { askUsage: false })],
-      groups: [
-        { id: 'default', cache },
-        { id: 'other', cache },
-      ],
-      keys: [
-        { id: 'k1', group: 'default', hash: hashOf(testKey) },
-        { id: 'k2', group: 'default', hash: hashOf('second') },
-        { id: 'k3', group: 'other', hash: hashOf('third') },
-      ],
-      settings: { prices: { 'gpt-x': { input: 1000, output: 1000 } } },
-      ...more,
-    },
-  });
-}
-
-const question = { model: 'gpt-x', temperature: 0, messages: [{ role: 'user', content: 'Why?' }] };
-
-function ask(body: object, headers: Record<string, string> = {}, path = '/chat/completions'): Promise<Response> {
-  return sluice.fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const ask = (body: object, headers?: Record<string, string>, path?: string) => askOf(sluice, body, headers, path);
 
 async function told(response: Response | Promise<Response>): Promise<string | null> {
   const { headers, body } = await response;
@@ -183,7 +141,7 @@ describe('of requests that may get another answer each time', () => {
 
 test('a response that the provider stores is never answered from memory, an unstored one is', async () => {
   upstream.answer((_request, response) =>
-    json(response, { id: `resp_${++answers}`, object: 'response', status: 'completed', model: 'gpt-x', output: [] }),
+    json(response, { id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-x', output: [] }),
   );
   await start({ forced: true });
   const body = { model: 'gpt-x', input: 'Why?' };
@@ -248,8 +206,6 @@ test('a stream that broke off is not kept', async () => {
   await second.text();
 });
 
-const keyOne = { id: 'k1', group: 'default', hash: hashOf(testKey) };
-
 test('requests that are answered from memory count towards the limits', async () => {
   const groups = [{ id: 'default', cache: {}, limits: { requestsPerMinute: 2 } }];
   await start({}, { groups, keys: [keyOne] });
@@ -274,71 +230,4 @@ test('answers are removed on command, and when the cache is turned off', async (
   await expect(sluice.gateway.execute({ type: 'cache.clear', group: 'none' })).rejects.toMatchObject({
     code: 'not_found',
   });
-});
-
-describe('equal requests at the same time', () => {
-  /** What the provider does with each request, when it is let go. */
-  let go: (() => void)[] = [];
-
-  async function startHeld(): Promise<void> {
-    go = [];
-    upstream.answer((_request, response) => {
-      go.push(() => json(response, completion()));
-    });
-    await start({ coalesce: true }, { keys: [keyOne, { ...keyOne, id: 'k2', hash: hashOf('second') }] });
-  }
-
-  const running = () => sluice.gateway.query({ type: 'requests', filter: { outcome: 'running' } });
-  const untilRunning = (count: number) =>
-    eventually(async () => ((await running()).requests.length === count ? true : null));
-
-  test('share one call to the provider where the group wants it', async () => {
-    await startHeld();
-    const asked = [1, 2, 3].map(() => begun(ask(question)));
-    await untilRunning(3);
-    go[0]?.();
-    const texts = await Promise.all(asked.map(async (each) => (await each).text()));
-    expect(new Set(texts).size).toBe(1);
-    expect(upstream.seen).toHaveLength(1);
-    const [view] = await sluice.gateway.query({ type: 'caches' });
-    expect(view).toMatchObject({ misses: 1, shared: 2, hits: 0 });
-  });
-
-  test('go to the provider themselves if the first one fails', async () => {
-    await startHeld();
-    const leader = new AbortController();
-    const first = begun(leave(leader.signal));
-    await eventually(async () => (upstream.seen.length === 1 ? true : null));
-    const second = begun(ask(question));
-    await untilRunning(2);
-    leader.abort();
-    await expect(first).rejects.toThrow();
-    await eventually(async () => (go.length === 2 ? true : null));
-    go[1]?.();
-    expect((await second).headers.get('x-sluice-cache')).toBe('miss');
-    expect(await (await second).text()).toContain('answer 1');
-  });
-
-  test('are not affected by one that leaves', async () => {
-    await startHeld();
-    const first = begun(ask(question));
-    await eventually(async () => (upstream.seen.length === 1 ? true : null));
-    const follower = new AbortController();
-    const second = begun(leave(follower.signal));
-    await untilRunning(2);
-    follower.abort();
-    await expect(second).rejects.toThrow();
-    await untilRunning(1);
-    go[0]?.();
-    expect((await first).status).toBe(200);
-    await (await first).text();
-    const { requests } = await sluice.gateway.query({ type: 'requests', filter: { outcome: 'client-gone' } });
-    expect(requests).toHaveLength(1);
-    expect(upstream.seen).toHaveLength(1);
-  });
-
-  function leave(signal: AbortSignal): Promise<Response> {
-    const init = { method: 'POST', body: JSON.stringify(question), signal };
-    return sluice.fetch('/chat/completions', { ...init, headers: { 'content-type': 'application/json' } });
-  }
 });

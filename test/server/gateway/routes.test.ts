@@ -1,81 +1,12 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { eventStream, oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
-import { chatUsage, responseObject, responsesUsage, samples } from './streams.ts';
+import { describe, expect, test } from 'vitest';
+import { ClientRoutes } from './client-routes.ts';
+import { all, input, model } from './sent-files.ts';
+import { chatUsage, responseObject, responsesUsage } from './streams.ts';
 
-let upstream: ScriptedUpstream;
-let gateway: TestGateway;
-let client: OpenAI;
-/** The body as the official client put it on the wire. */
-let sent: Buffer;
+const routes = new ClientRoutes().use();
 
-beforeAll(async () => {
-  upstream = await startUpstream();
-  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
-  client = gateway.client.withOptions({
-    fetch: async (url, init) => {
-      const request = new Request(url, init);
-      sent = Buffer.from(await request.arrayBuffer());
-      const { method, headers, signal } = request;
-      return fetch(url, { method, headers, signal, ...(sent.length > 0 && { body: new Uint8Array(sent) }) });
-    },
-  });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
-beforeEach(() => {
-  sent = Buffer.alloc(0);
-});
-
-/** What the next request is answered, in odd pieces. */
-function answers(value: unknown, contentType = 'application/json'): void {
-  const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
-  upstream.answer((_request, response) => {
-    response.writeHead(200, { 'content-type': contentType, 'x-request-id': 'req_of_upstream' });
-    return sendPieces(response, bytes, oddCuts(bytes.length));
-  });
-}
-
-function streams(name: string): void {
-  const sample = samples.find((one) => one.name === name);
-  if (!sample) throw new Error(`There is no sample "${name}".`);
-  upstream.answer((_request, response) => {
-    eventStream(response);
-    return sendPieces(response, sample.bytes, oddCuts(sample.bytes.length));
-  });
-}
-
-/** The request arrived as the client sent it, but for the credential. */
-function expectArrived(method: string, url: string): void {
-  const seen = upstream.seen.at(-1);
-  expect([seen?.method, seen?.url]).toEqual([method, url]);
-  expect(seen?.body.equals(sent)).toBe(true);
-  expect(seen?.headers).toMatchObject({
-    authorization: 'Bearer upstream-secret',
-    host: new URL(upstream.origin).host,
-    'accept-encoding': 'identity',
-    'x-sluice-hops': '1',
-    'x-stainless-lang': 'js',
-  });
-  expect(seen?.headers['user-agent']).toMatch(/^OpenAI\/JS /);
-  expect(JSON.stringify(seen?.headers)).not.toContain(testKey);
-}
-
-const file = (name = 'speech.wav') =>
-  new File([Buffer.from('RIFF\r\n--x\0\xff', 'latin1')], name, { type: 'audio/wav' });
-const picture = (name: string) => new File(['\x89PNG'], name, { type: 'image/png' });
 const messages = [{ role: 'user' as const, content: 'Grüße \u{1F30D}' }];
-const input = 'Hi';
-const model = 'gpt-x';
-
-async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const events: T[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
 
 describe('chat completions', () => {
   const completion = {
@@ -88,12 +19,14 @@ describe('chat completions', () => {
   };
 
   test('plain', async () => {
-    answers(completion);
-    const { data, request_id, response } = await client.chat.completions.create({ model, messages }).withResponse();
+    routes.answers(completion);
+    const { data, request_id, response } = await routes.client.chat.completions
+      .create({ model, messages })
+      .withResponse();
     expect(data).toMatchObject(completion);
     expect(request_id).toBe('req_of_upstream');
-    expectArrived('POST', '/v1/chat/completions');
-    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    routes.expectArrived('POST', '/v1/chat/completions');
+    const record = await routes.gateway.record(response.headers.get('x-sluice-request-id') ?? '');
     expect(record).toMatchObject({
       route: '/v1/chat/completions',
       method: 'POST',
@@ -108,7 +41,7 @@ describe('chat completions', () => {
       status: 200,
       errorCode: null,
       stream: false,
-      bytesIn: sent.length,
+      bytesIn: routes.sent.length,
       bytesOut: Buffer.byteLength(JSON.stringify(completion)),
       usageCertainty: 'reported',
       usage: { inputTokens: 19, outputTokens: 10, cachedInputTokens: 3, reasoningTokens: 4 },
@@ -118,27 +51,35 @@ describe('chat completions', () => {
       emulated: [],
       captured: null,
       fault: null,
+      cassette: null,
+      shadowOf: null,
+      sameAnswer: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);
   });
 
   test('streamed', async () => {
-    streams('chat with usage');
+    routes.streams('chat with usage');
     const chunks = await all(
-      await client.chat.completions.create({ model, messages, stream: true, stream_options: { include_usage: true } }),
+      await routes.client.chat.completions.create({
+        model,
+        messages,
+        stream: true,
+        stream_options: { include_usage: true },
+      }),
     );
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(
       'Hello \u{1F30D} "usage":null data: [DONE]',
     );
     expect(chunks.at(-1)?.usage).toEqual(chatUsage);
-    expectArrived('POST', '/v1/chat/completions');
+    routes.expectArrived('POST', '/v1/chat/completions');
   });
 
   test('streamed with tools, through the helper that puts a stream together', async () => {
-    streams('chat with tools, reasoning and the first chunk of Azure');
+    routes.streams('chat with tools, reasoning and the first chunk of Azure');
     const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: {} } }];
-    const runner = client.chat.completions.stream({ model, messages, tools });
+    const runner = routes.client.chat.completions.stream({ model, messages, tools });
     const [choice] = (await runner.finalChatCompletion()).choices;
     expect(choice?.finish_reason).toBe('tool_calls');
     expect(choice?.message.tool_calls?.map((call) => 'function' in call && call.function)).toMatchObject([
@@ -150,265 +91,121 @@ describe('chat completions', () => {
 
 describe('completions', () => {
   test('plain', async () => {
-    answers({ id: 'cmpl-1', object: 'text_completion', choices: [{ text: ' upon', index: 0 }] });
-    const completion = await client.completions.create({ model, prompt: 'Once' });
+    routes.answers({ id: 'cmpl-1', object: 'text_completion', choices: [{ text: ' upon', index: 0 }] });
+    const completion = await routes.client.completions.create({ model, prompt: 'Once' });
     expect(completion.choices[0]?.text).toBe(' upon');
-    expectArrived('POST', '/v1/completions');
+    routes.expectArrived('POST', '/v1/completions');
   });
 
   test('streamed', async () => {
-    streams('completions');
+    routes.streams('completions');
     const stream = { stream: true, stream_options: { include_usage: true } } as const;
-    const chunks = await all(await client.completions.create({ model, prompt: 'Once', ...stream }));
+    const chunks = await all(await routes.client.completions.create({ model, prompt: 'Once', ...stream }));
     expect(chunks.map((chunk) => chunk.choices[0]?.text)).toEqual([' upon', '']);
-    expectArrived('POST', '/v1/completions');
+    routes.expectArrived('POST', '/v1/completions');
   });
 });
 
 describe('responses', () => {
   const create = async (id: string) => {
-    answers(responseObject('completed', { id, usage: responsesUsage }));
-    return client.responses.create({ model, input });
+    routes.answers(responseObject('completed', { id, usage: responsesUsage }));
+    return routes.client.responses.create({ model, input });
   };
 
   test('plain', async () => {
     const response = await create('resp_plain');
     expect(response).toMatchObject({ id: 'resp_plain', usage: responsesUsage });
-    expectArrived('POST', '/v1/responses');
+    routes.expectArrived('POST', '/v1/responses');
   });
 
   test('streamed, in full order', async () => {
-    streams('responses in full order');
-    const events = await all(await client.responses.create({ model, input, stream: true }));
+    routes.streams('responses in full order');
+    const events = await all(await routes.client.responses.create({ model, input, stream: true }));
     expect(events.map((event) => event.sequence_number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { usage: responsesUsage } });
-    expectArrived('POST', '/v1/responses');
+    routes.expectArrived('POST', '/v1/responses');
   });
 
   test('retrieved, with a query in brackets', async () => {
     const { id } = await create('resp_get');
-    answers(responseObject('completed', { id }));
-    await client.responses.retrieve(id, { include: ['message.output_text.logprobs'] });
-    expectArrived('GET', '/v1/responses/resp_get?include%5B%5D=message.output_text.logprobs');
+    routes.answers(responseObject('completed', { id }));
+    await routes.client.responses.retrieve(id, { include: ['message.output_text.logprobs'] });
+    routes.expectArrived('GET', '/v1/responses/resp_get?include%5B%5D=message.output_text.logprobs');
   });
 
   test('retrieved as a stream', async () => {
     const { id } = await create('resp_again');
-    streams('responses in full order');
-    const events = await all(await client.responses.retrieve(id, { stream: true, starting_after: 3 }));
+    routes.streams('responses in full order');
+    const events = await all(await routes.client.responses.retrieve(id, { stream: true, starting_after: 3 }));
     expect(events).toHaveLength(10);
-    expectArrived('GET', '/v1/responses/resp_again?stream=true&starting_after=3');
+    routes.expectArrived('GET', '/v1/responses/resp_again?stream=true&starting_after=3');
   });
 
   test('cancelled', async () => {
     const { id } = await create('resp_cancel');
-    answers(responseObject('cancelled', { id }));
-    expect((await client.responses.cancel(id)).status).toBe('cancelled');
-    expectArrived('POST', '/v1/responses/resp_cancel/cancel');
+    routes.answers(responseObject('cancelled', { id }));
+    expect((await routes.client.responses.cancel(id)).status).toBe('cancelled');
+    routes.expectArrived('POST', '/v1/responses/resp_cancel/cancel');
   });
 
   test('input items', async () => {
     const { id } = await create('resp_items');
-    answers({ object: 'list', data: [{ id: 'msg_1' }], has_more: false });
-    const page = await client.responses.inputItems.list(id, { limit: 5, order: 'asc' });
+    routes.answers({ object: 'list', data: [{ id: 'msg_1' }], has_more: false });
+    const page = await routes.client.responses.inputItems.list(id, { limit: 5, order: 'asc' });
     expect(page.data).toHaveLength(1);
-    expectArrived('GET', '/v1/responses/resp_items/input_items?limit=5&order=asc');
+    routes.expectArrived('GET', '/v1/responses/resp_items/input_items?limit=5&order=asc');
   });
 
   test('deleted, and gone for Sluice too', async () => {
     const { id } = await create('resp_delete');
-    answers({ id, object: 'response', deleted: true });
-    await client.responses.delete(id);
-    expectArrived('DELETE', '/v1/responses/resp_delete');
-    await expect(client.responses.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+    routes.answers({ id, object: 'response', deleted: true });
+    await routes.client.responses.delete(id);
+    routes.expectArrived('DELETE', '/v1/responses/resp_delete');
+    await expect(routes.client.responses.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
   });
 
   test('tokens counted and conversations compacted', async () => {
-    answers({ object: 'response.input_tokens', input_tokens: 12 });
-    expect(await client.responses.inputTokens.count({ model, input })).toMatchObject({ input_tokens: 12 });
-    expectArrived('POST', '/v1/responses/input_tokens');
-    answers({ id: 'resp_c', object: 'response.compaction', created_at: 1, output: [], usage: responsesUsage });
-    expect((await client.responses.compact({ model, input })).id).toBe('resp_c');
-    expectArrived('POST', '/v1/responses/compact');
+    routes.answers({ object: 'response.input_tokens', input_tokens: 12 });
+    expect(await routes.client.responses.inputTokens.count({ model, input })).toMatchObject({ input_tokens: 12 });
+    routes.expectArrived('POST', '/v1/responses/input_tokens');
+    routes.answers({ id: 'resp_c', object: 'response.compaction', created_at: 1, output: [], usage: responsesUsage });
+    expect((await routes.client.responses.compact({ model, input })).id).toBe('resp_c');
+    routes.expectArrived('POST', '/v1/responses/compact');
   });
 });
 
 test('embeddings, as base64 of floats since the client asked so', async () => {
   const floats = Buffer.from(new Float32Array([0.5, -0.25]).buffer).toString('base64');
-  answers({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: floats }], model, usage: {} });
-  const { data } = await client.embeddings.create({ model, input });
+  routes.answers({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: floats }], model, usage: {} });
+  const { data } = await routes.client.embeddings.create({ model, input });
   expect(data[0]?.embedding).toEqual([0.5, -0.25]);
-  expect(JSON.parse(sent.toString()).encoding_format).toBe('base64');
-  expectArrived('POST', '/v1/embeddings');
+  expect(JSON.parse(routes.sent.toString()).encoding_format).toBe('base64');
+  routes.expectArrived('POST', '/v1/embeddings');
 });
 
 test('moderations', async () => {
-  answers({ id: 'modr-1', model, results: [{ flagged: false }] });
-  expect((await client.moderations.create({ input })).results).toHaveLength(1);
-  expectArrived('POST', '/v1/moderations');
-});
-
-describe('images', () => {
-  const images = { created: 1, data: [{ b64_json: 'iVBORw0KGgo=' }], usage: { input_tokens: 1, output_tokens: 2 } };
-
-  test('generated', async () => {
-    answers(images);
-    expect(await client.images.generate({ model, prompt: 'A cat' })).toMatchObject(images);
-    expectArrived('POST', '/v1/images/generations');
-  });
-
-  test('generated as a stream', async () => {
-    streams('images');
-    const events = await all(await client.images.generate({ model, prompt: 'A cat', stream: true, partial_images: 1 }));
-    expect(events.map((event) => event.type)).toEqual(['image_generation.partial_image', 'image_generation.completed']);
-    expectArrived('POST', '/v1/images/generations');
-  });
-
-  test('edited from one file, and from several', async () => {
-    answers(images);
-    await client.images.edit({ model, prompt: 'Hat', image: picture('a.png'), mask: picture('m.png') });
-    expectArrived('POST', '/v1/images/edits');
-    await client.images.edit({ image: [picture('a.png'), picture('b.png')], prompt: 'Hat', model });
-    expectArrived('POST', '/v1/images/edits');
-    expect(sent.toString('latin1').match(/name="image\[\]"/g)).toHaveLength(2);
-  });
-
-  test('edited as a stream', async () => {
-    streams('image edits');
-    const events = await all(await client.images.edit({ model, prompt: 'Hat', image: picture('a.png'), stream: true }));
-    expect(events.at(-1)?.type).toBe('image_edit.completed');
-    expectArrived('POST', '/v1/images/edits');
-  });
-
-  test('varied', async () => {
-    answers(images);
-    await client.images.createVariation({ model, image: picture('a.png') });
-    expectArrived('POST', '/v1/images/variations');
-  });
-});
-
-describe('audio', () => {
-  test('transcribed as JSON and as text', async () => {
-    answers({ text: 'Guten Tag', usage: { type: 'duration', seconds: 3 } });
-    const transcription = await client.audio.transcriptions.create({
-      file: file(),
-      model,
-      response_format: 'verbose_json',
-      timestamp_granularities: ['word', 'segment'],
-      chunking_strategy: { type: 'server_vad', threshold: 0.5 },
-    });
-    expect(transcription.text).toBe('Guten Tag');
-    expectArrived('POST', '/v1/audio/transcriptions');
-    expect(sent.toString('latin1')).toContain('name="chunking_strategy[type]"');
-    answers(Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nGrüße\n'), 'text/plain; charset=utf-8');
-    const text = await client.audio.transcriptions.create({ file: file(), model, response_format: 'srt' });
-    expect(text).toBe('1\n00:00:00,000 --> 00:00:01,000\nGrüße\n');
-  });
-
-  test('transcribed as a stream', async () => {
-    streams('transcription without event lines');
-    const events = await all(await client.audio.transcriptions.create({ file: file(), model, stream: true }));
-    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: 'Guten Tag ä' });
-    expectArrived('POST', '/v1/audio/transcriptions');
-  });
-
-  test('translated', async () => {
-    answers({ text: 'Good day' });
-    expect(await client.audio.translations.create({ file: file('ü.mp3'), model })).toMatchObject({ text: 'Good day' });
-    expectArrived('POST', '/v1/audio/translations');
-  });
-
-  test('spoken', async () => {
-    const bytes = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256));
-    answers(bytes, 'audio/mpeg');
-    const speech = await client.audio.speech.create({ model, input, voice: 'alloy' });
-    expect(speech.headers.get('content-type')).toBe('audio/mpeg');
-    expect(Buffer.from(await speech.arrayBuffer()).equals(bytes)).toBe(true);
-    expectArrived('POST', '/v1/audio/speech');
-  });
-
-  test('spoken as events', async () => {
-    streams('speech');
-    const speech = await client.audio.speech.create({ model, input, voice: 'alloy', stream_format: 'sse' });
-    expect(await speech.text()).toBe(samples.find((sample) => sample.name === 'speech')?.bytes.toString());
-    expect(await gateway.record(speech.headers.get('x-request-id') ?? '')).toMatchObject({
-      outcome: 'ok',
-      usageCertainty: 'reported',
-      usage: { inputTokens: 5, outputTokens: 9, characters: 2 },
-    });
-  });
-});
-
-describe('videos', () => {
-  const video = (id: string) => ({ id, object: 'video', model, status: 'queued', progress: 0, seconds: '4' });
-  const create = (id: string) => {
-    answers(video(id));
-    return client.videos.create({ model, prompt: 'A cat', seconds: '4' });
-  };
-
-  test('created as a form, with a reference', async () => {
-    answers(video('video_form'));
-    await client.videos.create({ model, prompt: 'A cat', input_reference: picture('a.png') });
-    expectArrived('POST', '/v1/videos');
-    expect(upstream.seen.at(-1)?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
-  });
-
-  test('created from JSON', async () => {
-    answers(video('video_json'));
-    await client.post('/videos', { body: { prompt: 'A cat', seconds: '4' } });
-    expectArrived('POST', '/v1/videos');
-  });
-
-  test('asked for, and its content in a variant', async () => {
-    await create('video_1');
-    answers({ ...video('video_1'), status: 'completed' });
-    expect((await client.videos.retrieve('video_1')).status).toBe('completed');
-    expectArrived('GET', '/v1/videos/video_1');
-    answers(Buffer.from('RIFFwebp'), 'image/webp');
-    const content = await client.videos.downloadContent('video_1', { variant: 'thumbnail' });
-    expect([content.headers.get('content-type'), await content.text()]).toEqual(['image/webp', 'RIFFwebp']);
-    expectArrived('GET', '/v1/videos/video_1/content?variant=thumbnail');
-  });
-
-  test('remixed; the remix is a video of its own', async () => {
-    await create('video_2');
-    answers({ ...video('video_3'), remixed_from_video_id: 'video_2' });
-    expect((await client.videos.remix('video_2', { prompt: 'Rain' })).id).toBe('video_3');
-    expectArrived('POST', '/v1/videos/video_2/remix');
-    answers(video('video_3'));
-    await client.videos.retrieve('video_3');
-    expectArrived('GET', '/v1/videos/video_3');
-  });
-
-  test('deleted, and gone for Sluice too', async () => {
-    await create('video_4');
-    answers({ id: 'video_4', object: 'video.deleted', deleted: true });
-    await client.videos.delete('video_4');
-    expectArrived('DELETE', '/v1/videos/video_4');
-    await expect(client.videos.retrieve('video_4')).rejects.toThrow(OpenAI.NotFoundError);
-  });
-
-  test('an id with characters of a path reaches the upstream as it came', async () => {
-    await create('operations/a b');
-    answers(video('operations/a b'));
-    await client.videos.retrieve('operations/a b');
-    expectArrived('GET', '/v1/videos/operations%2Fa%20b');
-  });
+  routes.answers({ id: 'modr-1', model, results: [{ flagged: false }] });
+  expect((await routes.client.moderations.create({ input })).results).toHaveLength(1);
+  routes.expectArrived('POST', '/v1/moderations');
 });
 
 describe('models', () => {
   test('listed and retrieved, without the upstream', async () => {
-    const before = upstream.seen.length;
-    expect((await client.models.list()).data.map((one) => one.id)).toEqual(['gpt-x']);
-    expect(await client.models.retrieve('gpt-x')).toMatchObject({ id: 'gpt-x', object: 'model', owned_by: 'main' });
-    expect(upstream.seen).toHaveLength(before);
+    const before = routes.upstream.seen.length;
+    expect((await routes.client.models.list()).data.map((one) => one.id)).toEqual(['gpt-x']);
+    expect(await routes.client.models.retrieve('gpt-x')).toMatchObject({
+      id: 'gpt-x',
+      object: 'model',
+      owned_by: 'main',
+    });
+    expect(routes.upstream.seen).toHaveLength(before);
   });
 
   test('an id may hold slashes, colons and spaces, encoded or not', async () => {
-    expect((await client.models.retrieve('meta/llama 3:8b')).id).toBe('meta/llama 3:8b');
-    const plain = await gateway.fetch('/models/meta/llama-3:8b?x=1');
+    expect((await routes.client.models.retrieve('meta/llama 3:8b')).id).toBe('meta/llama 3:8b');
+    const plain = await routes.gateway.fetch('/models/meta/llama-3:8b?x=1');
     expect(await plain.json()).toMatchObject({ id: 'meta/llama-3:8b' });
-    expect(await gateway.record(plain.headers.get('x-request-id') ?? '')).toMatchObject({
+    expect(await routes.gateway.record(plain.headers.get('x-request-id') ?? '')).toMatchObject({
       route: '/v1/models/{model}',
       method: 'GET',
       outcome: 'ok',
@@ -418,9 +215,9 @@ describe('models', () => {
 });
 
 test('a base URL with /v1 twice is meant once', async () => {
-  answers({ ok: true });
-  const twice = client.withOptions({ baseURL: `${gateway.baseUrl}/v1` });
+  routes.answers({ ok: true });
+  const twice = routes.client.withOptions({ baseURL: `${routes.gateway.baseUrl}/v1` });
   await twice.embeddings.create({ model, input, encoding_format: 'float' });
-  expectArrived('POST', '/v1/embeddings');
+  routes.expectArrived('POST', '/v1/embeddings');
   expect((await twice.models.list()).data).toHaveLength(1);
 });

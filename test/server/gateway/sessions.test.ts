@@ -114,13 +114,21 @@ describe('requests belong together', () => {
     expect(await idOf(codex('same'), testKey)).not.toBe(await idOf(codex('same'), otherKey));
   });
 
-  test('that name a session of their own, and no name of a client is kept', async () => {
-    const named = { ...chat(asks('Hi')), headers: { 'x-sluice-session': 'nightly run' } };
+  test('that name a session of their own, whose name is shown without the key in it', async () => {
+    const named = { ...chat(asks('Hi')), headers: { 'x-sluice-session': `nightly run ${testKey}` } };
     const id = await idOf(named);
     expect(await idOf({ ...chat(asks('Bye')), headers: named.headers })).toBe(id);
     expect(upstream.seen.map(({ headers }) => headers['x-sluice-session'])).toEqual([undefined, undefined]);
-    const kept = JSON.stringify(await gateway.gateway.query({ type: 'session', id: id ?? '' }));
-    expect(kept).not.toContain('nightly');
+    const { session } = await gateway.gateway.query({ type: 'session', id: id ?? '' });
+    expect(session.name).toMatch(/^nightly run /);
+    expect(session.name).not.toContain(testKey);
+  });
+
+  test('whose client names them for itself, and that name is not kept', async () => {
+    const id = await idOf(codex('a name of its own'));
+    const kept = await gateway.gateway.query({ type: 'session', id: id ?? '' });
+    expect(kept.session.name).toBeNull();
+    expect(JSON.stringify(kept)).not.toContain('a name of its own');
   });
 
   test('that continue a conversation, of which the first request joins', async () => {
@@ -130,8 +138,8 @@ describe('requests belong together', () => {
       chat(asks('One of many'), answers, asks('More'), answers, { role: 'tool', content: '1' }),
     );
     const session = await sessionOf(second);
-    expect(session).toMatchObject({ step: 'tools' });
-    await expect.poll(() => sessionOf(first)).toEqual({ ...session, step: 'prompt' });
+    expect(session).toMatchObject({ step: 'tools', tools: [{ name: null, bytes: 3, hasFailed: false }] });
+    await expect.poll(() => sessionOf(first)).toEqual({ ...session, step: 'prompt', tools: [] });
   });
 
   test('but not requests that are merely equal, or that hold no conversation', async () => {
@@ -164,7 +172,11 @@ test('a session tells its turns', async () => {
   const first = run.body.input as object[];
   const inputs = [
     first,
-    [...first, { type: 'function_call', name: 'f' }, { type: 'function_call_output', output: 'x' }],
+    [
+      ...first,
+      { type: 'function_call', call_id: 'c', name: 'f' },
+      { type: 'function_call_output', call_id: 'c', output: 'x' },
+    ],
     [...first, asks('Next')],
   ];
   let last = '';
@@ -172,10 +184,10 @@ test('a session tells its turns', async () => {
   const id = (await sessionOf(last))?.id ?? '';
   const full = await gateway.gateway.query({ type: 'session', id });
   expect(full.session).toMatchObject({ requests: 3, turns: 2, keyId: 'k1', client: run.headers['user-agent'] });
-  expect(full.requests.map(({ turn, isToolResult }) => [turn, isToolResult])).toEqual([
-    [1, false],
-    [1, true],
-    [2, false],
+  expect(full.requests.map(({ turn, isToolResult, tools }) => [turn, isToolResult, tools])).toEqual([
+    [1, false, []],
+    [1, true, [{ name: 'f', bytes: 3, hasFailed: false }]],
+    [2, false, []],
   ]);
   const { sessions } = await gateway.gateway.query({ type: 'sessions', limit: 1 });
   expect(sessions).toEqual([full.session]);

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapturedExchange } from '../../../server/contract/capture.ts';
-import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
+import type { RequestRecord, RequestSession, RequestStarted } from '../../../server/contract/ledger.ts';
 import type { SweepClock } from '../../../server/database/sweep-clock.ts';
 
 import { attemptRecord } from '../../support/attempt-record.ts';
@@ -35,6 +35,7 @@ export function startedRow(id: string, more: Partial<RequestStarted> = {}): Requ
     modelAsked: 'fast',
     stream: false,
     session: null,
+    shadowOf: null,
     ...more,
   };
 }
@@ -72,8 +73,15 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
+    sameAnswer: null,
     ...more,
   };
+}
+
+/** Of a request that names no more than its session. */
+export function sessionMark(id: string, more: Partial<RequestSession> = {}): RequestSession {
+  return { id, name: null, thread: null, step: null, tools: [], ...more };
 }
 
 /** Kept of a request that was answered at the first attempt, which sent and received the same bytes. */

@@ -21,8 +21,10 @@ afterEach(() => {
 const idOf = (number: number) => `ses_${String(number).padStart(16, '0')}`;
 const session = (number: number, step: RequestSession['step'] = 'prompt', thread = 'aaaaaaaa'): RequestSession => ({
   id: idOf(number),
+  name: null,
   thread,
   step,
+  tools: [],
 });
 
 let count = 0;
@@ -31,6 +33,18 @@ function add(more: Partial<RequestRecord>): string {
   ledger.finished(finishedRow(id, more));
   return id;
 }
+
+test('a session keeps the name that one of its requests gives it', async () => {
+  add({ session: session(1) });
+  add({ session: { ...session(1), name: 'nightly' } });
+  add({ session: session(1) });
+  add({ session: session(2) });
+  const { sessions } = await ledger.listSessions({});
+  expect(sessions.map(({ id, name }) => [id, name])).toEqual([
+    [idOf(2), null],
+    [idOf(1), 'nightly'],
+  ]);
+});
 
 test('a session sums what its requests used, cost and failed', async () => {
   add({ session: session(1), costUsd: 0.25, usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 } });
@@ -74,10 +88,14 @@ test('a filter leaves the sessions of a key, a client or a time, and stopped one
   expect(await ids({ keyId: 'k2' })).toEqual([idOf(1)]);
   expect(await ids({ client: 'codex' })).toEqual([idOf(1)]);
   expect(await ids({ sinceMs: noon + 60_000 })).toEqual([idOf(2)]);
-  expect(ledger.setStopped(idOf(2), noon)).toBe(true);
+  expect(ledger.sessionStates.setStopped(idOf(2), noon)).toBe(true);
   expect(await ids({ stopped: true })).toEqual([idOf(2)]);
-  expect(ledger.stoppedSessions()).toEqual([idOf(2)]);
-  expect(ledger.setStopped(idOf(9), noon)).toBe(false);
+  expect(ledger.sessionStates.stopped()).toEqual([idOf(2)]);
+  expect(ledger.sessionStates.setStopped(idOf(9), noon)).toBe(false);
+  add({ session: session(3), costUsd: 5 });
+  expect(await ids({ stopped: true, stopAtUsd: 5 })).toEqual([idOf(3), idOf(2)]);
+  ledger.started(startedRow('req_runs', { session: session(4) }), null);
+  expect(await ids({ running: true })).toEqual([idOf(4)]);
 });
 
 test('a running request is counted, and its reservation is not shown', async () => {
@@ -89,17 +107,45 @@ test('a running request is counted, and its reservation is not shown', async () 
 
 test('a request joins its session after it was recorded, or while it runs', async () => {
   const first = add({});
-  ledger.joined({ requestId: first, startedAt: noon, session: session(1) });
+  ledger.joined({ requestId: first, startedAt: noon, session: session(1), hasEnded: true });
   add({ session: session(1, 'tools') });
   ledger.started(startedRow('req_running'));
   ledger.flush();
-  ledger.joined({ requestId: 'req_running', startedAt: noon, session: session(2) });
+  ledger.joined({ requestId: 'req_running', startedAt: noon, session: session(2), hasEnded: false });
   add({ session: session(2) });
   const { sessions } = await ledger.listSessions({});
   expect(sessions.map(({ id, requests }) => [id, requests])).toEqual([
     [idOf(2), 2],
     [idOf(1), 2],
   ]);
+});
+
+test('what a session has used of its budget is the same in the next run, with what was interrupted', () => {
+  add({ session: session(1), costUsd: 0.1 });
+  ledger.started(startedRow('req_interrupted', { session: session(1) }), { usage: {}, costUsd: 0.2 });
+  add({ session: session(1), costUsd: null });
+  expect(ledger.sessionStates.budgetUsedUsd(idOf(1))).toBe(0.1);
+  const next = createLedger({ database, log: silent, now: () => nowMs, sweepClock: clockAt(() => nowMs) });
+  expect(next.sessionStates.budgetUsedUsd(idOf(1))).toBeCloseTo(0.3, 12);
+  next.close();
+});
+
+test('a request that joins its session counts once, whether it has ended or runs', () => {
+  const ended = add({ costUsd: 1 });
+  ledger.joined({ requestId: ended, startedAt: noon, session: session(1), hasEnded: true });
+  ledger.started(startedRow('req_joins'));
+  ledger.flush();
+  ledger.joined({ requestId: 'req_joins', startedAt: noon, session: session(1), hasEnded: false });
+  ledger.finished(finishedRow('req_joins', { costUsd: 2, session: session(1) }));
+  expect(ledger.sessionStates.budgetUsedUsd(idOf(1))).toBe(3);
+});
+
+test('a resumed session has used nothing of its budget', () => {
+  add({ session: session(1), costUsd: 1 });
+  ledger.sessionStates.setStopped(idOf(1), null);
+  expect(ledger.sessionStates.budgetUsedUsd(idOf(1))).toBe(0);
+  add({ session: session(1), costUsd: 2 });
+  expect(ledger.sessionStates.budgetUsedUsd(idOf(1))).toBe(2);
 });
 
 test('a session whose requests have expired is forgotten', async () => {
@@ -142,6 +188,17 @@ describe('a session in full', () => {
       [null, false],
       [null, true],
     ]);
+  });
+
+  test('shows the results of tools, and how large the context of each turn has become', async () => {
+    const tools = [{ name: 'Read', bytes: 12, hasFailed: true }];
+    add({ session: session(1), ...usage(100, 0) });
+    add({ session: { ...session(1, 'tools'), tools }, ...usage(200, 0) });
+    add({ session: session(1, 'prompt', 'bbbbbbbb'), ...usage(900, 0) });
+    ledger.started(startedRow('req_running', { session: { ...session(1, 'tools'), tools } }), null);
+    const full = await ledger.getSession(idOf(1));
+    expect(full?.requests.map((request) => request.tools)).toEqual([[], tools, [], tools]);
+    expect(full?.turns.map(({ contextTokens }) => contextTokens)).toEqual([200]);
   });
 
   test('has its turns with their sums', async () => {

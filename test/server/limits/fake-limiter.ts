@@ -118,6 +118,9 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     captured: null,
     cached: null,
     fault: null,
+    cassette: null,
+    shadowOf: null,
+    sameAnswer: null,
     ...more,
   };
 }

@@ -181,6 +181,20 @@ describe('the trace of the client', () => {
 });
 
 describe('telemetry', () => {
+  test('names the session of a request in each of its spans, and not as the client does', async () => {
+    upstream.answer((_request, response) => json(response, good));
+    await start();
+    await (await ask({ 'x-sluice-session': 'planted session' })).text();
+    await (await ask()).text();
+    const spans = await collected();
+    const ids = spans.map(({ attributes }) => attributes['session.id']).filter((id) => id !== undefined);
+    expect(ids).toEqual([expect.stringMatching(/^ses_[0-9a-f]{16}$/), ids[0]]);
+    expect(spans.map(({ attributes }) => attributes['gen_ai.conversation.id'])).toEqual(
+      spans.map(({ attributes }) => attributes['session.id']),
+    );
+    expect(JSON.stringify(spans)).not.toContain('planted');
+  });
+
   test('measures the first token of a stream', async () => {
     upstream.answer((_request, response) => {
       eventStream(response);

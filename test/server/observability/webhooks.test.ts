@@ -72,11 +72,11 @@ describe('webhooks of a gateway', () => {
     told.stop();
   }
 
-  const ask = () =>
+  const ask = (headers: Record<string, string> = {}) =>
     sluice
       .fetch('/chat/completions', {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headers },
         body: '{"model":"gpt-x","messages":[{"role":"user","content":"planted question"}]}',
       })
       .then((response) => response.text());
@@ -108,6 +108,32 @@ describe('webhooks of a gateway', () => {
     const [up] = await arrived(1);
     expect(up && eventOf(up).type).toBe('provider-up');
     expect(up?.path).toBe('/planted-path');
+  });
+
+  test('tell that a session has used up its budget, and that a new version is ready', async () => {
+    const usage = { prompt_tokens: 1_000_000, completion_tokens: 0 };
+    upstream.answer((_request, response) =>
+      json(response, { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { content: 'y' } }], usage }),
+    );
+    const prices = { 'gpt-x': { input: 2, output: 0 } };
+    const webhooks = [{ url: `${origin}/hook`, events: ['session-budget', 'new-version'] }];
+    await start({}, { settings: { prices, webhooks, sessionBudget: { notifyAtUsd: 1, stopAtUsd: 2 } } });
+    await ask({ 'x-sluice-session': 'planted name' });
+    const [first] = await arrived(1);
+    if (!first) throw new Error('nothing arrived');
+    expect(eventOf(first)).toMatchObject({
+      type: 'session-budget',
+      text: expect.stringMatching(/^The session ses_[0-9a-f]{16} of node has cost \$2\.00 and was stopped\.$/),
+      data: { client: 'node', isStopped: true, amount: 2, used: 2 },
+    });
+    sluice.gateway.updateReady('9.9.9');
+    const [, second] = await arrived(2);
+    expect(second && eventOf(second)).toMatchObject({
+      type: 'new-version',
+      text: 'Sluice 9.9.9 is ready to be installed.',
+      data: { version: '9.9.9' },
+    });
+    expect(JSON.stringify(received)).not.toMatch(/planted|upstream-secret|sk-test/);
   });
 
   test('tell that a budget is used up, signed', async () => {

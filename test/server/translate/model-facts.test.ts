@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { converseFacts } from '../../../server/translate/bedrock-converse/model-facts.ts';
 import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/translate/model-facts.ts';
 
 describe('the facts of a model', () => {
@@ -41,7 +42,13 @@ describe('the facts of a model', () => {
     ['gpt-5', ['minimal', 'low', 'medium', 'high']],
     ['gpt-5-mini-2025-08-07', ['minimal', 'low', 'medium', 'high']],
     ['openai/gpt-5.4', ['none', 'low', 'medium', 'high', 'xhigh']],
-    ['gpt-6-astra', ['low', 'medium', 'high', 'xhigh']],
+    ['gpt-5.5', ['none', 'low', 'medium', 'high', 'xhigh']],
+    ['gpt-5.5-pro-2026-04-23', ['medium', 'high', 'xhigh']],
+    ['gpt-5.1-codex', ['low', 'medium', 'high']],
+    ['gpt-5.6-terra', ['none', 'low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6-astra', ['low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6.1-sol', ['low', 'medium', 'high', 'xhigh', 'max']],
+    ['gpt-6-sol', ['none', 'low', 'medium', 'high', 'xhigh', 'max']],
     ['gpt-4o-mini', []],
     ['gpt-4.1', []],
     ['gpt-oss-120b', ['low', 'medium', 'high']],
@@ -49,4 +56,48 @@ describe('the facts of a model', () => {
     ['llama-3.3-70b', []],
     ['constructor', []],
   ])('%s knows the efforts %j', (model, efforts) => expect(openaiFacts(model).efforts).toEqual(efforts));
+
+  test.each([
+    ['gpt-5.5', 'all'],
+    ['gpt-5.5-pro', 'nothing'],
+    ['o3-pro-2025-06-10', 'nothing'],
+    ['gpt-5.3-codex', 'nothing'],
+    ['gpt-5.6-sol', 'functions-without-effort'],
+    ['gpt-6-luna', 'functions-with-none'],
+    ['gpt-6-astra', 'no-functions'],
+    ['gpt-6.1-sol', 'no-functions'],
+    ['gpt-6-terra', 'no-functions'],
+  ])('%s takes of chat completions: %s', (model, chat) => expect(openaiFacts(model).chat).toBe(chat));
+
+  // Amazon Bedrock user guide, "Get validated JSON results from models", "Supported models".
+  test.each([
+    'qwen.qwen3-32b-v1:0',
+    'qwen.qwen3-235b-a22b-2507-v1:0',
+    'qwen.qwen3-coder-480b-a35b-v1:0',
+    'qwen.qwen3-next-80b-a3b',
+    'openai.gpt-oss-20b-1:0',
+    'openai.gpt-oss-safeguard-120b',
+    'deepseek.v3-v1:0',
+    'deepseek.v3.2',
+    'google.gemma-3-12b-it',
+    'minimax.minimax-m2',
+    'minimax.minimax-m2.5',
+    'mistral.magistral-small-2509',
+    'mistral.ministral-3-3b-instruct',
+    'mistral.mistral-large-3-675b-instruct',
+    'mistral.voxtral-mini-3b-2507',
+    'moonshot.kimi-k2-thinking',
+    'moonshotai.kimi-k2.5',
+    'nvidia.nemotron-nano-9b-v2',
+    'zai.glm-5',
+  ])('%s on Bedrock keeps to a schema', (model) => expect(converseFacts(model).structuredOutput).toBe(true));
+
+  test.each([
+    'google.gemma-3-4b-it',
+    'us.deepseek.r1-v1:0',
+    'mistral.mistral-large-2407-v1:0',
+    'us.amazon.nova-2-lite-v1:0',
+    'meta.llama3-3-70b-instruct-v1:0',
+    'xai.grok-4.6',
+  ])('%s on Bedrock does not', (model) => expect(converseFacts(model).structuredOutput).toBe(false));
 });

@@ -7,8 +7,8 @@ import { AnswerSoFar, RestOfAnswer } from '../../../server/translate/answer-so-f
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
-import { MediaTranslator } from '../../../server/translate/gemini-media/media-translator.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
+import { MediaTranslator } from '../../../server/translate/openai-media/media-translator.ts';
 import { carriedOrigin, newestResultIds } from '../../../server/translate/reasoning-origin.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
@@ -278,7 +278,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'images and audio of Gemini': {
     atOnceBytes: 256 * kilobyte,
-    files: ['media-translator', 'transcription', 'wav'].map((name) => `translate/gemini-media/${name}.ts`),
+    files: ['media-translator', 'transcription', 'wav'].map((name) => `translate/openai-media/${name}.ts`),
     inputs: {
       parts: [
         '{"candidates":[{"content":{"parts":[',

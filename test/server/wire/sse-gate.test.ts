@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ComparedBytes } from '../../../server/compared-bytes.ts';
 import type { EventFilter, GateOptions } from '../../../server/wire/framing.ts';
 import { SseGate } from '../../../server/wire/sse-gate.ts';
 import { tries } from '../../support/sweep.ts';
@@ -235,9 +236,9 @@ describe('a filter', () => {
 test('what is known is not shown to the filter, and goes out without what is cut from it', () => {
   const usual = 'data: {"a":"x"}\n\n';
   const known = {
-    find(chunk: Buffer, from: number) {
+    find({ bytes }: ComparedBytes, from: number) {
       const end = from + usual.length;
-      return chunk.toString('latin1', from, end) === usual ? { end, cutStart: from + 7, cutEnd: from + 14 } : null;
+      return bytes.toString('latin1', from, end) === usual ? { end, cutStart: from + 7, cutEnd: from + 14 } : null;
     },
   };
   const list = fc.array(fc.oneof(fc.constant(usual), event), { minLength: 1, maxLength: 8 });

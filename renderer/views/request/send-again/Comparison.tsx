@@ -8,7 +8,7 @@ import { useProviderName } from '../../providers/use-provider-name.ts';
 import { contentOf } from '../body/body-content.ts';
 import { MediaBody } from '../body/MediaBody.tsx';
 import { answerTextOf } from './answer-text.ts';
-import { Piece, useDiff } from './diff-pieces.tsx';
+import { ComparedTexts } from './ComparedTexts.tsx';
 import classes from './SendAgain.module.css';
 import type { SecondAnswer } from './use-second-answer.ts';
 
@@ -34,7 +34,7 @@ export function Comparison({ shown: { request, capture }, second }: ComparisonPr
         </p>
       )}
       {content && 'base64' in content && <MediaBody content={content} title={names.now} bytes={null} />}
-      {secondText !== null && <Texts first={firstText} second={secondText} />}
+      {secondText !== null && <ComparedTexts first={firstText} second={secondText} heads={[names.before, names.now]} />}
       {second.requestId && (
         <Link href={`/requests/${second.requestId}`} className={classes.link}>
           {names.openSecond}
@@ -101,33 +101,3 @@ function Figures({ first, second, status }: FiguresProps) {
 }
 
 const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null, costUsd: null };
-
-function Texts({ first, second }: { first: string | null; second: string }) {
-  const names = useLocalization().messages.inspector;
-  const pieces = useDiff(first, second);
-  if (first === null) {
-    return (
-      <section className={classes.text} aria-label={names.now}>
-        <p className={classes.soft}>{names.firstNotKept}</p>
-        {second}
-      </section>
-    );
-  }
-  if (first === second) return <p className={classes.soft}>{names.sameText}</p>;
-  return (
-    <div className={classes.texts}>
-      <section className={classes.text} aria-label={names.before}>
-        <p className={classes.side}>{names.before}</p>
-        {pieces
-          ? pieces.map(({ key, side, text }) => side === 'second' || <Piece key={key} side={side} text={text} />)
-          : first}
-      </section>
-      <section className={classes.text} aria-label={names.now}>
-        <p className={classes.side}>{names.now}</p>
-        {pieces
-          ? pieces.map(({ key, side, text }) => side === 'first' || <Piece key={key} side={side} text={text} />)
-          : second}
-      </section>
-    </div>
-  );
-}

@@ -2,6 +2,8 @@
 const maxBytes = 512 * 1024;
 const smallestBlockBytes = 1024;
 const largestBlockBytes = 64 * 1024;
+/** A loop over so few bytes costs less than a call of the native copy. */
+const shortBytes = 24;
 const noBlock = Buffer.alloc(0);
 
 /** A text collected as pieces of escaped JSON string content, and decoded only when it is read. */
@@ -21,13 +23,26 @@ export class TextBytes {
       this.#block = noBlock;
       return false;
     }
+    if (end - start <= shortBytes && end - start <= this.#block.length - this.#used)
+      this.#appendShort(from, start, end);
+    else this.#appendLong(from, start, end);
+    return true;
+  }
+
+  #appendShort(from: Buffer, start: number, end: number): void {
+    const block = this.#block;
+    let used = this.#used;
+    for (let at = start; at < end; at++) block[used++] = from[at] ?? 0;
+    this.#used = used;
+  }
+
+  #appendLong(from: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
       if (this.#used === this.#block.length) this.#addBlock();
       const copied = from.copy(this.#block, this.#used, at, end);
       this.#used += copied;
       at += copied;
     }
-    return true;
   }
 
   appendText(text: string): boolean {

@@ -18,6 +18,8 @@ const answered: LiveRequest = {
   status: 200,
   errorCode: null,
   fault: null,
+  cassette: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,

@@ -181,6 +181,8 @@ const live: LiveRequest = {
   status: 200,
   errorCode: null,
   fault: null,
+  cassette: null,
+  shadowOf: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 0,

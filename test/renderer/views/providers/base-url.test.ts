@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { fillPlaceholders, isBaseUrl, placeholdersOf } from '../../../../renderer/views/providers/base-url.ts';
+import {
+  exampleBaseUrls,
+  fillPlaceholders,
+  isBaseUrl,
+  placeholdersOf,
+} from '../../../../renderer/views/providers/base-url.ts';
+import { presets } from '../../../../server/providers/presets.ts';
 
 describe('a base URL', () => {
+  it.each(Object.entries(exampleBaseUrls))('has the example of its dialect: %s', (dialect, example) => {
+    expect(presets.find(({ id }) => id === dialect)).toMatchObject({ dialect, baseUrl: example });
+  });
+
   it('asks for what stands in braces, each once', () => {
     expect(placeholdersOf('https://{resource}.example.com/{team}/{resource}/v1')).toEqual(['resource', 'team']);
     expect(placeholdersOf('https://example.com/v1')).toEqual([]);

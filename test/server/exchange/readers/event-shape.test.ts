@@ -1,6 +1,7 @@
 /** What is of a shape is told as if it had been parsed, whatever was done to its bytes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ComparedBytes } from '../../../../server/compared-bytes.ts';
 import { EventShape, type SeenEvent } from '../../../../server/exchange/readers/event-shape.ts';
 import { endOfDigits, endOfString } from '../../../../server/wire/json/json-ends.ts';
 
@@ -43,11 +44,11 @@ describe('an event of a shape', () => {
       fc.property(anyText, anyText, fc.nat(), anyText, (before, text, number, padding) => {
         const from = Buffer.byteLength(before);
         const chatBytes = Buffer.from(before + chunk(text) + chunk('next'));
-        expect(chat.match(chatBytes, from)).toBe(true);
+        expect(chat.match(new ComparedBytes(chatBytes), from)).toBe(true);
         expect(chat.end).toBe(from + Buffer.byteLength(chunk(text)));
         expect(textOf(chatBytes, chat)).toBe(JSON.parse(JSON.stringify(text)));
         const bytes = Buffer.from(before + delta(text, number, padding));
-        expect(response.match(bytes, from)).toBe(true);
+        expect(response.match(new ComparedBytes(bytes), from)).toBe(true);
         expect([response.end, response.sequenceNumber]).toEqual([bytes.length, number]);
         expect(textOf(bytes, response)).toBe(JSON.parse(JSON.stringify(text)));
       }),
@@ -75,7 +76,7 @@ describe('an event of a shape', () => {
             mutated = Buffer.concat([mutated.subarray(0, place), Buffer.from(into), mutated.subarray(place + out)]);
           }
           const shape = shapes[index];
-          if (!shape?.match(mutated, 0)) continue;
+          if (!shape?.match(new ComparedBytes(mutated), 0)) continue;
           matches++;
           const found = mutated.toString('utf8', 0, shape.end);
           const { sequence_number, obfuscation: _, ...value } = dataOf(found);
@@ -94,15 +95,16 @@ describe('an event of a shape', () => {
   test('is not found before it is whole', () => {
     const event = Buffer.from(delta('one \u{1F30D} "quoted"', 12));
     const shape = mustShape(delta('two', 4), 'two');
-    for (let end = 0; end < event.length; end++) expect(shape.match(event.subarray(0, end), 0)).toBe(false);
-    expect(shape.match(event, 0)).toBe(true);
+    for (let end = 0; end < event.length; end++)
+      expect(shape.match(new ComparedBytes(event.subarray(0, end)), 0)).toBe(false);
+    expect(shape.match(new ComparedBytes(event), 0)).toBe(true);
   });
 
   test('loses what that one lost', () => {
     const usage = { usage: null, obfuscation: 'ab' };
     const shape = mustShape(chunk('one', usage), 'one', chunk('one', { obfuscation: 'ab' }));
     const bytes = Buffer.from(chunk('two', usage));
-    expect(shape.match(bytes, 0)).toBe(true);
+    expect(shape.match(new ComparedBytes(bytes), 0)).toBe(true);
     const left = Buffer.concat([bytes.subarray(0, shape.cutStart), bytes.subarray(shape.cutEnd)]);
     expect(left.toString()).toBe(chunk('two', { obfuscation: 'ab' }));
   });
@@ -124,7 +126,7 @@ describe('there is no shape', () => {
   test('that takes a place for the text in an event that adds none', () => {
     const shape = mustShape(chunk('', { choices: [{ delta: { content: null, reasoning: 'Hm' } }] }), '');
     const bytes = Buffer.from(chunk('', { choices: [{ delta: { content: null, reasoning: 'So' } }] }));
-    expect(shape.match(bytes, 0)).toBe(true);
+    expect(shape.match(new ComparedBytes(bytes), 0)).toBe(true);
     expect([shape.textStart, shape.textEnd]).toEqual([0, 0]);
   });
 });
@@ -132,7 +134,7 @@ describe('there is no shape', () => {
 test('padding is not taken for the text, even where it is the same', () => {
   const shape = mustShape(chunk('a', { obfuscation: 'a' }), 'a');
   const bytes = Buffer.from(chunk('bc', { obfuscation: 'xyz' }));
-  expect(shape.match(bytes, 0)).toBe(true);
+  expect(shape.match(new ComparedBytes(bytes), 0)).toBe(true);
   expect(bytes.toString('utf8', shape.textStart, shape.textEnd)).toBe('bc');
 });
 

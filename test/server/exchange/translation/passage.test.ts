@@ -105,6 +105,21 @@ describe('a request goes out', () => {
       { path: '/v1/chat/completions', provider: openai, model: 'gpt-5.6-sol', body: { tools } },
     ],
     [
+      'as a response with functions where a chat has them without thoughts only',
+      'openai-responses',
+      { path: '/v1/chat/completions', provider: openai, model: 'gpt-6-sol', body: { tools } },
+    ],
+    [
+      'as it is with functions and no thoughts',
+      'as it is',
+      {
+        path: '/v1/chat/completions',
+        provider: openai,
+        model: 'gpt-6-sol',
+        body: { tools, reasoning_effort: 'none' },
+      },
+    ],
+    [
       'as it is for all other models',
       'as it is',
       { path: '/v1/chat/completions', provider: openai, model: 'gpt-5.4', body: { tools, reasoning_effort: 'low' } },

@@ -9,6 +9,7 @@ import type { UsageOverTimeQuestion } from '../../../../server/ledger/over-time.
 import type { RequestFilter } from '../../../../server/ledger/queries.ts';
 import { nameDimensions } from '../../../../server/ledger/request-names.ts';
 import type { SessionFilter } from '../../../../server/ledger/sessions.ts';
+import type { ShadowsQuestion } from '../../../../server/ledger/shadow-sums.ts';
 import type { UsageQuestion } from '../../../../server/ledger/usage-summary.ts';
 import { firstByteTimes } from '../../../../server/store/postgres/first-byte-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
@@ -23,10 +24,11 @@ import {
   listUnpriced,
 } from '../../../../server/store/postgres/request-queries.ts';
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
+import { getShadow, summarizeShadows } from '../../../../server/store/postgres/shadow-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { randomNumbers } from '../../../support/random-numbers.ts';
-import { finishedRow, noon, rescuedRow, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;
@@ -43,7 +45,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     await migrate(postgres);
     sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
     const records = manyRecords();
-    const running = startedRow('req_running', { startedAt: noon });
+    const running = startedRow('req_running', { startedAt: noon, session: sessionMark('ses_2') });
     for (const record of records) sqlite.finished(record);
     sqlite.started(running);
     await sqlite.flush();
@@ -126,7 +128,10 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     { groupId: 'g1', client: 'curl/8.5.0' },
     { sinceMs: noon - 60 * minute },
     { sinceMs: noon + day },
+    { running: true },
     { stopped: true },
+    { stopped: true, stopAtUsd: 16 },
+    { stopAtUsd: 0.5 },
   ];
 
   test.each(pages)('about sessions, with %j', async (filter) => {
@@ -135,8 +140,23 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
 
   test('about a session and its requests', async () => {
     for (const id of ['ses_1', 'ses_3', 'ses_none']) {
-      expect(await getSession(postgres, id)).toEqual(await sqlite.getSession(id));
+      expect(await getSession(postgres, id, 1)).toEqual(await sqlite.getSession(id, 1));
     }
+  });
+
+  const shadowQuestions: ShadowsQuestion[] = [{}, { groupId: 'g1' }, { sinceMs: noon - day }];
+
+  test.each(shadowQuestions)('about shadows, of %j', async (question) => {
+    const found = await summarizeShadows(postgres, question);
+    expect(found.length).toBeGreaterThan(1);
+    expect(found).toEqual(await sqlite.summarizeShadows(question));
+  });
+
+  test('about the shadow of a request', async () => {
+    for (const id of ['req_10', 'req_none']) {
+      expect(await getShadow(postgres, id)).toEqual(await sqlite.getShadow(id));
+    }
+    expect((await getShadow(postgres, 'req_10'))?.shadowOf?.id).toBe('req_10');
   });
 
   const steps: Omit<UsageOverTimeQuestion, 'by'>[] = [
@@ -198,13 +218,26 @@ function manyRecords(): RequestRecord[] {
     } as const;
     const id = index % 3 === 0 ? idOf(index, startedAt) : `req_${index}`;
     if (index % 11 === 0) return rescuedRow(id, common);
+    if (index % 7 === 0) return shadowRow(id, { ...common, ...endOf(pick) }, index);
     return finishedRow(id, { ...common, ...endOf(pick), firstByteMs: pick(null, Math.round(random() * 900)) });
   });
 }
 
 function sessionOf(pick: <T>(...values: T[]) => T): RequestRecord['session'] {
   const id = pick(null, null, 'ses_1', 'ses_2', 'ses_3');
-  return id === null ? null : { id, thread: pick('main', 'other'), step: pick('prompt', 'tools') };
+  if (id === null) return null;
+  return sessionMark(id, {
+    thread: pick('main', 'other'),
+    step: pick('prompt', 'tools'),
+    name: pick(null, 'nightly'),
+    tools: pick([], [{ name: 'read_file', bytes: 12, hasFailed: true }]),
+  });
+}
+
+function shadowRow(id: string, more: Partial<RequestRecord>, index: number): RequestRecord {
+  const sides = { costUsd: 0.25, firstByteMs: index, totalMs: 2 * index, outputTokens: index % 2 === 0 ? null : 5 };
+  const shadowOf = { id: `req_${index % 20}`, provider: 'main', model: 'a', ...sides };
+  return finishedRow(id, { ...more, shadowOf, sameAnswer: [true, false, null][index % 3] ?? null });
 }
 
 function endOf(pick: <T>(...values: T[]) => T): Partial<RequestRecord> {

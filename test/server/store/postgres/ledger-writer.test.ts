@@ -8,8 +8,9 @@ import { sumColumns } from '../../../../server/ledger/sums.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
-import { finishedRow, noon, rescuedRow, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   let server: PostgresServer;
@@ -49,6 +50,16 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     return found[0];
   };
 
+  const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
+  const shadowOf = {
+    id: 'req_1',
+    provider: 'main',
+    model: 'gpt-x',
+    costUsd: 0.001,
+    firstByteMs: 12.25,
+    totalMs: 20,
+    outputTokens: 5,
+  };
   /** Of all kinds that are stored in ways of their own. */
   const all: RequestRecord[] = [
     finishedRow('req_1'),
@@ -56,8 +67,11 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     rescuedRow('req_3'),
     rescuedRow('req_7', { outcome: 'error', status: 502, errorCode: 'upstream_unreachable' }),
     finishedRow('req_4', { provider: null, outcome: 'error', status: 404, usage: null, costUsd: 0, attempts: [] }),
-    finishedRow('req_5', { session: { id: 'ses_1', thread: 't1', step: 'prompt' }, captured: 'key' }),
+    finishedRow('req_5', { session: sessionMark('ses_1', { thread: 't1', step: 'prompt', tools }), captured: 'key' }),
     finishedRow('req_6', { usage: { seconds: 1.5, images: 2 }, fault: 'slow', dropped: [], clientRetries: 2 }),
+    finishedRow('req_8', { shadowOf, sameAnswer: true, captured: 'shadow' }),
+    finishedRow('req_9', { shadowOf, sameAnswer: false }),
+    finishedRow('req_10', { cassette: 'replayed' }),
   ];
 
   test('records requests and their sums as SQLite does', async () => {
@@ -126,7 +140,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
         const rowsOfTurn = Array.from({ length: 8 }, (_, index) =>
           finishedRow(`req_${replica}_${turn}_${index}`, {
             keyId: `k${(index * 7 + turn + replica) % 5}`,
-            session: { id: `ses_${(index * 3 + replica) % 4}`, thread: null, step: null },
+            session: sessionMark(`ses_${(index * 3 + replica) % 4}`),
           }),
         );
         return writer.write(batch(...rowsOfTurn));
@@ -160,13 +174,27 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     const joined = {
       requestId: 'req_1',
       startedAt: noon,
-      session: { id: 'ses_1', thread: null, step: 'tools' },
+      hasEnded: true,
+      session: sessionMark('ses_1', { step: 'tools' }),
     } as const;
     expect(await writer.join(joined)).toBe(false);
     await writer.write(batch(finishedRow('req_1')));
     expect(await writer.join(joined)).toBe(true);
-    expect(await writer.join({ ...joined, session: { id: 'ses_2', thread: 't', step: null } })).toBe(true);
+    expect(await writer.join({ ...joined, session: sessionMark('ses_2', { thread: 't' }) })).toBe(true);
     expect((await rows())[0]?.session).toEqual(joined.session);
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
+  });
+
+  test('counts a request that joins its session while it runs once', async () => {
+    const writer = openWriter();
+    const session = sessionMark('ses_1', { name: 'nightly' });
+    await writer.write(batch(startedRow('req_1')));
+    await writer.join({ requestId: 'req_1', startedAt: noon, session, hasEnded: false });
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0);
+    await writer.write(batch(finishedRow('req_1', { session, costUsd: 2 })));
+    await writer.write(batch(finishedRow('req_2', { session: sessionMark('ses_1'), costUsd: 1 })));
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(3);
+    expect((await postgres.ask('SELECT id, name FROM sessions')).rows).toEqual([{ id: 'ses_1', name: 'nightly' }]);
   });
 
   test('takes names with characters that PostgreSQL cannot hold', async () => {

@@ -5,8 +5,9 @@ import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { Replicas } from '../../../../server/store/postgres/replicas.ts';
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
-import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('in PostgreSQL', () => {
   let server: PostgresServer;
@@ -55,7 +56,11 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       const [gone, one, other] = [openReplica(), openReplica(), openReplica()];
       for (const each of [gone, one, other]) await each.life.beat();
       const reserved = { usage: { inputTokens: 7 }, costUsd: 0.5 };
-      await write(gone, { ...startedRow('req_gone'), reserved }, finishedRow('req_done', { keyId: 'k2' }));
+      await write(
+        gone,
+        { ...startedRow('req_gone', { session: sessionMark('ses_1') }), reserved },
+        finishedRow('req_done', { keyId: 'k2' }),
+      );
       await write(one, startedRow('req_runs'));
       await liveOn(one);
       await liveOn(other);
@@ -67,6 +72,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
         "SELECT requests, input_tokens, cost_usd FROM usage_days WHERE dimension = 'key' AND name = 'k1'",
       );
       expect(rows).toEqual([{ requests: 1, input_tokens: 7, cost_usd: 0.5 }]);
+      expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.5);
     });
 
     test('were interrupted also if it has left nothing but them', async () => {
@@ -108,7 +114,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
 
     test('drops days that are too old, and keeps what is left in order', async () => {
       const replica = openReplica(nowMs);
-      const session = { id: 'ses_old', thread: null, step: null };
+      const session = sessionMark('ses_old');
       await write(replica, { ...at(5), session }, at(3), at(1), at(0));
       expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
       expect(await left()).toEqual(['req_3', 'req_1', 'req_0']);

@@ -4,10 +4,11 @@ import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { StoppedSessions } from '../../../../server/store/postgres/stopped-sessions.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
-import { finishedRow, noon, silent } from '../../ledger/records.ts';
+import { finishedRow, noon, sessionMark, silent } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
   let server: PostgresServer;
@@ -24,7 +25,7 @@ describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
     postgres = new Postgres({ url, failed() {} });
     await migrate(postgres);
     const writer = new LedgerWriter({ postgres, replica: randomUUID(), part: 0, now: () => noon });
-    const session = { id: 'ses_1', thread: null, step: null };
+    const session = sessionMark('ses_1');
     await writer.write({ id: randomUUID(), rows: [finishedRow('req_1', { session })] });
   });
   afterEach(async () => {
@@ -52,6 +53,14 @@ describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
     await eventually(() => !one.sessions.ids.has('ses_1'));
     expect(one.heard).toEqual(['ses_1 stops', 'ses_1 goes on']);
     expect(two.heard).toEqual(['ses_1 stops', 'ses_1 goes on']);
+  });
+
+  test('has a new budget once it goes on', async () => {
+    const { sessions } = await openReplica();
+    await sessions.set('ses_1', noon);
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
+    await sessions.set('ses_1', null);
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0);
   });
 
   test('is none that is not known', async () => {

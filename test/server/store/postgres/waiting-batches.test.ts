@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Batch } from '../../../../server/store/postgres/ledger-writer.ts';
 import { WaitingBatches } from '../../../../server/store/postgres/waiting-batches.ts';
-import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 let waiting: WaitingBatches | undefined;
 afterEach(() => waiting?.close());
@@ -99,8 +99,8 @@ test('what waits counts as spent', async () => {
 
 test('a request is added to its session once it is written', async () => {
   const { waiting, joined } = open();
-  const session = { id: 'ses_1', thread: null, step: null };
-  waiting.join({ requestId: 'a', startedAt: noon, session });
+  const session = sessionMark('ses_1');
+  waiting.join({ requestId: 'a', startedAt: noon, session, hasEnded: true });
   await waiting.flush();
   expect(joined).toEqual([]);
   waiting.add(finishedRow('a'));

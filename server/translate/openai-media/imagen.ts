@@ -7,17 +7,15 @@ import type { InlineData, MediaOperation } from './operation.ts';
 type Json = Record<string, unknown>;
 
 const mostImages = 4;
-const imagenRatios = new Set(['1:1', '3:4', '4:3', '9:16', '16:9']);
-/** The nearest of its own for the ratios that Imagen lacks. */
-const nearest: Record<string, string> = { '2:3': '3:4', '3:2': '4:3', '4:5': '3:4', '5:4': '4:3', '21:9': '16:9' };
+const ratios = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
 
 export const imagenImages: MediaOperation = (fields, losses) => {
   const prompt = fields.requiredText('prompt');
   const sampleCount = countOf(fields, 'n');
   if (sampleCount > mostImages) invalid('n', `this provider makes at most ${mostImages} images at a time`);
   const event = isStreamed(fields) ? 'image_generation.completed' : null;
-  const shape = readOptions(fields, losses);
-  const aspectRatio = shape === undefined || imagenRatios.has(shape) ? shape : nearest[shape];
+  fields.drop('no-equal', 'output_format');
+  const aspectRatio = readOptions(fields, losses, ratios);
   fields.dropRest();
   return {
     body: { instances: [{ prompt }], parameters: { sampleCount, ...(aspectRatio && { aspectRatio }) } },

@@ -6,10 +6,17 @@ import { faultHeader } from '../contract/faults.ts';
 import type { Member } from '../exchange/exchange.ts';
 import type { RequestTrace } from '../exchange/exchange-trace.ts';
 import { FaultedOutput } from '../exchange/faults/faulted-output.ts';
-import { type EarlyFault, type Fault, type FaultOf, isEarly, needsStream } from '../faults/fault-kinds.ts';
+import {
+  type Fault,
+  type InsteadFault,
+  isEarly,
+  needsStream,
+  type ResponseFault,
+  replacesAnswer,
+} from '../faults/fault-kinds.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import { errorOf } from '../faults/injected-error.ts';
-import { FaultTextError, parseFault } from '../faults/parse-rule.ts';
+import { FaultTextError, parseFaults } from '../faults/parse-rule.ts';
 import type { Api } from '../wire/api.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { errorHeaders } from './send-error.ts';
@@ -23,33 +30,34 @@ interface FaultyCall {
   trace: RequestTrace;
 }
 
-/** What the request is to meet; null: nothing. Throws GatewayError if its header asks for what it cannot have. */
-export function chooseFault(faults: FaultSwitch, { request, match, member, trace }: FaultyCall): Fault | null {
+/** What the request is to meet. Throws GatewayError if its header asks for what it cannot have. */
+export function chooseFaults(faults: FaultSwitch, { request, match, member, trace }: FaultyCall): readonly Fault[] {
   const asked = request.headers[faultHeader];
   if (match.passed) {
-    if (asked === undefined) return null;
+    if (asked === undefined) return [];
     throw refused(`${match.label} is passed through to a provider, and such requests meet no faults.`);
   }
   const streams = trace.stream && match.route.stream !== null;
-  if (asked !== undefined) return askedFault(String(asked), member, streams);
+  if (asked !== undefined) return askedFaults(String(asked), member, streams);
   const facts = { model: trace.model, route: match.label, streams };
-  return faults.sequenceFor(member.group.id, member.key.id)?.next(facts) ?? null;
+  return faults.sequenceFor(member.group.id, member.key.id)?.next(facts) ?? [];
 }
 
-function askedFault(text: string, { key }: Member, streams: boolean): Fault {
+function askedFaults(text: string, { key }: Member, streams: boolean): readonly Fault[] {
   if (!key.faults) {
     throw refused(
       `Key "${key.id}" does not let requests ask for faults. Set "faults" of the key to true, or leave out the header.`,
     );
   }
-  const fault = parse(text);
-  if (needsStream(fault) && !streams) throw refused(`The fault "${fault.name}" needs a request for a stream.`);
-  return fault;
+  const faults = parse(text);
+  const unfit = streams ? undefined : faults.find(needsStream);
+  if (unfit) throw refused(`The fault "${unfit.name}" needs a request for a stream.`);
+  return faults;
 }
 
-function parse(text: string): Fault {
+function parse(text: string): readonly Fault[] {
   try {
-    return parseFault(text);
+    return parseFaults(text);
   } catch (error) {
     throw error instanceof FaultTextError ? refused(error.message) : error;
   }
@@ -60,26 +68,47 @@ function refused(message: string): GatewayError {
 }
 
 /**
- * Acts on a fault before there is an answer.
+ * Acts on faults before there is an answer.
  * @returns `answered` if nothing else may be sent; else what the response must be sent through, or null for none.
  */
-export async function meetFault(fault: Fault, call: FaultyCall): Promise<'answered' | FaultedOutput | null> {
+export async function meetFaults(
+  faults: readonly Fault[],
+  call: FaultyCall,
+): Promise<'answered' | FaultedOutput | null> {
   const { response, match, trace } = call;
-  const met = () => {
-    trace.fault = fault.name;
-  };
-  if (!isEarly(fault)) return new FaultedOutput({ fault, response, route: match.route, met });
-  met();
-  if (fault.name !== 'late-head') {
-    await answer(fault, call);
+  const late = faults.find((fault) => fault.name === 'late-head');
+  if (late) {
+    response.setHeader(faultHeader, met(trace, late));
+    await passed(late.ms, response);
+    if (response.closed) return 'answered';
+  }
+  const instead = faults.find(replacesAnswer);
+  if (instead) {
+    met(trace, instead);
+    await answer(instead, call);
     return 'answered';
   }
-  response.setHeader(faultHeader, fault.name);
-  await passed(fault.ms, response);
-  return null;
+  const ofResponse = faults.filter(isOfResponse);
+  if (ofResponse.length === 0) return null;
+  return new FaultedOutput({
+    faults: ofResponse,
+    response,
+    route: match.route,
+    met: () => met(trace, ...ofResponse),
+  });
 }
 
-async function answer(fault: Exclude<EarlyFault, FaultOf<'late-head'>>, call: FaultyCall): Promise<void> {
+const isOfResponse = (fault: Fault): fault is ResponseFault => !isEarly(fault);
+
+/** Notes what the request meets; returns all that it has met. */
+function met(trace: RequestTrace, ...faults: readonly Fault[]): string {
+  const names = faults.map(({ name }) => name);
+  const all = [...(trace.fault === null ? [] : [trace.fault]), ...names].join(', ');
+  trace.fault = all;
+  return all;
+}
+
+async function answer(fault: InsteadFault, call: FaultyCall): Promise<void> {
   const { response, trace } = call;
   switch (fault.name) {
     case 'reset':

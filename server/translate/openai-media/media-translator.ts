@@ -1,4 +1,4 @@
-/** Serves OpenAI's routes for images and audio by Gemini's API, as `translator.ts` does for conversations. Pure. */
+/** Serves OpenAI's routes for images and audio by Gemini's API and Bedrock, as `translator.ts` does for conversations. Pure. */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
@@ -16,6 +16,7 @@ import { imagenImages } from './imagen.ts';
 import { editedImages, generatedImages } from './images.ts';
 import type { MediaOperation, MediaRequest } from './operation.ts';
 import { spokenText } from './speech.ts';
+import { stabilityImages } from './stability-images.ts';
 import { transcribedAudio, translatedAudio } from './transcription.ts';
 
 const byGenerate = {
@@ -26,10 +27,12 @@ const byGenerate = {
   'openai-translation': translatedAudio,
 } satisfies Record<string, MediaOperation>;
 
-export type MediaWireName = keyof typeof byGenerate;
-export type MediaUpstreamWire = 'gemini-generate' | 'gemini-predict';
+const imagesBy = { 'gemini-predict': imagenImages, 'bedrock-images': stabilityImages };
 
-/** Whether the name is that of a wire for images or audio that Gemini's API can serve. */
+export type MediaWireName = keyof typeof byGenerate;
+export type MediaUpstreamWire = 'gemini-generate' | 'gemini-predict' | 'bedrock-images';
+
+/** Whether the name is that of a wire for images or audio that other APIs can serve. */
 export function isMediaWireName(name: string): name is MediaWireName {
   return Object.hasOwn(byGenerate, name);
 }
@@ -47,7 +50,7 @@ export class MediaTranslator {
   readonly #operation: MediaOperation;
 
   constructor(client: MediaWireName, upstream: MediaUpstreamWire) {
-    this.#operation = upstream === 'gemini-predict' ? imagenImages : byGenerate[client];
+    this.#operation = upstream === 'gemini-generate' ? byGenerate[client] : imagesBy[upstream];
   }
 
   /**

@@ -37,7 +37,8 @@ export const editedImages: MediaOperation = (fields, losses) => {
 function imagesBy(fields: Fields, losses: Losses, { parts, event }: { parts: Json[]; event: string }): MediaRequest {
   if (countOf(fields, 'n') > 1) refuse('n', 'no-equal');
   const isStream = isStreamed(fields);
-  const shape = readOptions(fields, losses);
+  fields.drop('no-equal', 'output_format');
+  const shape = readOptions(fields, losses, ratios);
   const generationConfig = {
     responseModalities: ['IMAGE'],
     ...(shape && { imageConfig: { aspectRatio: shape } }),
@@ -70,15 +71,15 @@ export function countOf(fields: Fields, name: string): number {
   return Number.isInteger(count) && count > 0 ? count : invalid(name, 'expected a positive whole number');
 }
 
-/** Reads what all image models have in common; returns the aspect ratio, undefined if the model may choose. */
-export function readOptions(fields: Fields, losses: Losses): string | undefined {
+/** Reads what all image models have in common; returns the nearest of their aspect ratios, undefined if the model may choose. */
+export function readOptions<T extends string>(fields: Fields, losses: Losses, known: readonly T[]): T | undefined {
   fields.ignore('model', 'n', 'stream');
   oneOf(fields, 'response_format', ['b64_json']);
-  fields.drop('no-equal', 'quality', 'background', 'output_format', 'output_compression', 'moderation', 'style');
+  fields.drop('no-equal', 'quality', 'background', 'output_compression', 'moderation', 'style');
   fields.drop('no-equal', 'user', 'partial_images');
   const size = fields.text('size');
   if (size === undefined || size === 'auto') return undefined;
-  const ratio = nearestRatio(size) ?? invalid('size', 'expected WIDTHxHEIGHT or auto');
+  const ratio = nearestRatio(size, known) ?? invalid('size', 'expected WIDTHxHEIGHT or auto');
   // The model decides the number of pixels.
   losses.emulated('size', 'out-of-range');
   return ratio;
@@ -87,7 +88,7 @@ export function readOptions(fields: Fields, losses: Losses): string | undefined 
 /** Google, "Image generation", "Aspect ratios". */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
 
-function nearestRatio(size: string): string | null {
+function nearestRatio<T extends string>(size: string, known: readonly T[]): T | null {
   const [width = Number.NaN, height = Number.NaN] = size.split('x').map(Number);
   const wanted = Math.log(width / height);
   if (!Number.isFinite(wanted)) return null;
@@ -95,7 +96,7 @@ function nearestRatio(size: string): string | null {
     const [across = 1, down = 1] = ratio.split(':').map(Number);
     return Math.abs(Math.log(across / down) - wanted);
   };
-  return ratios.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+  return known.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }
 
 interface Told {

@@ -1,4 +1,4 @@
-/** What OpenAI's routes for images and audio have in common when Gemini's API serves them. */
+/** What OpenAI's routes for images and audio have in common when other APIs serve them. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Fields } from '../fields.ts';
 import { candidateOf, partsOf } from '../gemini-generate/parse-answer.ts';

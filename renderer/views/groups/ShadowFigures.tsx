@@ -1,0 +1,45 @@
+import type { ShadowSide, ShadowSummary } from '../../../server/contract/shadow.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './Groups.module.css';
+
+/** What a model took and cost where it repeated the requests of clients, and what these took and cost themselves. */
+export function ShadowFigures({ summary }: { summary: ShadowSummary }) {
+  const { messages, formats } = useLocalization();
+  const { inspector, requests: requestNames, shadows: names } = messages;
+  const { provider, model, requests, compared, equal, costUsd, original, shadow } = summary;
+  const rows: [name: string, side: keyof ShadowSide, show: (value: number) => string][] = [
+    [requestNames.cost, 'costUsd', formats.dollars],
+    [inspector.firstByte, 'firstByteMs', formats.duration],
+    [inspector.duration, 'totalMs', formats.duration],
+    [names.outputTokens, 'outputTokens', (value) => formats.number(Math.round(value))],
+  ];
+  const shown = (value: number | null, show: (value: number) => string) => (value === null ? '–' : show(value));
+  const facts = [
+    names.requests(requests, formats.number(requests)),
+    ...(compared > 0 ? [names.equal(formats.number(equal), formats.number(compared))] : []),
+    names.spent(formats.dollars(costUsd)),
+  ];
+  return (
+    <>
+      <table className={classes.figures}>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{names.ofClients}</th>
+            <th scope="col">{`${provider}/${model}`}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, side, show]) => (
+            <tr key={side}>
+              <th scope="row">{names.mean(name)}</th>
+              <td>{shown(original[side], show)}</td>
+              <td>{shown(shadow[side], show)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className={classes.soft}>{facts.join(' · ')}</p>
+    </>
+  );
+}

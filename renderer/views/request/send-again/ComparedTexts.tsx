@@ -1,0 +1,42 @@
+import { useMessages } from '../../../messages/use-messages.ts';
+import { Piece, useDiff } from './diff-pieces.tsx';
+import classes from './SendAgain.module.css';
+
+interface ComparedTextsProps {
+  /** Null if it was not kept. */
+  first: string | null;
+  second: string;
+  /** Above the first and the second. */
+  heads: readonly [first: string, second: string];
+}
+
+/** Two answers beside one another, with marks where they differ. */
+export function ComparedTexts({ first, second, heads: [firstHead, secondHead] }: ComparedTextsProps) {
+  const { inspector: names } = useMessages();
+  const pieces = useDiff(first, second);
+  if (first === null) {
+    return (
+      <section className={classes.text} aria-label={secondHead}>
+        <p className={classes.soft}>{names.firstNotKept}</p>
+        {second}
+      </section>
+    );
+  }
+  if (first === second) return <p className={classes.soft}>{names.sameText}</p>;
+  return (
+    <div className={classes.texts}>
+      <section className={classes.text} aria-label={firstHead}>
+        <p className={classes.side}>{firstHead}</p>
+        {pieces
+          ? pieces.map(({ key, side, text }) => side === 'second' || <Piece key={key} side={side} text={text} />)
+          : first}
+      </section>
+      <section className={classes.text} aria-label={secondHead}>
+        <p className={classes.side}>{secondHead}</p>
+        {pieces
+          ? pieces.map(({ key, side, text }) => side === 'first' || <Piece key={key} side={side} text={text} />)
+          : second}
+      </section>
+    </div>
+  );
+}

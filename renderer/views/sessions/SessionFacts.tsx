@@ -1,0 +1,54 @@
+import type { SessionInFull, SessionView } from '../../../server/contract/session-views.ts';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import classes from './Sessions.module.css';
+import { costIn } from './session-facts.ts';
+
+/** What the whole session has used and cost. */
+export function SessionFacts({ full: { session, requests } }: { full: SessionInFull }) {
+  const localization = useLocalization();
+  const { formats } = localization;
+  const { facts: names } = localization.messages.sessions;
+  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === session.keyId)?.name);
+  const { cachedInputTokens, inputTokens, errors, retries, models } = session;
+  const share = inputTokens > 0 ? ` (${formats.percent(cachedInputTokens / inputTokens)})` : '';
+  const lost = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.tokens ?? 0), 0);
+  const facts: [name: string, value: string][] = [
+    [names.cost, costIn(session, localization)],
+    [names.budget, useBudget(session, localization)],
+    [names.input, formats.number(inputTokens)],
+    [names.cached, `${formats.number(cachedInputTokens)}${share}`],
+    [names.lost, lost > 0 ? formats.number(lost) : ''],
+    [names.output, formats.number(session.outputTokens)],
+    [names.turns, formats.number(session.turns)],
+    [names.requests, formats.number(session.requests)],
+    [names.errors, errors > 0 ? formats.number(errors) : ''],
+    [names.retries, retries > 0 ? formats.number(retries) : ''],
+    [names.models, models.join(', ')],
+    [names.key, keyName ?? session.keyId ?? ''],
+    [names.time, `${formats.dayAndClock(session.firstAt)} – ${formats.dayAndClock(session.lastAt)}`],
+  ];
+  return (
+    <div className={classes.panel}>
+      <dl className={classes.facts}>
+        {facts
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <CopyLine value={session.id} what="ID" oneLine />
+    </div>
+  );
+}
+
+/** Empty if there is none. */
+function useBudget({ budgetUsedUsd }: SessionView, { messages, formats }: Localization): string {
+  const stopAtUsd = useControlState((state) => state.views?.status.settings.sessionBudget.stopAtUsd ?? null);
+  if (stopAtUsd === null) return '';
+  return messages.sessions.budgetUsed(formats.dollars(budgetUsedUsd), formats.dollars(stopAtUsd));
+}

@@ -1,0 +1,89 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { ranges } from '../requests/request-filter.ts';
+import classes from './Sessions.module.css';
+import { type ShownSessions, sessionFilterOf, sessionSearchOf, sessionStates } from './session-filter.ts';
+
+interface SessionFiltersProps {
+  filter: ShownSessions;
+  onChange(filter: ShownSessions): void;
+}
+
+interface Choice {
+  name: keyof ShownSessions;
+  label: string;
+  any: string;
+  options: readonly { value: string; label: string }[];
+}
+
+/** Leaves in the list what fits all that is chosen. */
+export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
+  const { requests: names } = useMessages();
+  const choose = (name: keyof ShownSessions, value: string) => {
+    const address = new URLSearchParams(sessionSearchOf(filter));
+    if (value === '') address.delete(name);
+    else address.set(name, value);
+    onChange(sessionFilterOf(address));
+  };
+  return (
+    <search className={classes.filters}>
+      {useChoices().map(({ name, label, any, options }) => (
+        <NativeSelect
+          key={name}
+          className={classes.filter}
+          size="xs"
+          aria-label={label}
+          data={[{ value: '', label: any }, ...withChosen(options, filter[name] ?? '')]}
+          value={filter[name] ?? ''}
+          onChange={({ currentTarget }) => choose(name, currentTarget.value)}
+        />
+      ))}
+      {sessionSearchOf(filter) !== '' && (
+        <Button size="xs" variant="subtle" onClick={() => onChange({})}>
+          {names.clearFilters}
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function useChoices(): Choice[] {
+  const { requests: names, sessions } = useMessages();
+  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const groups = useControlState((state) => state.views?.groups) ?? [];
+  const isThere = useControlState((state) => state.views !== null);
+  const { answer: clients } = useQuery<'request-names'>(isThere ? { type: 'request-names', of: 'client' } : null);
+  const { filters, anyOf } = names;
+  const named = (list: readonly { id: string; name?: string | null | undefined }[]) =>
+    list.map(({ id, name }) => ({ value: id, label: name ?? id }));
+  return [
+    {
+      name: 'range',
+      label: filters.range,
+      any: anyOf.range,
+      options: ranges.map((value) => ({ value, label: names.ranges[value] })),
+    },
+    {
+      name: 'state',
+      label: sessions.state,
+      any: sessions.anyState,
+      options: sessionStates.map((value) => ({ value, label: sessions.states[value] })),
+    },
+    { name: 'key', label: filters.keyId, any: anyOf.keyId, options: named(keys) },
+    { name: 'group', label: filters.groupId, any: anyOf.groupId, options: named(groups) },
+    {
+      name: 'client',
+      label: filters.client,
+      any: anyOf.client,
+      options: (clients ?? []).map((value) => ({ value, label: value })),
+    },
+  ];
+}
+
+/** What is chosen may be gone, such as a key that was revoked. */
+function withChosen(options: Choice['options'], chosen: string): Choice['options'] {
+  const isThere = chosen === '' || options.some(({ value }) => value === chosen);
+  return isThere ? options : [...options, { value: chosen, label: chosen }];
+}

@@ -1,0 +1,45 @@
+/**
+ * Which sessions are shown, as it stands in the address: `#/sessions?key=k1&group=default&client=…&range=24h&state=running`. `state` is
+ * `running` or `refused`; the others are as for requests.
+ */
+import type { SessionFilterInput } from '../../../server/contract/queries.ts';
+import { rangeMs, ranges, type TimeRange } from '../requests/request-filter.ts';
+
+export const sessionStates = ['running', 'refused'] as const;
+
+export interface ShownSessions {
+  key?: string;
+  group?: string;
+  client?: string;
+  range?: TimeRange;
+  state?: (typeof sessionStates)[number];
+}
+
+export function sessionFilterOf(address: URLSearchParams): ShownSessions {
+  const filter: ShownSessions = {};
+  for (const name of ['key', 'group', 'client'] as const) {
+    const value = address.get(name);
+    if (value) filter[name] = value;
+  }
+  const range = ranges.find((each) => each === address.get('range'));
+  const state = sessionStates.find((each) => each === address.get('state'));
+  return { ...filter, ...(range && { range }), ...(state && { state }) };
+}
+
+/** With the `?`; empty if it leaves nothing out. */
+export function sessionSearchOf(filter: ShownSessions): string {
+  const address = new URLSearchParams({ ...filter }).toString();
+  return address && `?${address}`;
+}
+
+/** What the engine is asked. `nowMs` ends a range. */
+export function sessionQueryOf({ key, group, client, range, state }: ShownSessions, nowMs: number): SessionFilterInput {
+  return {
+    ...(key && { keyId: key }),
+    ...(group && { groupId: group }),
+    ...(client && { client }),
+    ...(range && { sinceMs: nowMs - rangeMs[range] }),
+    ...(state === 'running' && { running: true }),
+    ...(state === 'refused' && { stopped: true }),
+  };
+}

@@ -1,0 +1,23 @@
+import type { StoredAnswer } from '../exchange/stored-answer.ts';
+
+/** A cassette that is read by people is smaller; of larger ones the rest is read from its files when it is asked for. */
+const maxBytes = 32 * 1024 * 1024;
+/** Roughly what an answer takes besides its bytes. */
+const answerBytes = 512;
+
+/** Answers that are kept in memory, as long as there is room. */
+export class AnswerShelf {
+  readonly #answers = new Map<string, StoredAnswer>();
+  #bytes = 0;
+
+  add(name: string, answer: StoredAnswer): void {
+    const bytes = answer.pieces.reduce((sum, piece) => sum + piece.bytes.length + answerBytes, answerBytes);
+    if (this.#bytes + bytes > maxBytes) return;
+    this.#bytes += bytes;
+    this.#answers.set(name, answer);
+  }
+
+  get(name: string): StoredAnswer | undefined {
+    return this.#answers.get(name);
+  }
+}

@@ -1,0 +1,39 @@
+/** `--cassette` and `--cassette-mode` of a group or a key. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { type CassetteMode, cassetteModes, type KeyCassette } from '../contract/cassette.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+
+export interface CassetteFlags {
+  cassette?: string;
+  cassetteMode?: CassetteMode | 'off' | 'group';
+}
+
+/** `whose`: a key can be left to its group. */
+export function addCassetteOptions(command: Command, whose: 'group' | 'key'): Command {
+  const choices = [...cassetteModes, 'off', ...(whose === 'key' ? ['group'] : [])];
+  const mode = new Option('--cassette-mode <mode>', 'what is done with the cassette').choices(choices);
+  return command
+    .option('--cassette <folder>', 'record its requests in this folder, or answer them from there')
+    .addOption(mode);
+}
+
+/** Undefined if nothing was given, null to leave a key to its group. Throws CliError if a mode has no folder. */
+export function cassetteChoice(
+  { cassette, cassetteMode }: CassetteFlags,
+  before: KeyCassette | null,
+): KeyCassette | null | undefined {
+  if (cassetteMode === 'off') return 'off';
+  if (cassetteMode === 'group') return null;
+  if (cassette === undefined && cassetteMode === undefined) return undefined;
+  const known = before === 'off' ? null : before;
+  const folder = cassette === undefined ? known?.folder : resolve(cassette);
+  if (folder === undefined) throw new CliError('Name its folder: --cassette FOLDER.', exitCodes.usage);
+  return { mode: cassetteMode ?? known?.mode ?? 'replay-or-record', folder };
+}
+
+/** For a person. */
+export function describeCassette(cassette: KeyCassette | null, without: string): string {
+  if (cassette === null) return without;
+  return cassette === 'off' ? 'off' : `${cassette.mode} ${cassette.folder}`;
+}

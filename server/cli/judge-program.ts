@@ -1,0 +1,142 @@
+/** Runs a client program once for each fault that it should cope with, and reports how it did. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { counted } from '../contract/counted.ts';
+import type { RequestView } from '../contract/request-views.ts';
+import { readEnvironment } from '../environment.ts';
+import { type JudgeCase, judgeCases, noFault, resultOf, wasAnswered } from '../faults/judge-cases.ts';
+import type { ListeningControl } from './control.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { type Judgement, judgeHead, judgeLine, judgeSummary } from './judge-report.ts';
+import { openListening } from './open-control.ts';
+import { createOutput, type Output } from './output.ts';
+import { startProgram } from './start-program.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface JudgeOptions {
+  model: string;
+  timeout: number;
+  only?: string;
+  json?: boolean;
+  show?: boolean;
+}
+
+interface JudgeRun {
+  line: readonly string[];
+  options: JudgeOptions;
+  terminal: Terminal;
+  control: ListeningControl;
+  dataDir: string;
+}
+
+/** The exit code is 1 if the program hung, or ended with 0 without a whole answer. */
+export async function judge(line: readonly string[], options: JudgeOptions, terminal: Terminal): Promise<void> {
+  const output = createOutput(terminal, options.json ?? false);
+  const cases = chosenCases(options.only);
+  const { startJudgeUpstream } = await import('./judge-upstream.ts');
+  const upstream = await startJudgeUpstream();
+  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-judge-'));
+  try {
+    const control = await openJudged(dataDir, terminal, output);
+    try {
+      const provider = { baseUrl: upstream.baseUrl, models: [options.model, '*'], serves: ['chat' as const] };
+      await control.execute({ type: 'provider.add', id: 'judge', provider });
+      const judgements = await judgeAll(cases, { line, options, terminal, control, dataDir }, output);
+      output.show(judgements, `\n${judgeSummary(judgements)}`);
+      const isBad = ({ result }: Judgement) => result === 'hung' || result === 'not noticed';
+      if (judgements.some(isBad)) process.exitCode = exitCodes.failure;
+    } finally {
+      await control.close();
+    }
+  } finally {
+    upstream.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function openJudged(dataDir: string, terminal: Terminal, output: Output): Promise<ListeningControl> {
+  const env = { ...terminal.env, SLUICE_SECRETS: 'file' };
+  return openListening(dataDir, {
+    environment: { ...readEnvironment(env), dataDir },
+    env,
+    notice: output.note,
+    teamPresets: terminal.teamPresets,
+    windowFolders: [],
+  });
+}
+
+/** Those whose names contain the text; undefined: all. */
+function chosenCases(only: string | undefined): readonly JudgeCase[] {
+  const cases = judgeCases.filter(({ name }) => only === undefined || name.includes(only));
+  if (cases.length > 0) return cases;
+  const names = judgeCases.map(({ name }) => name).join('; ');
+  throw new CliError(`No fault has "${only}" in its name. There are: ${names}.`, exitCodes.usage);
+}
+
+/** Prints a line for each run as soon as it has ended. */
+async function judgeAll(cases: readonly JudgeCase[], run: JudgeRun, output: Output): Promise<Judgement[]> {
+  const tell = (line: string) => (output.isJson ? output.note(line) : output.show(null, line));
+  const plain = await judgeOne(noFault, run);
+  if (plain.result !== 'ok') throw new CliError(cannotJudge(plain, run.options.timeout));
+  tell(judgeHead());
+  tell(judgeLine(plain));
+  const judgements: Judgement[] = [];
+  for (const each of cases) {
+    const judgement = await judgeOne(each, run);
+    judgements.push(judgement);
+    tell(judgeLine(judgement));
+  }
+  return judgements;
+}
+
+function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: number): string {
+  const end = result === 'hung' ? `did not end within ${timeoutSeconds} s` : `ended with ${exitCode}`;
+  const why =
+    requests === 0
+      ? 'Does it use the base URL and the key of its environment, such as OPENAI_BASE_URL and OPENAI_API_KEY?'
+      : '"--show" shows what it prints.';
+  return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${why}`;
+}
+
+/** By Ctrl+C, which reaches the program and not this process. */
+const interrupted = 130;
+
+async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
+  const { name, rules } = judged;
+  const { control, line, options, terminal, dataDir } = run;
+  const { key, secret } = await control.execute({ type: 'key.create', keepSecret: false });
+  if (rules.length > 0) await control.execute({ type: 'faults.start', key: key.id, rules: [...rules], seed: 1 });
+  const startMs = performance.now();
+  const timeoutMs = options.timeout * 1000;
+  const exitCode = await startProgram(line, {
+    origin: control.origin,
+    key: { id: key.id, secret },
+    model: options.model,
+    control,
+    dataDir,
+    env: terminal.env,
+    quiet: !options.show,
+    timeoutMs,
+  });
+  if (exitCode === interrupted) throw new CliError('The program was interrupted.', interrupted);
+  const tookMs = performance.now() - startMs;
+  const { requests } = await control.query({ type: 'requests', filter: { keyId: key.id }, limit: 1000 });
+  const asked = requests.filter(({ capability }) => capability !== null);
+  const answered = asked.some(wasAnswered);
+  const wasKilled = tookMs >= timeoutMs;
+  return {
+    fault: name,
+    rules,
+    result: resultOf(judged, { exitCode, wasKilled, answered, pauseMs: pauseAfterFirst(asked.toReversed()) }),
+    exitCode,
+    requests: asked.length,
+    answered,
+    seconds: Math.round(tookMs / 100) / 10,
+  };
+}
+
+/** Oldest first; null if there was only one request. */
+function pauseAfterFirst([first, second]: readonly RequestView[]): number | null {
+  return first && second ? second.startedAt - first.startedAt - (first.totalMs ?? 0) : null;
+}

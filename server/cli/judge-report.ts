@@ -1,0 +1,49 @@
+/** What `sluice faults judge` prints. */
+import { judgeCases, noFault, type Result } from '../faults/judge-cases.ts';
+import { columnWidths, tableLine } from './output.ts';
+
+/** How the program did with one fault. */
+export interface Judgement {
+  fault: string;
+  rules: readonly string[];
+  result: Result;
+  exitCode: number;
+  requests: number;
+  /** It got a whole answer. */
+  answered: boolean;
+  seconds: number;
+}
+
+/** What each result means, as the beginning of a list of faults. */
+const meanings: Readonly<Record<Exclude<Result, 'ok'>, string>> = {
+  'gave up': 'Gave up, although another request would have been answered',
+  'not noticed': 'Not noticed: ended with 0 without a whole answer',
+  'too early': 'Too early: asked again before the wait that it was told',
+  hung: 'Hung, and was killed',
+};
+
+const head = ['FAULT', 'RESULT', 'EXIT CODE', 'REQUESTS', 'SECONDS'];
+const results = ['ok', ...Object.keys(meanings)];
+
+/** Known before the first run, so that each line can be printed as soon as its run has ended. */
+const widths = columnWidths([
+  head,
+  ...[noFault, ...judgeCases].map(({ name }) => [name]),
+  ...results.map((result) => ['', result]),
+]);
+
+export const judgeHead = (): string => tableLine(head, widths);
+
+export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgement): string {
+  return tableLine([fault, result, String(exitCode), String(requests), seconds.toFixed(1)], widths);
+}
+
+/** How many faults the program coped with, and what it did with the others. */
+export function judgeSummary(judgements: readonly Judgement[]): string {
+  const coped = judgements.filter(({ result }) => result === 'ok').length;
+  const others = Object.entries(meanings).flatMap(([result, meaning]) => {
+    const names = judgements.filter((each) => each.result === result).map(({ fault }) => fault);
+    return names.length === 0 ? [] : [`${meaning}: ${names.join('; ')}.`];
+  });
+  return [`The program coped with ${coped} of ${judgements.length} faults.`, ...others].join('\n');
+}

@@ -1,0 +1,93 @@
+/** What listeners to the control plane are told of configuration, health, limits and the ledger. */
+import type { Logger } from 'pino';
+import type { ConfigViews, ControlEvent } from '../contract/events.ts';
+import type { RefusalView } from '../contract/request-views.ts';
+import type { LedgerHealthView } from '../contract/status-views.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { HealthBook } from '../routing/health/health-book.ts';
+import { createEventHub } from './event-hub.ts';
+import { createHealthTeller } from './health-teller.ts';
+import type { ConfigInForce, LiveConfig } from './live-config.ts';
+import type { Views } from './views.ts';
+import { watchValue } from './watch-value.ts';
+
+interface EventPorts {
+  ledger: Ledger;
+  live: LiveConfig;
+  health: HealthBook;
+  log: Logger;
+}
+
+/** The number of latest requests in a snapshot. */
+const shownRequests = 100;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
+export function createControlEvents({ ledger, live, health, log }: EventPorts, views: Views) {
+  const hub = createEventHub({
+    log,
+    async takeSnapshot() {
+      const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
+      return { type: 'snapshot', requests, ...views.all() };
+    },
+    whileHeard() {
+      const stops = [
+        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
+          hub.tell({ type: 'ledger-health', ledger: value }),
+        ),
+        watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
+          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
+        ),
+        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
+      ];
+      return () => {
+        teller.stop();
+        for (const stop of stops) stop();
+      };
+    },
+  });
+  const providerChanged = (id: string) => {
+    if (!hub.isHeard) return;
+    // A removed provider was reported with the configuration already.
+    const provider = views.providers().find((each) => each.id === id);
+    if (provider) hub.tell({ type: 'provider-changed', provider });
+  };
+  const teller = createHealthTeller(providerChanged);
+  health.onChange((id, isState) => {
+    if (hub.isHeard) teller.changed(id, isState);
+  });
+  live.onChange((change) => {
+    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
+  });
+  return { hub, providerChanged };
+}
+
+/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
+function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
+  const isSame = (part: 'keys' | 'groups' | 'aliases') => JSON.stringify(before[part]) === JSON.stringify(after[part]);
+  const keysAreSame = isSame('keys');
+  return {
+    type: 'config-changed',
+    status: all.status,
+    providers: all.providers,
+    ...(!keysAreSame && { keys: all.keys }),
+    // Groups show their number of keys.
+    ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
+    ...(!isSame('aliases') && { aliases: all.aliases }),
+  };
+}
+
+function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
+  return JSON.stringify(health);
+}
+
+/** Those of the last hour. */
+export function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
+  return refusals.since(Date.now() - hourMs);
+}
+
+/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
+function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
+  return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
+}

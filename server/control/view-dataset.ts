@@ -1,0 +1,51 @@
+import type { DatasetAnswer, DatasetCount } from '../contract/dataset.ts';
+import { datasetAnswers } from '../contract/dataset.ts';
+import { type DatasetSource, exportDataset } from '../datasets/export-dataset.ts';
+import { type ExportFormat, exportRequests } from '../ledger/export.ts';
+import type { LedgerQueries } from '../ledger/queries.ts';
+import type { RequestConditions } from '../ledger/request-filter.ts';
+import { nextTurn } from '../loop-turns.ts';
+import { exportFilterOf } from './export-filter.ts';
+import { type RequestLedger, viewRequest } from './view-request.ts';
+
+type DatasetLedger = RequestLedger & Pick<LedgerQueries, 'listRequests'>;
+
+/** What a dataset of these requests has, and what it lacks. Reads all of them. */
+export async function countDataset(
+  ledger: DatasetLedger,
+  filter: RequestConditions,
+  answer: DatasetAnswer,
+): Promise<DatasetCount> {
+  const lines = exportDataset(sourceOf(ledger, filter), answer);
+  let next = await lines.next();
+  while (!next.done) next = await lines.next();
+  return next.value;
+}
+
+/**
+ * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: as in the address of an
+ * export. Throws GatewayError `invalid_command`.
+ */
+export function exportLedger(
+  ledger: DatasetLedger,
+  format: ExportFormat | 'dataset',
+  parameters: Readonly<Record<string, unknown>>,
+): AsyncIterable<string> {
+  const { answer, ...conditions } = parameters;
+  if (format !== 'dataset') return exportRequests(ledger, format, exportFilterOf(parameters));
+  const whose = datasetAnswers.find((each) => each === answer) ?? 'own';
+  return exportDataset(sourceOf(ledger, exportFilterOf(conditions)), whose);
+}
+
+const rowsPerPage = 500;
+
+function sourceOf(ledger: DatasetLedger, filter: RequestConditions): DatasetSource {
+  return {
+    list: (before) => ledger.listRequests({ ...filter, limit: rowsPerPage, ...(before !== undefined && { before }) }),
+    async read(id) {
+      // Each conversation is parsed and rendered in a turn of its own.
+      await nextTurn();
+      return viewRequest(ledger, id);
+    },
+  };
+}

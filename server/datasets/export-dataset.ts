@@ -1,0 +1,61 @@
+/** Writes captured conversations as JSON lines, one request after the other, in constant memory. */
+import type { DatasetAnswer, DatasetCount, DatasetGap } from '../contract/dataset.ts';
+import type { LossCode } from '../contract/loss-codes.ts';
+import type { RequestInFull, RequestView } from '../contract/request-views.ts';
+import { datasetLine } from './dataset-line.ts';
+
+export interface DatasetSource {
+  /** A page of the requests that were selected, newest first, from before this sequence number on. */
+  list(before: number | undefined): Promise<{ requests: RequestView[]; next: number | null }>;
+  read(id: string): Promise<RequestInFull>;
+}
+
+/** Yields lines, newest request first, and returns what is in them and what is not. */
+export async function* exportDataset(
+  source: DatasetSource,
+  answer: DatasetAnswer,
+): AsyncGenerator<string, DatasetCount, undefined> {
+  const count = new Counting();
+  for (let before: number | undefined; ; ) {
+    const { requests, next } = await source.list(before);
+    for (const request of requests) {
+      if ((request.shadowOf !== null) !== (answer === 'shadow')) continue;
+      const line = await lineOf(source, request);
+      if ('gap' in line) count.leave(line.gap);
+      else {
+        count.write(line.changed);
+        yield `${line.text}\n`;
+      }
+    }
+    if (next === null) return count.view;
+    before = next;
+  }
+}
+
+async function lineOf(source: DatasetSource, { id, captured, capability }: RequestView) {
+  if (capability !== 'chat' && capability !== 'responses') return { gap: 'no-conversation' } as const;
+  return captured === null ? ({ gap: 'not-captured' } as const) : datasetLine(await source.read(id));
+}
+
+class Counting {
+  #conversations = 0;
+  readonly #left = new Map<DatasetGap, number>();
+  readonly #changed = new Map<LossCode, number>();
+
+  write(changed: ReadonlySet<LossCode>): void {
+    this.#conversations += 1;
+    for (const code of changed) this.#changed.set(code, (this.#changed.get(code) ?? 0) + 1);
+  }
+
+  leave(gap: DatasetGap): void {
+    this.#left.set(gap, (this.#left.get(gap) ?? 0) + 1);
+  }
+
+  get view(): DatasetCount {
+    return {
+      conversations: this.#conversations,
+      left: Object.fromEntries(this.#left),
+      changed: Object.fromEntries(this.#changed),
+    };
+  }
+}

@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http';
+import type { Usage } from '../contract/ledger.ts';
+import type { CassetteDesk, HeardRequest, Recording } from './cassette-desk.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import type { FaultedOutput } from './faults/faulted-output.ts';
+import { ReplayedAnswer } from './replayed-answer.ts';
+import type { ResponseTap } from './response-tap.ts';
+
+interface VisitOptions {
+  response: ServerResponse;
+  trace: RequestTrace;
+  /** Sees a replayed response. */
+  tap: ResponseTap | null;
+  /** What the client meets of a replayed response. */
+  faulted: FaultedOutput | null;
+}
+
+/** What a cassette does to one request: it answers it, or records what is answered. */
+export class CassetteVisit {
+  readonly #options: VisitOptions;
+  #replayed: ReplayedAnswer | null = null;
+  #recording: Recording | null = null;
+
+  constructor(options: VisitOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`. */
+  async answer(desk: CassetteDesk, heard: HeardRequest): Promise<boolean> {
+    const { response, trace, tap, faulted } = this.#options;
+    const taken = await desk.take(heard);
+    if (taken.kind === 'recorded') {
+      this.#recording = taken.recording;
+      return false;
+    }
+    trace.cassette = 'replayed';
+    this.#replayed = new ReplayedAnswer(response, trace.id, { tap, faulted });
+    await this.#replayed.send(taken);
+    trace.response = this.#replayed.summary;
+    return true;
+  }
+
+  /** What has to see the response; null: nothing is recorded. */
+  get recording(): ResponseTap | null {
+    return this.#recording;
+  }
+
+  clientLeft(): void {
+    this.#replayed?.clientLeft();
+  }
+
+  /** Must be called once the request has ended. */
+  end(usage: Usage | null): void {
+    const { response, trace, faulted } = this.#options;
+    const broken = trace.response.outcome === 'client-gone' ? 'client-left' : 'cut';
+    const isComplete = broken === 'cut' && (faulted?.hasAll ?? response.writableEnded);
+    if (this.#recording?.end(isComplete ? 'complete' : broken, usage)) trace.cassette = 'recorded';
+  }
+}

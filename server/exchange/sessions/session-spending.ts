@@ -1,0 +1,93 @@
+/**
+ * What sessions have spent of their budgets. Counted in memory; a session's amount is read from the ledger when it is first asked
+ * for, so that it is the same after a restart.
+ */
+import { GatewayError } from '../../contract/errors.ts';
+import type { RequestRecord } from '../../contract/ledger.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
+import { RecentMap } from '../../recent-map.ts';
+
+/** As in `SessionStates`. */
+export interface SessionSpendingPorts {
+  budgetUsedUsd(id: string): number | null;
+}
+
+interface Spent {
+  usd: number;
+  /** The highest amount that was told, or that had been reached when the session was first asked for. */
+  toldUsd: number;
+}
+
+/** Others are read from the ledger again. */
+const mostRemembered = 4_096;
+
+export class SessionSpending {
+  readonly #ports: SessionSpendingPorts;
+  readonly #spent = new RecentMap<Spent>(mostRemembered);
+  #reached: (notice: SessionBudgetReached) => void = () => {};
+
+  constructor(ports: SessionSpendingPorts) {
+    this.#ports = ports;
+  }
+
+  onReached(listener: (notice: SessionBudgetReached) => void): void {
+    this.#reached = listener;
+  }
+
+  /**
+   * Must be called for each request of a session before it is begun. While the ledger cannot be read, requests are served.
+   *
+   * @throws GatewayError `session_budget_spent`
+   */
+  hold(sessionId: string, budget: SessionBudget): void {
+    const { notifyAtUsd, stopAtUsd } = budget;
+    if (notifyAtUsd === null && stopAtUsd === null) return;
+    const spent = this.#spent.get(sessionId) ?? this.#read(sessionId, budget);
+    if (!spent) return;
+    if (stopAtUsd !== null && spent.usd >= stopAtUsd) throw refusal(sessionId, spent.usd, stopAtUsd);
+  }
+
+  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  finished({ session, costUsd, keyId, client }: RequestRecord, budget: SessionBudget): void {
+    const spent = session === null ? undefined : this.#spent.get(session.id);
+    if (session === null || !spent || costUsd === null) return;
+    spent.usd += costUsd;
+    const reached = highestReached(spent.usd, budget);
+    if (!reached || reached.amountUsd <= spent.toldUsd) return;
+    spent.toldUsd = reached.amountUsd;
+    this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
+  }
+
+  /** Its amount is read from the ledger when it is asked for again. */
+  forget(sessionId: string): void {
+    this.#spent.delete(sessionId);
+  }
+
+  #read(sessionId: string, budget: SessionBudget): Spent | null {
+    const usd = this.#ports.budgetUsedUsd(sessionId);
+    if (usd === null) return null;
+    const spent = { usd, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
+    this.#spent.set(sessionId, spent);
+    return spent;
+  }
+}
+
+function highestReached(
+  usd: number,
+  { notifyAtUsd, stopAtUsd }: SessionBudget,
+): Pick<SessionBudgetReached, 'amount' | 'amountUsd'> | null {
+  if (stopAtUsd !== null && usd >= stopAtUsd) return { amount: 'stop', amountUsd: stopAtUsd };
+  if (notifyAtUsd !== null && usd >= notifyAtUsd) return { amount: 'notify', amountUsd: notifyAtUsd };
+  return null;
+}
+
+function refusal(sessionId: string, usedUsd: number, stopAtUsd: number): GatewayError {
+  return new GatewayError(
+    'session_budget_spent',
+    `This session (${sessionId}) has cost ${dollars(usedUsd)}, which uses up its budget of ${dollars(stopAtUsd)}. Start a new one, raise the budget (settings.sessionBudget.stopAtUsd), or resume the session for another ${dollars(stopAtUsd)}: in Sluice under Sessions, or with "sluice session resume ${sessionId}".`,
+  );
+}
+
+function dollars(usd: number): string {
+  return `$${Number(usd.toPrecision(4))}`;
+}

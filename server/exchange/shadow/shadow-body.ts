@@ -1,0 +1,26 @@
+import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { parseJson, writeJson } from '../../translate/json-text.ts';
+import type { RequestBody } from '../request-body.ts';
+import { runsNothingAtProvider } from '../runs-nothing-at-provider.ts';
+
+/** Longer bodies take too long to copy and to parse on the event loop. */
+export const maxShadowedBytes = 1024 * 1024;
+
+/**
+ * The body for a shadow, as a copy: the client's bytes, with `store: false` where the API would store the answer. Null if the
+ * request does more at a provider than to be answered.
+ */
+export function shadowBody(wire: string, { captured, fields }: RequestBody): Buffer | null {
+  const request = captured && parseJson(captured.toString());
+  if (!isObject(request) || !runsNothingAtProvider(request)) return null;
+  const isStored = wire === 'openai-responses' ? fields.store : request.store === true;
+  if (!isStored) return Buffer.from(captured ?? '');
+  try {
+    return Buffer.from(writeJson({ ...request, store: false }));
+  } catch (error) {
+    // Nested too deep to be written.
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+/** Which faults one request can meet together: all that do not end it in two ways. */
+import { endsAnswer, type Fault, isEarly, needsStream, replacesAnswer } from './fault-kinds.ts';
+
+/** Why no request can meet both; null if one can. */
+export function conflictOf(one: Fault, other: Fault): string | null {
+  if (one.name === other.name) return `"${one.name}" is given twice.`;
+  const both = `"${one.name}" and "${other.name}" cannot be combined`;
+  const replacing = [one, other].filter(replacesAnswer);
+  if (replacing.length === 2) return `${both}: each is sent in place of the answer.`;
+  const [instead] = replacing;
+  if (instead && !(isEarly(one) && isEarly(other))) return `${both}: "${instead.name}" leaves no answer to change.`;
+  return endsAnswer(one) && endsAnswer(other) ? `${both}: each ends the answer.` : null;
+}
+
+/** Whether a request that is due for both meets `one` alone. */
+function displaces(one: Fault, other: Fault, isBefore: boolean): boolean {
+  if (conflictOf(one, other) === null) return false;
+  return replacesAnswer(one) === replacesAnswer(other) ? isBefore : replacesAnswer(one);
+}
+
+/**
+ * What a request meets of the faults of all rules that apply to it: of those that cannot be combined, the one that is sent in
+ * place of an answer, else the first.
+ */
+export function combined(due: readonly Fault[]): readonly Fault[] {
+  if (due.length < 2) return due;
+  return due.filter((fault, index) => !due.some((other, at) => at !== index && displaces(other, fault, at < index)));
+}
+
+interface Rule {
+  fault: Fault;
+  /** Its conditions; none: every request. */
+  when: object;
+}
+
+/** The index of a rule that no request can meet, and of the one because of which; null if there is none. */
+export function findUnmetRule(rules: readonly Rule[]): { index: number; because: number } | null {
+  for (const [index, { fault }] of rules.entries()) {
+    const because = rules.findIndex(
+      (rule, at) => at !== index && isUnconditional(rule, fault) && displaces(rule.fault, fault, at < index),
+    );
+    if (because !== -1) return { index, because };
+  }
+  return null;
+}
+
+/** Whether it applies to all requests that can meet the fault. */
+function isUnconditional({ fault, when }: Rule, other: Fault): boolean {
+  return Object.keys(when).length === 0 && (!needsStream(fault) || needsStream(other));
+}

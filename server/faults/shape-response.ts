@@ -1,0 +1,52 @@
+/** What all faults of one response make of it together. */
+import type { StreamFormat } from '../wire/stream-format.ts';
+import { endsAnswer, type ResponseFault } from './fault-kinds.ts';
+import { LateBytes, StopAtByte, shapeWhole, stopOf } from './shape-bytes.ts';
+import { shapeEvents } from './shape-events.ts';
+import { type Shape, type Step, send } from './steps.ts';
+
+/** `stream` is null for an answer that is none. Null if the faults do nothing to its body. */
+export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFormat | null): Shape | null {
+  // What ends the answer acts on what the others have made of it.
+  const ordered = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
+  const shapes = stream ? shapesOfStream(ordered, stream) : ordered.map(shapeWhole);
+  const acting = shapes.filter((shape) => shape !== null);
+  const [first] = acting;
+  return acting.length > 1 ? new ShapesInTurn(acting) : (first ?? null);
+}
+
+function shapesOfStream(faults: readonly ResponseFault[], stream: StreamFormat): (Shape | null)[] {
+  const late = faults.find(({ name }) => name === 'late-event');
+  const stop = faults.find((fault) => fault.name === 'stall' || fault.name === 'cut');
+  return [
+    late?.name === 'late-event' ? new LateBytes(late) : null,
+    shapeEvents(faults, stream),
+    stop?.bytes === undefined ? null : new StopAtByte(stop.bytes, stopOf(stop)),
+  ];
+}
+
+/** Each changes what the one before it sends. */
+class ShapesInTurn implements Shape {
+  readonly #shapes: readonly Shape[];
+
+  constructor(shapes: readonly Shape[]) {
+    this.#shapes = shapes;
+  }
+
+  push(bytes: Buffer): Step[] {
+    return this.#through([send(bytes)], 0);
+  }
+
+  end(): Step[] {
+    return this.#shapes.flatMap((shape, index) => this.#through(shape.end(), index + 1));
+  }
+
+  #through(steps: readonly Step[], from: number): Step[] {
+    return this.#shapes
+      .slice(from)
+      .reduce<Step[]>(
+        (made, shape) => made.flatMap((step) => (step.kind === 'send' ? shape.push(step.bytes) : [step])),
+        [...steps],
+      );
+  }
+}

@@ -1,0 +1,64 @@
+/** What a gateway stands on: outbound transport, the store, and what is built on them alone. */
+import { openAnswerCache } from './cache/open-answer-cache.ts';
+import type { Usage } from './contract/ledger.ts';
+import { SessionBook } from './exchange/sessions/session-book.ts';
+import { openCassettes } from './gateway-cassettes.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
+import { HealthBook } from './routing/health/health-book.ts';
+import { HealthPicker } from './routing/health/health-picker.ts';
+import type { Target } from './routing/snapshot.ts';
+import { openLocalStore } from './store/local-store.ts';
+import { createAuthorities } from './transport/authorities.ts';
+import { createTransport } from './transport/create-transport.ts';
+import { followPrices } from './usage/follow-prices.ts';
+
+/** Targets are compared by the price of this request; each model is charged only for what it counts. */
+const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
+
+export type Foundations = Awaited<ReturnType<typeof openFoundations>>;
+
+export async function openFoundations({
+  config,
+  dataDir,
+  log,
+  proxies,
+  cassette,
+  openStore = openLocalStore,
+}: GatewayPorts) {
+  const settings = () => config.current.config.settings;
+  const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
+  const transport = createTransport({
+    proxies: {
+      ...proxies,
+      get noProxy() {
+        return [proxies.noProxy ?? '', ...settings().noProxy].join(',');
+      },
+    },
+    authorities,
+  });
+  const store = await openStore({ dataDir, log, settings });
+  const sessions = new SessionBook(store.ledger);
+  const cache = openAnswerCache(config);
+  const cassettes = openCassettes({ config, log, cassette });
+  const health = new HealthBook({ nowMs: () => performance.now() });
+  const prices = followPrices(config);
+  const typicalPrice = ({ provider, model }: Target) =>
+    model === null ? null : prices.cost(provider.id, model, typicalRequest);
+  return {
+    transport,
+    authorities,
+    ...store,
+    sessions,
+    cache,
+    cassettes,
+    health,
+    prices,
+    typicalPrice,
+    picker: new HealthPicker({ health, typicalPrice }),
+    async close() {
+      await cassettes.close();
+      await transport.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { RequestRecord } from './contract/ledger.ts';
+import type { ControlPlane } from './control/control-plane.ts';
+import { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import type { ApiPorts } from './http/api-request.ts';
+import { readJsonBody } from './http/body/json-body.ts';
+import type { Ledger } from './ledger/ledger.ts';
+
+interface ShadowsPorts {
+  ledger: Ledger;
+  control: Pick<ControlPlane, 'requestStarted' | 'requestFinished' | 'captureSwitch'>;
+  logRequest(record: RequestRecord): void;
+}
+
+/** Shadows are recorded and shown as requests of clients are, but are no part of what other tools are told. */
+export function openShadows(api: Omit<ApiPorts, 'shadows'>, { ledger, control, logRequest }: ShadowsPorts): ShadowDesk {
+  return new ShadowDesk({
+    ...api,
+    captureSwitch: control.captureSwitch,
+    readBody: readJsonBody,
+    started(request, reserved) {
+      ledger.started(request, reserved);
+      control.requestStarted(request);
+    },
+    finished(record) {
+      ledger.finished(record);
+      control.requestFinished(record);
+      logRequest(record);
+    },
+    random: Math.random,
+  });
+}

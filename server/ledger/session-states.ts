@@ -1,0 +1,57 @@
+/** Which sessions are stopped, and what each has used of its budget: what requests to come are held to. */
+import { number, text } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import { isTemporary } from '../database/failures.ts';
+import type { NowOrLater } from '../now-or-later.ts';
+import { unreadable } from './unreadable.ts';
+
+export interface SessionStates {
+  /**
+   * Stops a session; `stoppedAt` null resumes it, with a new budget. False if there is no such session. Throws GatewayError
+   * `storage_unavailable`.
+   */
+  setStopped(id: string, stoppedAt: number | null): NowOrLater<boolean>;
+  /** The ids of stopped sessions; empty while the file cannot be read. */
+  stopped(): string[];
+  /** What a session has used of its budget, in US dollars; null while the file cannot be read. */
+  budgetUsedUsd(id: string): number | null;
+}
+
+/** SQL of a row in `sessions`. */
+export const budgetUsed = '(cost_usd - resumed_usd)';
+
+/** `flush` writes pending rows. */
+export function createSessionStates(database: Database, flush: () => void): SessionStates {
+  const tried = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (isTemporary(error)) return otherwise;
+      throw error;
+    }
+  };
+  return {
+    setStopped(id, stoppedAt) {
+      flush();
+      const resumed = stoppedAt === null ? ', resumed_usd = cost_usd' : '';
+      try {
+        const update = database.prepare(`UPDATE sessions SET stopped_at = ?${resumed} WHERE id = ?`);
+        return update.run(stoppedAt, id).changes > 0;
+      } catch (error) {
+        throw isTemporary(error) ? unreadable(error) : error;
+      }
+    },
+    stopped: () =>
+      tried(() => {
+        const rows = database.prepare('SELECT id FROM sessions WHERE stopped_at IS NOT NULL').all();
+        return rows.map((row) => text(row.id) ?? '');
+      }, []),
+    budgetUsedUsd(id) {
+      flush();
+      return tried(() => {
+        const row = database.prepare(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = ?`).get(id);
+        return number(row?.usd) ?? 0;
+      }, null);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { ExtractedUsage, MeasuredRequest, UsageFormat } from './wire.ts';
+
+interface PaidImages {
+  /** The images in an answer; null if it is none. */
+  countIn(answer: Record<string, unknown>): number | null;
+  /** How many the request asks for. */
+  asked(body: MeasuredRequest): number;
+}
+
+/** Usage of images that are paid by number, in APIs that do not report it. Answers too long to be parsed have what was asked for. */
+export function imagesUsage({ countIn, asked }: PaidImages): UsageFormat {
+  return {
+    likely: (body) => ({ images: asked(body) }),
+    worst: (body) => ({ images: asked(body) }),
+    hints: (body) => ({ images: asked(body) }),
+    read({ document }, { images: expected }): ExtractedUsage {
+      const made = document === undefined ? null : countIn(document);
+      if (made !== null) return { usage: { images: made }, certainty: 'reported', status: null };
+      if (document !== undefined || expected === undefined) return { usage: null, certainty: 'none', status: null };
+      return { usage: { images: expected }, certainty: 'estimated', status: null };
+    },
+    text: null,
+  };
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startUpstream } from '../support/upstream.ts';
+import { openDesktopsInSuite } from './desktop-suite.ts';
+import { chunk, labelOf, logOf, messages } from './look-at-desktop.ts';
+import { type DesktopOptions, startMain } from './open-desktop.ts';
+
+const open = openDesktopsInSuite();
+
+describe('the end of the desktop', () => {
+  /** A desktop with a stream that runs until the test says otherwise. */
+  async function openWithStream(options: DesktopOptions = {}) {
+    let finish = () => {};
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk('Hel'));
+      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers }, ...options });
+    const client = await desktop.client();
+    const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+    const pieces = stream[Symbol.asyncIterator]();
+    await pieces.next();
+    const restOfStream = async () => {
+      finish();
+      for (let piece = await pieces.next(); !piece.done; piece = await pieces.next());
+      await upstream.stop();
+    };
+    return { desktop, upstream, restOfStream };
+  }
+
+  it('ends only when a running stream has, and leaves nothing behind', async () => {
+    let finish = () => {};
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk('Hel'));
+      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers }, args: ['--hidden'] });
+    const client = await desktop.client();
+    const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+    let text = '';
+    for await (const { choices } of stream) {
+      text += choices[0]?.delta.content ?? '';
+      if (text !== 'Hel') continue;
+      await desktop.order('quit');
+      expect(desktop.child.exitCode).toBeNull();
+      finish();
+    }
+    expect(text).toBe('Hello');
+    expect(await desktop.ended).toBe(0);
+    expect(() => readFileSync(join(desktop.folder, 'data/instance.json'))).toThrow('ENOENT');
+    expect(logOf(desktop).trim().split('\n').at(-1)).toContain('"msg":"stopped"');
+    await upstream.stop();
+  });
+
+  it('does not hold up a logout, which that would call off', async () => {
+    const { desktop, upstream } = await openWithStream({ args: ['--hidden'] });
+    // A quit that is prevented would be answered.
+    await expect(desktop.order('logOut')).rejects.toThrow('the desktop has ended');
+    expect(await desktop.ended).toBe(0);
+    await upstream.stop();
+  });
+
+  it('begins to end when Windows tells its window that the session does', async () => {
+    const { desktop, restOfStream } = await openWithStream();
+    await desktop.page();
+    await desktop.order('endSession');
+    await expect.poll(async () => labelOf(desktop, 'state')).toBe('Sluice stops when running requests have ended…');
+    await restOfStream();
+    expect(await desktop.ended).toBe(0);
+  });
+
+  it('is started again by whoever starts it while it ends', async () => {
+    const { desktop, restOfStream } = await openWithStream({ args: ['--hidden'] });
+    await desktop.order('quit');
+    const second = startMain(desktop.folder, { args: ['sluice://preset#x'] });
+    expect(await second.ended).toBe(0);
+    await restOfStream();
+    expect(await desktop.ended).toBe(0);
+    const relaunch = JSON.parse(readFileSync(join(desktop.folder, 'data/desktop/double-relaunch'), 'utf8'));
+    expect(relaunch.args.slice(1)).toEqual(['sluice://preset#x']);
+  });
+});

@@ -1,0 +1,95 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { exampleAt } from '../config/example-config.ts';
+import { get } from './ask-served.ts';
+import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+// Whole programs are started here, many of them; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+let upstream: ScriptedUpstream | undefined;
+
+afterEach(async () => {
+  await upstream?.stop();
+  upstream = undefined;
+});
+
+describe('a declarative configuration', () => {
+  test('serves the example, with secrets from the environment and a key that holds spaces', async () => {
+    upstream = await startUpstream((request, response) =>
+      json(response, { model: JSON.parse(`${request.body}`).model }),
+    );
+    const folder = temporaryFolder();
+    const file = join(folder, 'sluice.json');
+    writeFileSync(file, JSON.stringify(exampleAt(upstream.baseUrl)));
+    const env = { SLUICE_KEY: 'any text is a key, also with spaces', MAIN_API_KEY: 'upstream-key' };
+    const { ready } = await serve(folder, ['--config', file], { env });
+    expect(ready).not.toHaveProperty('key');
+    const client = new OpenAI({ baseURL: ready.baseUrl, apiKey: env.SLUICE_KEY, maxRetries: 0 });
+    const reply = await client.chat.completions.create({ model: 'fast', messages: [{ role: 'user', content: 'hi' }] });
+    expect(reply.model).toBe('gpt-x');
+    expect(upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
+    const refused = await runCli(['key', 'create', '--data-dir', folder]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('from a file that Sluice does not write');
+    expect(existsSync(join(folder, 'config.json'))).toBe(false);
+  });
+
+  test('that is wrong is named, with the place in it', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'sluice.json');
+    writeFileSync(file, '{ "version": 1, "providers": [ { "id": "main" } ] }');
+    const { code, stdout, stderr } = await runCli(['serve', '--data-dir', folder, '--config', file]);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(file);
+    expect(stderr).toContain('providers[0].baseUrl');
+  });
+});
+
+describe('a declarative configuration that changes', () => {
+  const modelsOf = async (ready: { baseUrl: string }) => {
+    const listed = (await (await get(`${ready.baseUrl}/models`, 'local key')).json()) as { data: { id: string }[] };
+    return listed.data.map(({ id }) => id);
+  };
+  const withModels = (...models: string[]) => {
+    const config = exampleAt('http://127.0.0.1:9/v1');
+    return JSON.stringify({ ...config, aliases: [], providers: config.providers.map((each) => ({ ...each, models })) });
+  };
+  const start = async (file: string) => {
+    const env = { SLUICE_KEY: 'local key', MAIN_API_KEY: 'upstream-key' };
+    return serve(temporaryFolder(), ['--config', file], { env });
+  };
+
+  test('is in force without a restart, and an unusable change leaves what was', async () => {
+    const file = join(temporaryFolder(), 'gateway.json');
+    writeFileSync(file, withModels('a'));
+    const { ready, output } = await start(file);
+    expect(await modelsOf(ready)).toEqual(['a']);
+    writeFileSync(file, withModels('a', 'bb'));
+    await eventually(async () => (await modelsOf(ready)).length === 2);
+    expect(await modelsOf(ready)).toEqual(['a', 'bb']);
+    writeFileSync(file, '{ "version": 1, "providers": 5 }');
+    await eventually(() => output.stderr.includes('The configuration before it stays in force.'));
+    expect(await modelsOf(ready)).toEqual(['a', 'bb']);
+  });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGHUP'))(
+    'is read again on SIGHUP, which ends nothing',
+    async () => {
+      const file = join(temporaryFolder(), 'gateway.json');
+      writeFileSync(file, withModels('a'));
+      const { ready, output, child } = await start(file);
+      child.kill('SIGHUP');
+      await eventually(() => output.stderr.includes('read again and is in force (revision 2)'));
+      expect(await modelsOf(ready)).toEqual(['a']);
+    },
+  );
+});

@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { begun } from '../../support/begun.ts';
+import { eventually } from '../../support/eventually.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { exampleAt } from '../config/example-config.ts';
+import { get } from './ask-served.ts';
+import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+// Whole programs are started here, many of them; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+let upstream: ScriptedUpstream | undefined;
+
+afterEach(async () => {
+  await upstream?.stop();
+  upstream = undefined;
+});
+
+describe('the end', () => {
+  test('by SIGTERM lets a running stream finish and is 0', async () => {
+    let finish = () => {};
+    upstream = await startUpstream((_request, response) => {
+      eventStream(response);
+      response.write(
+        'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+      );
+      finish = () => response.end('data: [DONE]\n\n');
+    });
+    const { serving, key } = await serveUpstream(upstream.baseUrl);
+    const response = await fetch(`${serving.ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const ended = serving.end();
+    await eventually(() => serving.output.stderr.includes('SIGTERM'));
+    await expect(fetch(`${serving.ready.baseUrl}/models`)).rejects.toThrow();
+    finish();
+    let rest = '';
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+      rest += Buffer.from(piece.value);
+    expect(rest).toContain('[DONE]');
+    expect(await ended).toBe(0);
+  });
+
+  test('by SIGTERM lets a stream finish also on a first run, which has written its configuration', async () => {
+    const serving = await serve(temporaryFolder());
+    const response = await fetch(`${serving.ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${serving.ready.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'demo-chat',
+        stream: true,
+        messages: [{ role: 'user', content: 'a few words '.repeat(50) }],
+      }),
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const ended = serving.end();
+    let rest = '';
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+      rest += Buffer.from(piece.value);
+    expect(rest).toContain('[DONE]');
+    expect(await ended).toBe(0);
+  });
+
+  test('comes at once on a second signal', async () => {
+    upstream = await startUpstream((_request, response) => eventStream(response));
+    const { serving, key } = await serveUpstream(upstream.baseUrl);
+    const request = begun(
+      fetch(`${serving.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
+      }),
+    );
+    // Awaited from now on: it breaks off before the process has ended.
+    const brokenOff = expect(request).rejects.toThrow();
+    await eventually(() => upstream?.seen.length === 1);
+    const ended = serving.end('SIGINT');
+    await eventually(() => serving.output.stderr.includes('SIGINT'));
+    const again = setInterval(() => serving.child.kill('SIGINT'), 200);
+    expect(await ended).toBe(130);
+    clearInterval(again);
+    await brokenOff;
+  });
+
+  test('is in order where one Ctrl+C comes twice, as it does through npm', async () => {
+    let finish = () => {};
+    upstream = await startUpstream((_request, response) => {
+      finish = () => json(response, { object: 'chat.completion' });
+    });
+    const { serving, key } = await serveUpstream(upstream.baseUrl);
+    const request = begun(
+      fetch(`${serving.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-x', messages: [] }),
+      }),
+    );
+    await eventually(() => upstream?.seen.length === 1);
+    const ended = serving.end('SIGINT');
+    await eventually(() => serving.output.stderr.includes('SIGINT'));
+    serving.child.kill('SIGINT');
+    finish();
+    expect((await request).status).toBe(200);
+    expect(await ended).toBe(0);
+  });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGABRT'))(
+    'comes with SIGABRT at once, also after it has written its configuration',
+    async () => {
+      const { child } = await serve(temporaryFolder());
+      const ended = once(child, 'exit');
+      child.kill('SIGABRT');
+      expect(await ended).toEqual([null, 'SIGABRT']);
+    },
+  );
+
+  test('by SIGKILL leaves a folder that the next start takes over', async () => {
+    const folder = temporaryFolder();
+    const killed = await serve(folder);
+    await killed.end('SIGKILL');
+    const { ready } = await serve(folder);
+    expect((await get(`${ready.baseUrl}/models`, killed.ready.key ?? '')).status).toBe(200);
+  });
+});
+
+describe('what it leaves on the disk', () => {
+  test('is a log line a request, without key and body', async () => {
+    const folder = temporaryFolder();
+    const { ready, end } = await serve(folder);
+    const client = new OpenAI({ baseURL: ready.baseUrl, apiKey: ready.key ?? '', maxRetries: 0 });
+    await client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'planted-body' }] });
+    expect(await end()).toBe(0);
+    const log = readFileSync(join(folder, 'logs/sluice.log'), 'utf8');
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.msg)).toEqual(['started', 'request', 'stopped']);
+    expect(lines[1]).toMatchObject({
+      route: 'POST /v1/chat/completions',
+      model: 'demo-chat',
+      provider: 'demo',
+      status: 200,
+    });
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      const path = join(folder, file);
+      if (!file.endsWith('/') && !['tmp', 'logs'].includes(file)) {
+        const bytes = readFileSync(path, 'latin1');
+        expect(bytes, file).not.toContain(ready.key);
+        expect(bytes, file).not.toContain('planted-body');
+      }
+    }
+  });
+
+  test('is readable by its user only', async () => {
+    if (process.platform === 'win32') return;
+    const folder = join(temporaryFolder(), 'data');
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    const { end } = await serve(folder);
+    await end();
+    const open = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => path !== join(folder, 'tmp/CACHEDIR.TAG'));
+    expect([folder, ...open].filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
+  });
+});
+
+async function serveUpstream(baseUrl: string) {
+  const folder = temporaryFolder();
+  const file = join(folder, 'sluice.json');
+  writeFileSync(file, JSON.stringify(exampleAt(baseUrl)));
+  const env = { SLUICE_KEY: 'key', MAIN_API_KEY: 'upstream-key' };
+  return { serving: await serve(folder, ['--config', file], { env }), key: env.SLUICE_KEY };
+}
+
+describe('serve --detach', () => {
+  test('returns once it listens, and goes on until it is stopped', async () => {
+    const folder = temporaryFolder();
+    const started = await runCli(['serve', '--detach', '--json', '--port', '0', '--data-dir', folder]);
+    expect(started).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
+    const ready = JSON.parse(started.stdout) as { baseUrl: string; key: string; pid: number };
+    expect((await get(`${ready.baseUrl}/models`, ready.key)).status).toBe(200);
+    expect(await runCli(['stop', '--data-dir', folder])).toMatchObject({ code: 0 });
+    expect(() => process.kill(ready.pid, 0)).toThrow('ESRCH');
+  });
+
+  test('says why it could not start, with the same exit code as in the foreground', async () => {
+    const folder = temporaryFolder();
+    await serve(folder);
+    const started = await runCli(['serve', '--detach', '--port', '0', '--data-dir', folder]);
+    expect(started).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('already running') });
+  });
+});

@@ -1,0 +1,10 @@
+/** What the official client is given to send. */
+export const input = 'Hi';
+
+export const model = 'gpt-x';
+
+export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const events: T[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}

@@ -1,0 +1,55 @@
+/** A gateway pays at its start for what is imported, not for what it does: what is off is not imported. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const modules = importedAtOnce(['server/open-engine.ts', 'server/cli/serve.ts']);
+
+/** What of a part that may be off every gateway loads: it asks whether the part is on. */
+const asking: Record<string, readonly string[]> = {
+  cache: ['answer-cache.ts', 'group-cache.ts', 'open-answer-cache.ts'],
+  cassettes: [],
+  connect: [],
+  demo: [],
+  'exchange/faults': [],
+  'exchange/realtime': [],
+  faults: ['fault-switch.ts'],
+  observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
+};
+
+test.each(Object.entries(asking))('a start loads nothing of %s but what asks whether it is on', (part, files) => {
+  const ofPart = modules.filter((path) => dirname(path) === `server/${part}`);
+  expect(ofPart.sort()).toEqual(files.map((file) => `server/${part}/${file}`));
+});
+
+test.each(['@opentelemetry', '@smithy', 'conf', 'google-auth-library', 'prom-client', 'ws'])(
+  'a start loads no package %s',
+  (name) => {
+    const importing = modules.filter((path) =>
+      new RegExp(`^import (?!type\\b)[^;]*'${name}[/']`, 'm').test(read(path)),
+    );
+    expect(importing).toEqual([]);
+  },
+);
+
+test('a start loads the exchange', () => {
+  expect(modules).toContain('server/exchange/exchange.ts');
+});
+
+function importedAtOnce(entries: readonly string[]): string[] {
+  const reached = new Set(entries);
+  for (const path of reached) {
+    for (const [, from, bare] of read(path).matchAll(
+      /^(?:import|export) (?!type\b)[^;]*? from '(\.[^']+)'|^import '(\.[^']+)'/gm,
+    )) {
+      const imported = join(root, dirname(path), from ?? bare ?? '');
+      if (existsSync(imported)) reached.add(relative(root, imported));
+    }
+  }
+  return [...reached];
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}

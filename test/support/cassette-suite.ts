@@ -1,0 +1,76 @@
+/** Gateways that record in a cassette, and others that replay it. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { OpenCassette } from '../../server/cassettes/desk.ts';
+import type { RecordedExchange } from '../../server/cassettes/format.ts';
+import type { CassetteMode } from '../../server/contract/cassette.ts';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { mainProvider, startGateway, type TestGateway } from './gateway.ts';
+import { type ScriptedUpstream, startUpstream } from './upstream.ts';
+
+export const hello = { model: 'gpt-x', messages: [{ role: 'user' as const, content: 'Hi' }] };
+
+/** Has an empty cassette and a new upstream for each test. */
+export class CassetteSuite {
+  /** What was told of failed writing. */
+  readonly problems: string[] = [];
+  #folder = '';
+  #upstream: ScriptedUpstream | undefined;
+  readonly #gateways: TestGateway[] = [];
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  get upstream(): ScriptedUpstream {
+    if (!this.#upstream) throw new Error('An upstream is there during tests only.');
+    return this.#upstream;
+  }
+
+  /** Registers the hooks; to be called at the top of a test file. */
+  use(): this {
+    beforeEach(async () => {
+      this.#folder = mkdtempSync(join(tmpdir(), 'sluice-cassette-'));
+      this.#upstream = await startUpstream();
+      this.problems.length = 0;
+    });
+    afterEach(async () => {
+      for (const gateway of this.#gateways.splice(0)) await gateway.stop();
+      await this.#upstream?.stop();
+      rmSync(this.#folder, { recursive: true, force: true });
+    });
+    return this;
+  }
+
+  /** A gateway whose provider is the upstream when it records, and that has none when it replays. */
+  async open(mode: CassetteMode, config: Partial<ConfigInput> = {}, pace = 0) {
+    const problem = (line: string) => this.problems.push(line);
+    const cassette = await OpenCassette.open({ folder: this.folder, mode, pace, problem });
+    const providers = mode === 'replay' ? [] : [mainProvider(this.upstream.baseUrl)];
+    const gateway = this.keep(await startGateway({ config: { providers, ...config }, ports: { cassette } }));
+    return { cassette, gateway };
+  }
+
+  /** It is stopped after the test. */
+  keep<Started extends TestGateway>(gateway: Started): Started {
+    this.#gateways.push(gateway);
+    return gateway;
+  }
+
+  /** The recordings by the names of their files, in their order. */
+  recordings(): [string, RecordedExchange][] {
+    const names = readdirSync(this.folder).filter((name) => name !== 'cassette.json');
+    return names.sort().map((name) => [name, JSON.parse(readFileSync(join(this.folder, name), 'utf8'))]);
+  }
+}
+
+export async function ask(gateway: TestGateway, body: object, path = '/chat/completions') {
+  const response = await gateway.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { response, text: await response.text() };
+}
