@@ -130,8 +130,8 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     { sinceMs: noon + day },
     { running: true },
     { stopped: true },
-    { stopped: true, stopAtUsd: 16 },
-    { stopAtUsd: 0.5 },
+    { stopped: true, stopAtUsd: 10 },
+    { stopAtUsd: 8 },
   ];
 
   test.each(pages)('about sessions, with %j', async (filter) => {
@@ -140,7 +140,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
 
   test('about a session and its requests', async () => {
     for (const id of ['ses_1', 'ses_3', 'ses_none']) {
-      expect(await getSession(postgres, id, 1)).toEqual(await sqlite.getSession(id, 1));
+      expect(await getSession(postgres, id, 8)).toEqual(await sqlite.getSession(id, 8));
     }
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shadowAccount } from '../../../../server/contract/ledger.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../../server/ledger/ledger.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
@@ -17,6 +18,8 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   const day = 96 * quarter;
   const midnight = noon - day / 2;
 
+  const shadowed = { id: 'req', provider: null, model: null, costUsd: 1, firstByteMs: 1, totalMs: 1, outputTokens: 1 };
+
   beforeAll(async () => {
     server = await startPostgres();
     postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
@@ -31,6 +34,7 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
         costUsd: index % 7 === 0 ? null : 0.25,
         usage: { inputTokens: index, outputTokens: 1 },
         ...(index % 10 === 0 && { provider: null, outcome: 'error' as const, attempts: [] }),
+        shadowOf: index % 8 === 0 ? shadowed : null,
       }),
     );
     const running = startedRow('req_running', { keyId: 'k1' });
@@ -61,11 +65,13 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
       const question = { scope: 'key', id, range } as const;
       expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('key', id, range));
     }
-    const group = { scope: 'group', id: 'g2', range } as const;
-    expect(await readSpent(postgres, group)).toEqual(sqlite.history.spent('group', 'g2', range));
+    for (const id of ['g1', 'g2', shadowAccount('g1')]) {
+      const question = { scope: 'group', id, range } as const;
+      expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('group', id, range));
+    }
   });
 
-  test('names the requests of late, without those that were refused', async () => {
+  test('names the requests of late, without those that were refused and without shadows', async () => {
     for (const sinceMs of [noon - day, noon]) {
       const question = { scope: 'key', id: 'k1', sinceMs } as const;
       expect(await readRequestsSince(postgres, question)).toEqual(sqlite.history.requestsSince('key', 'k1', sinceMs));
