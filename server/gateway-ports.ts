@@ -5,7 +5,9 @@ import type { ManagedPresets } from './config/managed-preset.ts';
 import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import type { LogRequest } from './log.ts';
+import type { NowOrLater } from './now-or-later.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import type { Store, StoreOptions } from './store/store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 
@@ -16,6 +18,8 @@ export interface GatewayPorts {
   fallbackFolder?: string | null;
   /** The folder for spooled uploads; exists and is private. */
   uploadFolder: string;
+  /** Opens what lasts; default: SQLite files in the data folder. */
+  openStore?: (options: StoreOptions) => NowOrLater<Store>;
   config: ConfigStore;
   /** Called on first use, so that a keychain is not opened without need. */
   openSecrets: () => Promise<SecretStore>;

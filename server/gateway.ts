@@ -64,7 +64,7 @@ const defaultDrainMs = 10_000;
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const instanceId = randomUUID();
   const startedAt = Date.now();
-  const base = openFoundations(ports);
+  const base = await openFoundations(ports);
   const ownAddresses = new Set<string>();
   let server: ListeningServer | undefined;
   const origin = () => originOf(server);

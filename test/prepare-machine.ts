@@ -1,11 +1,12 @@
 /**
- * What some tests need of the machine and npm does not bring: a browser, and a keychain with what keytar is built from.
+ * What some tests need of the machine and npm does not bring: a browser, a database server, and a keychain with what keytar is built from.
  * On Debian as root it is installed; elsewhere it is named, with what is skipped without it.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium } from '../build/find-chromium.ts';
+import { findPostgres } from './support/find-postgres.ts';
 
 interface Need {
   /** Debian's package. */
@@ -22,6 +23,11 @@ const needs: Need[] = [
     name: 'chromium',
     isThere: () => findChromium() !== null,
     skips: 'the tests in a real browser',
+  },
+  {
+    name: 'postgresql',
+    isThere: () => findPostgres() !== null,
+    skips: 'the tests against a real PostgreSQL',
   },
   { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
   { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },

@@ -5,28 +5,28 @@
  * a restart, so that neither change is lost.
  */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
-import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
+import type { Config, ConfigInput } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
-import { GatewayError } from '../contract/errors.ts';
+import type { GatewayError } from '../contract/errors.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import { problemsOf, summarizeProblems } from './check-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { firstRunConfig } from './first-run.ts';
 import type { ConfigPersistence } from './persistence.ts';
+import { tellListeners, validateChange } from './revisions.ts';
 import { backupPath, readStoredConfig } from './stored-config.ts';
 
 export interface ConfigRevision {
   /** Deep-frozen. */
   readonly config: Config;
-  /** Counts from 1 at each start. */
+  /** Counts from 1 at each start, or from the first one in a database. */
   readonly revision: number;
 }
 
 /** A new configuration, or a function of the one in force when the commit runs. */
-type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
+export type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
 
 export interface ConfigStore {
   readonly current: ConfigRevision;
@@ -65,7 +65,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
 
   const commit = async (change: NextConfig, expectedRevision: number) => {
     if (expectedRevision !== current.revision) throw revisionPassed();
-    const config = validate(typeof change === 'function' ? change(current.config) : change);
+    const config = validateChange(typeof change === 'function' ? change(current.config) : change);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
     // A failed write is undone from the backup.
     if (storedValue !== undefined && backedUp !== current.config) await writeBackup(persistence.path, current.config);
@@ -74,7 +74,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     storedValue = config;
     backedUp = config;
     current = { config: deepFreeze(config), revision: current.revision + 1 };
-    for (const listener of [...listeners]) tell(listener, current);
+    tellListeners(listeners, current);
     return current;
   };
 
@@ -101,21 +101,6 @@ export function revisionPassed(): GatewayError {
 
 function changedElsewhere(path: string): GatewayError {
   return controlError('conflict', { code: 'file-changed', path });
-}
-
-function validate(next: ConfigInput): Config {
-  const result = configSchema.safeParse(next);
-  if (result.success) return result.data;
-  throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);
-}
-
-function tell(listener: (revision: ConfigRevision) => void, revision: ConfigRevision): void {
-  try {
-    listener(revision);
-  } catch (error) {
-    // The commit has succeeded; a failing listener must not make it look failed.
-    process.emitWarning(error instanceof Error ? error : 'a configuration listener failed');
-  }
 }
 
 async function writeBackup(path: string, config: Config): Promise<void> {

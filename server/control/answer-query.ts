@@ -19,7 +19,7 @@ import type { ShadowReport } from '../contract/shadow.ts';
 import type { NetworkView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
-import type { ShadowsQuestion } from '../ledger/shadows.ts';
+import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';

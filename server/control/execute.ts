@@ -141,8 +141,8 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.faults.stop(faultScopeOf(scope));
       return { faults: ports.faults.timed };
     },
-    'session.stop': async ({ id }) => setSessionStopped(ports.sessions, id, true),
-    'session.resume': async ({ id }) => setSessionStopped(ports.sessions, id, false),
+    'session.stop': ({ id }) => setSessionStopped(ports.sessions, id, true),
+    'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
       await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));

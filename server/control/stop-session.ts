@@ -8,13 +8,13 @@ export interface SessionStops {
   changed(id: string, isStopped: boolean): void;
 }
 
-/** Throws GatewayError `not_found` if there is no such session, and `storage_unavailable` if that cannot be stored. */
-export function setSessionStopped(
+/** Rejects with a GatewayError `not_found` if there is no such session, and `storage_unavailable` if that cannot be stored. */
+export async function setSessionStopped(
   { ledger, changed }: SessionStops,
   id: string,
   isStopped: boolean,
-): Record<string, never> {
-  const isKnown = ledger.sessionStates.setStopped(id, isStopped ? Date.now() : null);
+): Promise<Record<string, never>> {
+  const isKnown = await ledger.sessionStates.setStopped(id, isStopped ? Date.now() : null);
   if (!isKnown) throw controlError('not_found', { code: 'no-session', id });
   changed(id, isStopped);
   return {};

@@ -5,6 +5,7 @@ import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CapturedExchange } from '../contract/capture.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
+import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
@@ -25,7 +26,7 @@ import type { FaultedOutput } from './faults/faulted-output.ts';
 import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
-import { conversationNamedIn, jobNamedIn } from './named-objects.ts';
+import { conversationNamedIn, jobNamedIn, objectsNamedIn } from './named-objects.ts';
 import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan.ts';
@@ -92,6 +93,8 @@ export class Exchange {
   #visit: CacheVisit | null = null;
   /** The response that comes from the cache. */
   #cached: ClientResponse | undefined;
+  /** The jobs that the request names. */
+  #jobs: KnownJobs = noJobs;
   #reserved: Reserved | null = null;
   /** The usage to book if the actual usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
@@ -128,6 +131,20 @@ export class Exchange {
     return visit.answer(cassette, await heardRequest({ request, match, body, trace, snapshot }));
   }
 
+  /** Must precede `plan`. Returns a promise only if the store has to be asked for jobs that the request names. */
+  findJobs(match: RouteMatch, { group }: Member, body: RequestBody): Promise<void> | null {
+    const ids = objectsNamedIn(match, body);
+    if (ids.length === 0) return null;
+    const known = this.#ports.jobs.lookUp(ids, group.id);
+    if (!(known instanceof Promise)) {
+      this.#jobs = known;
+      return null;
+    }
+    return known.then((jobs) => {
+      this.#jobs = jobs;
+    });
+  }
+
   /** Checks limits and reports the request as started; from here on it counts towards them. */
   plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
@@ -149,7 +166,7 @@ export class Exchange {
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
     const { passed } = match;
-    const { jobs } = this.#ports;
+    const jobs = this.#jobs;
     const snapshot = this.#options.snapshot;
     if (passed)
       return planPassthrough({ route: match.route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });

@@ -2,6 +2,7 @@
 
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
 import { askAboutJob } from './ask-about-job.ts';
@@ -32,14 +33,20 @@ export class JobPoller {
   constructor(ports: JobPollerPorts) {
     this.#ports = ports;
     this.#now = ports.now ?? Date.now;
-    for (const job of this.#owing()) if (this.#isAlive(job)) ports.bills.hold(job);
+    const owing = this.#owing();
+    if (owing instanceof Promise) void owing.then((jobs) => this.#hold(jobs));
+    else this.#hold(owing);
+  }
+
+  #hold(owing: readonly Job[]): void {
+    for (const job of owing) if (this.#isAlive(job)) this.#ports.bills.hold(job);
   }
 
   /** Never rejects. */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    const owing = this.#owing();
+    const owing = await this.#owing();
     for (const job of owing) if (!this.#isAlive(job)) this.#ports.bills.release(job);
     const due = owing.filter((job) => this.#isAlive(job) && this.#isDue(job));
     this.#asked = new Map(owing.flatMap(({ id }) => [[id, this.#asked.get(id) ?? 0] as const]));
@@ -54,9 +61,10 @@ export class JobPoller {
   }
 
   /** Empty if the database cannot be read. */
-  #owing(): Job[] {
+  #owing(): NowOrLater<Job[]> {
     try {
-      return this.#ports.jobs.owing();
+      const owing = this.#ports.jobs.owing();
+      return owing instanceof Promise ? owing.catch(() => []) : owing;
     } catch {
       return [];
     }

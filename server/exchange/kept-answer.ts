@@ -2,6 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { parseJson } from '../translate/json-text.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { itemsOf } from './kept-history.ts';
@@ -18,14 +19,23 @@ interface Question {
  * Returns the answer to a request for a stored response; null for every other request.
  * @throws GatewayError `job_not_found` if no such response is stored, or `invalid_value` if it does not support the operation
  */
-export function keptAnswer(store: ResponseStore, { match, groupId, query }: Question): object | null {
-  const { route, id } = match;
+export function keptAnswer(store: ResponseStore, question: Question): NowOrLater<object | null> {
+  const { route, id } = question.match;
   if (route.job?.kind !== 'response' || id === null || !isKeptId(id)) return null;
-  const kept = store.find(id, groupId);
-  if (!kept)
-    throw new GatewayError('job_not_found', `Response with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+  const found = store.find(id, question.groupId);
+  const answer = (kept: KeptResponse | undefined) => answerAbout(kept ?? missing(id), store, question);
+  return found instanceof Promise ? found.then(answer) : answer(found);
+}
+
+function missing(id: string): never {
+  throw new GatewayError('job_not_found', `Response with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+}
+
+function answerAbout(kept: KeptResponse, store: ResponseStore, { match, groupId, query }: Question): object {
+  const { id } = kept;
+  const { route } = match;
   const parameters = new URLSearchParams(query);
-  if (route.job.behaviour === 'deletes') {
+  if (route.job?.behaviour === 'deletes') {
     store.forget(id, groupId);
     return { id, object: 'response', deleted: true };
   }

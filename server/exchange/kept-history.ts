@@ -3,6 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type KeptResponse, responseOfItem } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
 
 type Json = Record<string, unknown>;
@@ -38,30 +39,48 @@ const maxReferredCharacters = 16 * 1024 * 1024;
  * Replaces references to items of stored responses by the items; other references stay.
  * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
  */
-export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): Buffer {
+export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): NowOrLater<Buffer> {
   if (!body.includes(referenceName)) return body;
   const request = parseJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.input)) return body;
-  const known = new KeptItems(store, groupId);
-  return Buffer.from(writeJson({ ...request, input: request.input.map((item: unknown) => known.inPlaceOf(item)) }));
+  const input: readonly unknown[] = request.input;
+  const known = new KeptItems();
+  const written = () => Buffer.from(writeJson({ ...request, input: input.map((item) => known.inPlaceOf(item)) }));
+  const loading: Promise<void>[] = [];
+  for (const id of responsesReferredIn(input)) {
+    const found = store.find(id, groupId);
+    if (found instanceof Promise) loading.push(found.then((kept) => known.add(kept)));
+    else known.add(found);
+  }
+  return loading.length === 0 ? written() : Promise.all(loading).then(written);
+}
+
+function responsesReferredIn(input: readonly unknown[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const item of input) {
+    const id = isReference(item) ? responseOfItem(item.id) : null;
+    if (id !== null) ids.add(id);
+  }
+  return ids;
+}
+
+function isReference(item: unknown): item is { id: string } {
+  return isObject(item) && item.type === 'item_reference' && typeof item.id === 'string';
 }
 
 class KeptItems {
-  readonly #store: ResponseStore;
-  readonly #groupId: string;
-  readonly #responses = new Set<string>();
   /** Serialised items by id. */
   readonly #items = new Map<unknown, RawJson>();
   #characters = 0;
 
-  constructor(store: ResponseStore, groupId: string) {
-    this.#store = store;
-    this.#groupId = groupId;
+  add(kept: KeptResponse | undefined): void {
+    if (!kept) return;
+    const { output } = parseJson(kept.response) as Json;
+    for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
   }
 
   inPlaceOf(item: unknown): unknown {
-    if (!isObject(item) || item.type !== 'item_reference' || typeof item.id !== 'string') return item;
-    this.#load(responseOfItem(item.id));
+    if (!isReference(item)) return item;
     const found = this.#items.get(item.id);
     if (!found) return item;
     this.#characters += found.text.length;
@@ -69,15 +88,6 @@ class KeptItems {
       throw new GatewayError('too_large', 'The items that the input refers to are too long.', { param: 'input' });
     }
     return found;
-  }
-
-  #load(responseId: string | null): void {
-    if (responseId === null || this.#responses.has(responseId)) return;
-    this.#responses.add(responseId);
-    const kept = this.#store.find(responseId, this.#groupId);
-    if (!kept) return;
-    const { output } = parseJson(kept.response) as Json;
-    for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
   }
 }
 

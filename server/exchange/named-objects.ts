@@ -4,6 +4,17 @@ import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestBody } from './request-body.ts';
 import { sourceVideoOf } from './source-video.ts';
 
+const none: readonly string[] = [];
+
+/** The ids of all stored objects that the request names. */
+export function objectsNamedIn(match: RouteMatch, body: RequestBody): readonly string[] {
+  const { passed, route } = match;
+  if (passed) return [...passed.names, ...(body.namedIds ?? none)];
+  const { previousResponseId } = body.fields;
+  if (!route.job && previousResponseId === null) return none;
+  return [jobNamedIn(match, body), conversationNamedIn(match, body), previousResponseId].filter((id) => id !== null);
+}
+
 /** The job that the path names, or that a body names as what it starts from; null if there is none. */
 export function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
   return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;

@@ -88,8 +88,7 @@ class ObjectWatch implements ResponseObserver {
   #remember(id: unknown): void {
     const { named, owner } = this.#context;
     if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || named.includes(id)) return;
-    if (this.#jobs.findAny(id, owner.groupId) !== undefined) return;
-    this.#jobs.remember({ ...owner, kind: 'object', id, createdAt: Date.now() });
+    this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now() });
   }
 }
 

@@ -2,7 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { Job } from '../jobs/job.ts';
-import type { JobStore } from '../jobs/job-store.ts';
+import type { KnownJobs } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../routing/snapshot.ts';
@@ -26,7 +26,7 @@ interface PassedInput {
   namedIds: readonly string[];
   group: CompiledGroup;
   snapshot: Snapshot;
-  jobs: JobStore;
+  jobs: KnownJobs;
 }
 
 /**
@@ -81,7 +81,7 @@ function providerOf(
  * The first known id decides, since its owner is the only provider that can know the others as well. Throws if one
  * belongs to another group.
  */
-function findOwner(names: readonly string[], group: CompiledGroup, jobs: JobStore): Job | null {
+function findOwner(names: readonly string[], group: CompiledGroup, jobs: KnownJobs): Job | null {
   let owner: Job | null = null;
   for (const name of names) {
     const found = jobs.findAny(name, group.id);

@@ -1,7 +1,7 @@
 /** Determines which targets can serve a request. Requests about a job go to the account that owns it. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Job } from '../jobs/job.ts';
-import type { JobStore } from '../jobs/job-store.ts';
+import type { KnownJobs } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
@@ -31,7 +31,7 @@ interface PlanInput {
   group: CompiledGroup;
   key: CompiledKey;
   snapshot: Snapshot;
-  jobs: JobStore;
+  jobs: KnownJobs;
 }
 
 export function planCall(input: PlanInput): CallPlan {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
@@ -18,6 +19,7 @@ import type { TextSoFar } from '../wire/stream-text.ts';
 import type { FormValue } from '../wire/uploaded-file.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
+import { withReferredItems } from './kept-history.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
@@ -33,6 +35,9 @@ export interface PreparationPorts {
   reasoning: ReasoningStore;
   prices: Pick<PriceTable, 'maxOutput'>;
 }
+
+/** More tool results than a conversation holds before it is compacted. */
+const mostNear = 2_048;
 
 interface PreparationOptions {
   ports: PreparationPorts;
@@ -89,6 +94,16 @@ export class RequestPreparation {
     if (carried || match.route.wire.name !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated))
       return carried;
     return this.#clientReasoning.originOf(newestResultIds(body.captured));
+  }
+
+  /** Reads what is kept of the conversation's reasoning into memory; null if nothing has to be waited for. */
+  bringNear(): Promise<void> | null {
+    const { reasoning } = this.#options.ports;
+    if (!reasoning.bringNear) return null;
+    const { body, match } = this.#call;
+    const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
+    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, mostNear) : [];
+    return ids.length === 0 ? null : reasoning.bringNear(this.#options.trace.key?.id ?? '', ids);
   }
 
   readonly #isTranslated = (target: Target): boolean => this.#passageTo(target) !== null;
@@ -182,31 +197,51 @@ export class RequestPreparation {
     return this.#translated(passage, next);
   }
 
-  #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
-    const { ports, trace } = this.#options;
+  #translated(passage: Passage, next: NextAttempt): NowOrLater<PreparedRequest | GatewayError> {
     try {
-      const { keptResponses } = ports;
-      const reasoning = this.#clientReasoning;
-      const wanted = {
-        requestId: trace.id,
-        refusesLosses: this.#refusesLosses,
-        keptResponses,
-        reasoning,
-        form: this.#form,
-      };
-      if (this.#translation?.route !== passage.route) {
-        this.#translation = new RequestTranslation(this.#call, passage, wanted);
-      }
-      const model = this.#plan.model ?? '';
-      const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
-      const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
-      const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
-      return this.#translation.forTarget(addressee);
+      if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
+      const body = this.#bodyToTranslate();
+      if (!(body instanceof Promise)) return this.#forTarget(this.#open(passage, body), next);
+      return body.then((read) => this.#forTarget(this.#open(passage, read), next)).catch(refusalIn);
     } catch (thrown) {
-      if (thrown instanceof GatewayError) return thrown;
-      throw thrown;
+      return refusalIn(thrown);
     }
   }
+
+  /** A promise only if responses to which the request refers have to be looked up elsewhere. */
+  #bodyToTranslate(): NowOrLater<Buffer> {
+    const { body, match, group } = this.#call;
+    const captured = body.captured ?? Buffer.alloc(0);
+    if (match.route.job?.kind !== 'response') return captured;
+    return withReferredItems(captured, this.#options.ports.keptResponses, group.id);
+  }
+
+  #open(passage: Passage, body: Buffer): RequestTranslation {
+    const { ports, trace } = this.#options;
+    this.#translation = new RequestTranslation(this.#call, passage, {
+      requestId: trace.id,
+      refusesLosses: this.#refusesLosses,
+      body,
+      keptResponses: ports.keptResponses,
+      reasoning: this.#clientReasoning,
+      form: this.#form,
+    });
+    return this.#translation;
+  }
+
+  #forTarget(translation: RequestTranslation, { target, credential }: NextAttempt): PreparedRequest {
+    const model = this.#plan.model ?? '';
+    const { prices } = this.#options.ports;
+    const maxOutputTokens = prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
+    const withoutReasoning = this.#refusedReasoning?.isBy(target) ?? false;
+    const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
+    return translation.forTarget(addressee);
+  }
+}
+
+function refusalIn(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  throw thrown;
 }
 
 /** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */

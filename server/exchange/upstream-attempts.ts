@@ -78,6 +78,8 @@ export class UpstreamAttempts {
     const { stream } = match.route;
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     try {
+      const nearing = this.#preparation.bringNear();
+      if (nearing) await nearing;
       const plan = this.#plan();
       const outcome = await runAttempts({
         plan,

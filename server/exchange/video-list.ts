@@ -34,7 +34,7 @@ export async function listVideos({ ports, group, snapshot, query }: VideoListReq
   const parameters = new URLSearchParams(query);
   const order = parameters.get('order') === 'asc' ? 'asc' : 'desc';
   const after = parameters.get('after');
-  const { jobs, hasMore } = ports.jobs.list('video', group.id, {
+  const { jobs, hasMore } = await ports.jobs.list('video', group.id, {
     limit: readLimit(parameters.get('limit')),
     order,
     ...(after && { after }),

@@ -142,11 +142,15 @@ class ApiRequest {
     if (faults.concerns(this.#request.headers) && (await this.#meetFaults(match, { group, key }, sent))) return;
     if (cassette && (await this.#exchange.replay(cassette, match, sent))) return;
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
-    const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
+    const answering = keptAnswer(keptResponses, { match, groupId: group.id, query });
+    const kept = answering instanceof Promise ? await answering : answering;
     if (kept) return this.#tell(kept);
     const previousId = sent.fields.previousResponseId;
-    const before = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
+    const previous = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
+    const before = previous instanceof Promise ? await previous : previous;
     const body = before ? await this.#continued(before, sent, held) : sent;
+    const finding = this.#exchange.findJobs(match, { group, key }, body);
+    if (finding) await finding;
     const plan = this.#exchange.plan(match, { group, key }, body);
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);

@@ -18,10 +18,12 @@ import { acceptClient } from '../exchange/realtime/accept-client.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
 import { holdSession, type Member } from '../exchange/realtime/hold-response.ts';
 import { openRelay } from '../exchange/realtime/open-relay.ts';
-import { planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
+import { callNamedIn, planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
 import { SessionBooks } from '../exchange/realtime/session-books.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { secretsOf } from '../exchange/redact-credential.ts';
+import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';
@@ -101,7 +103,7 @@ export class SessionCall {
     await this.#refuseReplay(session.member.key);
     const place = this.#ports.admission.enter(session.member.key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
-    const planned = this.#plan(session);
+    const planned = this.#plan(session, await this.#findCall(session));
     const opened = await this.#connect(session, planned);
     if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
     if (opened.kind === 'unanswered') this.#tell(session.match, opened.failureResponse);
@@ -133,10 +135,16 @@ export class SessionCall {
     return { key, group };
   }
 
-  #plan({ match, format, member }: FoundSession): SessionPlan {
+  #findCall({ format, member }: FoundSession): NowOrLater<KnownJobs> {
+    const callId = callNamedIn(this.#located.query, format);
+    return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
+  }
+
+  #plan({ match, format, member }: FoundSession, jobs: KnownJobs): SessionPlan {
     const { query } = this.#located;
     const { presented, id } = this.#trace;
-    const planned = planSession(this.#ports, { match, format, query, member, snapshot: this.#snapshot });
+    const { prices } = this.#ports;
+    const planned = planSession({ jobs, prices }, { match, format, query, member, snapshot: this.#snapshot });
     this.#trace.model = planned.plan.model;
     this.#trace.stream = true;
     if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);

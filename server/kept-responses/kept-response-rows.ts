@@ -1,4 +1,5 @@
-/** SQL statements for the table `kept_responses`. */
+/** How many responses are kept, and SQLite's statements for the table `kept_responses`. */
+import type { Settings } from '../contract/settings.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import type { KeptResponse } from './kept-response.ts';
@@ -14,6 +15,19 @@ export const keptResponseMigrations: readonly string[] = [
   CREATE INDEX kept_responses_by_time ON kept_responses (group_id, created_at, bytes);
   `,
 ];
+
+/** Maximum number of responses per group. */
+export const maxResponses = 2_000;
+/** One response may take at most 1/8 of its group's bytes. */
+const largestPart = 8;
+
+/** False if the response is too long, or if storage is disabled. */
+export function mayKeep(
+  response: Pick<KeptResponse, 'response' | 'input'>,
+  { retentionHours, bytesPerGroup }: Settings['keptResponses'],
+): boolean {
+  return retentionHours > 0 && sizeOf(response) <= bytesPerGroup / largestPart;
+}
 
 /** Upper bound of the stored size in bytes: that of the texts in UTF-16. */
 export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {

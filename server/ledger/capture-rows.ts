@@ -17,7 +17,7 @@ export interface Capture {
   exchange: CapturedExchange<Uint8Array>;
 }
 
-type Bodies = Record<'request' | 'response', Uint8Array | null>;
+export type Bodies = Record<'request' | 'response', Uint8Array | null>;
 
 /** Returns a function that writes a capture. `requestSeq` is null if the request's row is unknown. */
 export function prepareCaptureWriter(database: Database) {
@@ -26,21 +26,38 @@ export function prepareCaptureWriter(database: Database) {
   );
   const insertAttempt = database.prepare('INSERT INTO captured_attempts VALUES (?, ?, ?, ?)');
   return ({ id, capturedAt, exchange }: Capture, requestSeq: number | null): void => {
-    const { request, response, attempts } = exchange;
+    const { request, response } = exchange;
     const about = JSON.stringify(withoutBodies(exchange));
     const { lastId } = insert.run(id, capturedAt, request.body, response.body, about, requestSeq);
-    attempts.forEach(({ request: sent, response: received }, position) => {
-      if (sent.body !== null || received.body !== null) insertAttempt.run(lastId, position, sent.body, received.body);
-    });
+    for (const each of bodiesToStore(exchange)) insertAttempt.run(lastId, each.position, each.request, each.response);
   };
+}
+
+interface AttemptBodies extends Bodies {
+  /** Among the attempts of the request. */
+  position: number;
+}
+
+/** The bodies of attempts that have any of their own. */
+export function bodiesToStore({ attempts }: CapturedExchange<Uint8Array>): AttemptBodies[] {
+  const all = attempts.map(({ request, response }, position) => ({
+    position,
+    request: request.body,
+    response: response.body,
+  }));
+  return all.filter(({ request, response }) => request !== null || response !== null);
 }
 
 /** Null if nothing is kept of the request. */
 export function readCapture(database: Database, id: string): CapturedExchange<Uint8Array> | null {
   const row = database.prepare('SELECT * FROM captures WHERE id = ?').get(id);
   if (row === undefined) return null;
+  return toCapture(row, database.prepare('SELECT * FROM captured_attempts WHERE capture_seq = ?').all(number(row.seq)));
+}
+
+/** Of a row of the table `captures`, with those of `captured_attempts` that belong to it. */
+export function toCapture(row: Row, attempts: readonly Row[]): CapturedExchange<Uint8Array> {
   if (row.about === null) return older(row);
-  const attempts = database.prepare('SELECT * FROM captured_attempts WHERE capture_seq = ?').all(number(row.seq));
   const bodies = new Map(attempts.map((each) => [Number(each.position), bodiesOf(each)]));
   const about = json<CapturedExchange<null>>(row.about, unreadable);
   return {
@@ -51,11 +68,13 @@ export function readCapture(database: Database, id: string): CapturedExchange<Ui
 
 const noBodies: Bodies = { request: null, response: null };
 
-function bodiesOf(row: Row): Bodies {
+/** Missing columns count as none. */
+export function bodiesOf(row: Row): Bodies {
   return { request: bytes(row.request), response: bytes(row.response) };
 }
 
-function withoutBodies({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<null> {
+/** What is kept as JSON. */
+export function withoutBodies({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<null> {
   const without = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<null> => ({
     request: { ...each.request, body: null },
     response: { ...each.response, body: null },

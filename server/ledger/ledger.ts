@@ -4,7 +4,6 @@
  *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
-
 import type { CapturedExchange } from '../contract/capture.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type {
@@ -22,6 +21,7 @@ import { type Database, openDatabase, type Replaced } from '../database/database
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import {
@@ -39,7 +39,7 @@ import type { BookedJob } from './rows.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { createSessionStates, type SessionStates } from './session-states.ts';
 import type { SessionFilter, SessionPage } from './sessions.ts';
-import type { ShadowsQuestion } from './shadows.ts';
+import type { ShadowsQuestion } from './shadow-sums.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
 import { unreadable } from './unreadable.ts';
@@ -66,11 +66,11 @@ export interface Ledger extends LedgerQueries {
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
-  flush(): void;
+  flush(): NowOrLater<void>;
   health(): LedgerHealthView;
   /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): void;
+  close(): NowOrLater<void>;
 }
 
 interface LedgerOptions {

@@ -2,9 +2,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
-import type { FirstByteStep, FirstByteView, UsageStepView } from '../contract/request-views.ts';
+import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
+import { FirstByteSteps, samplesPerStep } from './first-byte-steps.ts';
 import { seekSeq } from './seek.ts';
 import { addInto, displayedCost, readSums, type Sums } from './sums.ts';
 import { quarterMs } from './usage-cells.ts';
@@ -33,8 +34,6 @@ type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
 
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;
-/** Quantiles of a step are computed from its newest requests, so that the time of a query is bounded. */
-const samplesPerStep = 400;
 
 export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
   const { by, names } = question;
@@ -132,14 +131,6 @@ function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
   return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
 }
 
-interface WeightedSample {
-  valueMs: number;
-  /** Empty: none. */
-  name: string;
-  /** The number of requests it represents. */
-  weight: number;
-}
-
 export async function firstByteTimes(database: Database, question: FirstByteQuestion): Promise<FirstByteView> {
   const { by = 'day', names } = question;
   const select = database.prepare(
@@ -148,9 +139,7 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
   );
   const { sinceMs, untilMs, stepMs } = question;
   const offsetMs = offsetMsOf(question);
-  const steps: FirstByteView['steps'] = [];
-  const named: FirstByteView['named'] = [];
-  const all: WeightedSample[] = [];
+  const found = new FirstByteSteps(by, names);
   for (let atMs = sinceMs; atMs < untilMs; ) {
     const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
     const nextMs = Math.min(startMs + stepMs, untilMs);
@@ -161,33 +150,11 @@ export async function firstByteTimes(database: Database, question: FirstByteQues
       name: text(row.name) ?? '',
       weight: (high - low) / rows.length,
     }));
-    if (samples.length > 0) steps.push(viewSamples(startMs, samples));
-    for (const [name, own] of by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {
-      if (names?.includes(name) ?? true) named.push({ name: name || null, ...viewSamples(startMs, own) });
-    }
-    all.push(...samples);
+    found.add(startMs, samples);
     atMs = nextMs;
     await setImmediate();
   }
-  return { steps, named, medianMs: null, p95Ms: null, ...(all.length > 0 && quantilesOf(all)) };
-}
-
-function viewSamples(startMs: number, samples: WeightedSample[]): FirstByteStep {
-  return { startMs, samples: samples.length, ...quantilesOf(samples) };
-}
-
-function quantilesOf(samples: WeightedSample[]): { medianMs: number; p95Ms: number } {
-  const sorted = samples.toSorted((a, b) => a.valueMs - b.valueMs);
-  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
-  const at = (share: number) => {
-    let left = share * total;
-    for (const { valueMs, weight } of sorted) {
-      left -= weight;
-      if (left <= 1e-9) return valueMs;
-    }
-    return sorted.at(-1)?.valueMs ?? 0;
-  };
-  return { medianMs: at(0.5), p95Ms: at(0.95) };
+  return found.view;
 }
 
 const offsetMsOf = (question: OverTimeQuestion) => (question.utcOffsetMinutes ?? 0) * 60_000;

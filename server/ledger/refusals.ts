@@ -5,10 +5,11 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
-import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { DelayedWrite } from './delayed-write.ts';
+import { keptRefusals, minuteMs, RefusalCounts, toRefusal } from './refusal-counts.ts';
 
 export interface Refusals {
   /** Counts a request, in memory. */
@@ -17,8 +18,8 @@ export interface Refusals {
   readonly count: number;
   /** By reason, latest first, since a time in Unix milliseconds, rounded down to a minute. */
   since(sinceMs: number): RefusalView[];
-  flush(): void;
-  close(): void;
+  flush(): NowOrLater<void>;
+  close(): NowOrLater<void>;
 }
 
 interface RefusalsOptions {
@@ -27,33 +28,18 @@ interface RefusalsOptions {
   flushMs: number;
 }
 
-interface CountedMinute extends RefusalView {
-  /** Since 1970. */
-  minute: number;
+export function createRefusals(options: RefusalsOptions): SqliteRefusals {
+  return new SqliteRefusals(options);
 }
 
-const minuteMs = 60_000;
-/** About a week of one reason a minute. */
-const keptRows = 10_000;
-/** Entries kept while writing fails; beyond this the oldest are dropped. */
-const mostWaiting = 1_000;
-
-export function createRefusals(options: RefusalsOptions): Refusals {
-  return new CountedRefusals(options);
-}
-
-class CountedRefusals implements Refusals {
-  readonly #options: RefusalsOptions;
+export class SqliteRefusals implements Refusals {
+  readonly #database: Database;
   readonly #writing: DelayedWrite;
-  readonly #waiting = new Map<string, CountedMinute>();
-  /** Counts that are not logged yet. */
-  readonly #untold = new Map<string, RefusalView>();
-  #telling: NodeJS.Timeout | null = null;
-  count = 0;
+  readonly #counts: RefusalCounts;
 
-  constructor(options: RefusalsOptions) {
-    const { log, flushMs } = options;
-    this.#options = options;
+  constructor({ database, log, flushMs }: RefusalsOptions) {
+    this.#database = database;
+    this.#counts = new RefusalCounts(log);
     this.#writing = new DelayedWrite({
       write: () => this.#write(),
       failed: (error) => log.warn({ error }, 'the count of refused requests cannot be written'),
@@ -61,29 +47,19 @@ class CountedRefusals implements Refusals {
     });
   }
 
-  add({ startedAt, errorCode, outcome, client }: RequestRecord): void {
-    this.count += 1;
-    const reason = errorCode ?? outcome;
-    const minute = Math.floor(startedAt / minuteMs);
-    const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
-    const name = `${minute} ${reason}`;
-    const counted = this.#waiting.get(name);
-    if (counted) Object.assign(counted, plus(counted, refusal));
-    else this.#waiting.set(name, { minute, ...refusal });
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > mostWaiting && oldest !== undefined) this.#waiting.delete(oldest);
-    this.#untold.set(reason, plus(this.#untold.get(reason), refusal));
+  get count(): number {
+    return this.#counts.count;
+  }
+
+  add(request: RequestRecord): void {
+    this.#counts.add(request);
     this.#writing.due();
-    this.#telling ??= setTimeout(this.#tell, minuteMs).unref();
   }
 
   since(sinceMs: number): RefusalView[] {
     this.flush();
     const first = Math.floor(sinceMs / minuteMs);
-    const found = new Map<string, RefusalView>();
-    const waiting = [...this.#waiting.values()].filter(({ minute }) => minute >= first);
-    for (const each of [...this.#read(first), ...waiting]) found.set(each.reason, plus(found.get(each.reason), each));
-    return [...found.values()].sort((a, b) => b.lastAt - a.lastAt);
+    return this.#counts.since(first, this.#read(first));
   }
 
   flush(): void {
@@ -91,7 +67,7 @@ class CountedRefusals implements Refusals {
   }
 
   close(): void {
-    this.#tell();
+    this.#counts.tell();
     this.#writing.close();
   }
 
@@ -99,15 +75,7 @@ class CountedRefusals implements Refusals {
   #read(firstMinute: number): RefusalView[] {
     const select = 'SELECT * FROM refusals WHERE minute >= ? ORDER BY minute';
     try {
-      return this.#options.database
-        .prepare(select)
-        .all(firstMinute)
-        .map((row) => ({
-          reason: text(row.reason) ?? '',
-          requests: number(row.requests) ?? 0,
-          lastAt: number(row.last_at) ?? 0,
-          lastClient: text(row.last_client),
-        }));
+      return this.#database.prepare(select).all(firstMinute).map(toRefusal);
     } catch (error) {
       if (isTemporary(error)) return [];
       throw error;
@@ -115,31 +83,17 @@ class CountedRefusals implements Refusals {
   }
 
   #write(): void {
-    const { database } = this.#options;
+    const database = this.#database;
     const upsert = database.prepare(
       `INSERT INTO refusals (minute, reason, requests, last_at, last_client) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
          last_client = excluded.last_client`,
     );
     database.transaction(() => {
-      for (const { minute, reason, requests, lastAt, lastClient } of this.#waiting.values())
+      for (const { minute, reason, requests, lastAt, lastClient } of this.#counts.waiting)
         upsert.run(minute, reason, requests, lastAt, lastClient);
-      database.prepare('DELETE FROM refusals WHERE seq <= (SELECT max(seq) FROM refusals) - ?').run(keptRows);
+      database.prepare('DELETE FROM refusals WHERE seq <= (SELECT max(seq) FROM refusals) - ?').run(keptRefusals);
     });
-    this.#waiting.clear();
+    this.#counts.take();
   }
-
-  readonly #tell = (): void => {
-    if (this.#telling !== null) clearTimeout(this.#telling);
-    this.#telling = null;
-    for (const { reason, requests, lastClient } of this.#untold.values())
-      this.#options.log.warn({ reason, requests, lastClient }, 'requests without a valid key were refused');
-    this.#untold.clear();
-  };
-}
-
-/** The sum of the requests, with the latest time and client. */
-function plus(earlier: RefusalView | undefined, later: RefusalView): RefusalView {
-  const { reason, requests, lastAt, lastClient } = later;
-  return { reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };
 }

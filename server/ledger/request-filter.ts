@@ -43,7 +43,7 @@ export interface Selection {
 
 /** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
 const slackMs = 3_600_000;
-const failedOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
+export const failedOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
 
 export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
   const range = rangeOf(database, filter);
@@ -151,7 +151,8 @@ class Selecting implements Selection {
 const likeText = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&');
 /** `rate limit` is in `rate_limit_exceeded`. */
 const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
-const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
+/** Whether a name contains a search, whatever separates its words. */
+export const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
 
 /** An id contains the time of its request; the row may have been inserted a little earlier or later. */
 const idSlackMs = 60_000;

@@ -20,17 +20,20 @@ import type { ShadowedRequest } from '../contract/shadow.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row, SqlValue } from '../database/database.ts';
 
-const startedColumns =
+/** In the order of `startedValues`. */
+export const startedColumns =
   'id, started_at, key_id, group_id, route, method, capability, model_asked, stream, session, thread, step, ' +
   'shadow_of, tools';
-const finishedColumns =
+/** In the order of `finishedValues`. */
+export const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
   'first_content_ms, longest_gap_ms, losses, captured, cached, fault, cassette, same_answer';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
-const reservedColumns = 'usage, usage_certainty, cost_usd';
+/** In the order of `reservedValues`. */
+export const reservedColumns = 'usage, usage_certainty, cost_usd';
 
 export const insertStartedSql =
   `INSERT INTO requests (${startedColumns}, ${reservedColumns}) ` +

@@ -33,7 +33,8 @@ export function matchOf(search: string): string | null {
   return phrases.length === 0 ? null : `${phrases.join(' ')}*`;
 }
 
-function wordsOf(text: string): string[] {
+/** In their order. */
+export function wordsOf(text: string): string[] {
   return text
     .replace(wordCharacter, ' $& ')
     .split(separators)

@@ -1,3 +1,4 @@
+import { captureCauses } from '../contract/capture.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage } from '../contract/ledger.ts';
 import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
@@ -18,7 +19,7 @@ export interface ReadRequest extends SessionRequestFacts {
 export const requestColumns =
   'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
   'client_retries, usage, cost_usd, thread, step, tools, captured, ' +
-  'CASE WHEN attempts IS NULL THEN provider IS NOT NULL ELSE json_array_length(attempts) END AS attempt_count';
+  'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
 
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
 export function readRequest(row: Row): ReadRequest {
@@ -45,6 +46,6 @@ export function readRequest(row: Row): ReadRequest {
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
     tools: json<ToolResult[]>(row.tools, []),
-    isCaptured: typeof row.captured === 'string',
+    isCaptured: captureCauses.some((cause) => cause === row.captured),
   };
 }

@@ -2,6 +2,7 @@
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { unreadable } from './unreadable.ts';
 
 export interface SessionStates {
@@ -9,7 +10,7 @@ export interface SessionStates {
    * Stops a session; `stoppedAt` null resumes it, with a new budget. False if there is no such session. Throws GatewayError
    * `storage_unavailable`.
    */
-  setStopped(id: string, stoppedAt: number | null): boolean;
+  setStopped(id: string, stoppedAt: number | null): NowOrLater<boolean>;
   /** The ids of stopped sessions; empty while the file cannot be read. */
   stopped(): string[];
   /** What a session has used of its budget, in US dollars; null while the file cannot be read. */

@@ -39,7 +39,7 @@ export interface SessionPage {
 
 const rowsPerPiece = 1_000;
 /** Requests of a session that are read; of more, the newest. */
-const mostRequests = 5_000;
+export const mostRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
   const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
@@ -87,7 +87,7 @@ export async function getSession(
   return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
 }
 
-interface SessionRead {
+export interface SessionRead {
   /** In order of arrival. */
   requests: ReadRequest[];
   isComplete: boolean;
@@ -109,7 +109,8 @@ async function readRequests(database: Database, id: string): Promise<SessionRead
   return { requests: found.reverse(), isComplete: false };
 }
 
-function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUsd: number | null): SessionView {
+/** Of a row of the table `sessions`. */
+export function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUsd: number | null): SessionView {
   const places = placesOf(requests);
   const last = requests.at(-1);
   const budgetUsedUsd = (number(row.cost_usd) ?? 0) - (number(row.resumed_usd) ?? 0);

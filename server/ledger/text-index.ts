@@ -5,8 +5,9 @@
  * Captures are indexed after they were written, one at a time, so that long bodies do not delay requests.
  */
 import { setImmediate } from 'node:timers/promises';
-import { bytes, number } from '../database/columns.ts';
-import type { Database, Row } from '../database/database.ts';
+import { number } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import { type Bodies, bodiesOf } from './capture-rows.ts';
 import { matchOf, searchableText } from './searchable-text.ts';
 
 /**
@@ -48,7 +49,7 @@ export function createTextIndex(database: Database): TextIndex {
       const row = next.get();
       if (row === undefined) return;
       const seq = number(row.seq) ?? 0;
-      const text = indexedText(row, attempts.all(seq));
+      const text = indexedText(bodiesOf(row), attempts.all(seq).map(bodiesOf));
       database.transaction(() => {
         add.run(seq, text);
         note.run(seq);
@@ -90,13 +91,14 @@ export function createTextIndex(database: Database): TextIndex {
   };
 }
 
-function indexedText(capture: Row, attempts: readonly Row[]): string {
-  const request = bytes(capture.request) ?? new Uint8Array();
+/** The words by which a capture is found. */
+export function indexedText(capture: Bodies, attempts: readonly Pick<Bodies, 'response'>[]): string {
+  const request = capture.request ?? new Uint8Array();
   const isShort = request.length <= requestStartBytes + requestEndBytes;
   const parts = isShort
     ? [request]
     : [request.subarray(0, requestStartBytes), request.subarray(request.length - requestEndBytes)];
-  const responses = [bytes(capture.response)?.subarray(0, responseBytes)];
-  for (const { response } of attempts) responses.push(bytes(response)?.subarray(0, attemptsBytes));
+  const responses = [capture.response?.subarray(0, responseBytes)];
+  for (const { response } of attempts) responses.push(response?.subarray(0, attemptsBytes));
   return [...parts, ...responses].map((part) => (part ? searchableText(Buffer.from(part).toString()) : '')).join(' ');
 }

@@ -12,7 +12,8 @@ import { noSums, type Sums, sumColumns, sumValues } from './sums.ts';
 export const quarterMs = 15 * 60_000;
 export const quartersPerDay = 96;
 
-interface Cell extends Sums {
+/** `quarter`: since 1970. */
+export interface Cell extends Sums {
   dimension: UsageDimension;
   quarter: number;
   name: string;

@@ -113,17 +113,8 @@ export class WaitingRows {
   }
 
   /** The usage of pending requests that began in the range. */
-  spent(scope: LimitScope, id: string, { startMs, endMs }: HistoryRange): Spent {
-    const spent = { usd: 0, tokens: 0, unpriced: 0 };
-    for (const row of this.#rows) {
-      const own = scope === 'key' ? row.keyId : row.groupId;
-      const owner = row.shadowOf === null ? own : shadowAccount(row.groupId);
-      if (!isFinished(row) || owner !== id || row.startedAt < startMs || row.startedAt >= endMs) continue;
-      spent.usd += row.costUsd ?? 0;
-      spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);
-      if (isUnpriced(row)) spent.unpriced += 1;
-    }
-    return spent;
+  spent(scope: LimitScope, id: string, range: HistoryRange): Spent {
+    return spentIn(this.#rows, { scope, id, range });
   }
 
   /** Writes pending rows, without retries. */
@@ -161,4 +152,21 @@ export class WaitingRows {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
+}
+
+/** The usage of those of the requests that have ended. */
+export function spentIn(
+  rows: readonly (BegunRow | EndedRow)[],
+  { scope, id, range }: { scope: LimitScope; id: string; range: HistoryRange },
+): Spent {
+  const spent = { usd: 0, tokens: 0, unpriced: 0 };
+  for (const row of rows) {
+    const own = scope === 'key' ? row.keyId : row.groupId;
+    const owner = row.shadowOf === null ? own : shadowAccount(row.groupId);
+    if (!isFinished(row) || owner !== id || row.startedAt < range.startMs || row.startedAt >= range.endMs) continue;
+    spent.usd += row.costUsd ?? 0;
+    spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);
+    if (isUnpriced(row)) spent.unpriced += 1;
+  }
+  return spent;
 }

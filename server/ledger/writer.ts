@@ -38,7 +38,7 @@ export interface LedgerWriter {
 export const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
 
 /** Requests that began and ended within the batch become one row, in order of their beginning. */
-function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {
+export function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {
   const latest = new Map<string, BegunRow | EndedRow>();
   for (const row of rows) latest.set(row.id, row);
   return latest.values();
@@ -107,7 +107,7 @@ export function createLedgerWriter(
 }
 
 /** What attempts failed of, for searching. */
-function errorsOf({ attempts }: EndedRow): string {
+export function errorsOf({ attempts }: EndedRow): string {
   if (attempts.every(({ error }) => error === null)) return '';
   return searchableText([...new Set(attempts.map(({ error }) => error ?? ''))].join(' '));
 }

@@ -1,176 +1,19 @@
 /**
- * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Entries are in memory and within
- * 100 ms on disk, so that conversations survive a restart. Number and size are limited; the oldest entries are evicted.
+ * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Number and size are limited; the
+ * oldest entries are evicted.
  */
-import type { Database, Statement } from '../database/database.ts';
-import { messageOf } from '../database/failures.ts';
+import type { NowOrLater } from '../now-or-later.ts';
+
+/** Longer reasoning of one answer is rare and not stored. In characters. */
+export const maxEntryLength = 512 * 1024;
 
 export interface ReasoningStore {
   /** Stores `reasoning`, which is opaque to the store. Never throws. */
   keep(keyId: string, callId: string, reasoning: string): void;
+  /** Reads entries into memory for the next `find`; null if they are there. Never rejects. Absent if `find` needs no preparation. */
+  bringNear?(keyId: string, callIds: readonly string[]): Promise<void> | null;
   /** Returns the stored reasoning by call id. Never throws; entries that cannot be read are omitted. */
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string>;
-  flush(): void;
-  close(): void;
-}
-
-interface ReasoningStoreOptions {
-  database: Database;
-  log: { warn(fields: object, message: string): void };
-  now?: () => number;
-  /** Maximum total length, in characters. */
-  maxLength?: number;
-}
-
-const dayMs = 86_400_000;
-const flushMs = 50;
-const sweepEveryMs = 3_600_000;
-const maxEntries = 20_000;
-const defaultMaxLength = 32 * 1024 * 1024;
-/** Longer reasoning of one answer is rare and not stored. In characters. */
-const maxEntryLength = 512 * 1024;
-
-interface Kept {
-  keyId: string;
-  callId: string;
-  keptAtMs: number;
-  reasoning: string;
-}
-
-export function createReasoningStore(options: ReasoningStoreOptions): ReasoningStore {
-  return new SqliteReasoningStore(options);
-}
-
-class SqliteReasoningStore implements ReasoningStore {
-  readonly #options: ReasoningStoreOptions;
-  readonly #now: () => number;
-  readonly #insert: Statement;
-  readonly #select: Statement;
-  readonly #remove: Statement;
-  readonly #removeBefore: Statement;
-  readonly #newest: Statement;
-  readonly #sweeps = setInterval(() => this.#sweep(), sweepEveryMs).unref();
-  /** Entries in memory, oldest first. */
-  readonly #memory = new Map<string, Kept>();
-  #length = 0;
-  readonly #unwritten = new Map<string, Kept>();
-  /** Evicted from memory, but still on disk. */
-  #forgotten: Kept[] = [];
-  /** Until this time the file holds entries of an earlier run that are not in memory. Undefined: not determined yet. */
-  #olderUntilMs: number | undefined;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(options: ReasoningStoreOptions) {
-    const { database, now = Date.now } = options;
-    this.#options = options;
-    this.#now = now;
-    this.#insert = database.prepare('INSERT OR REPLACE INTO reasoning VALUES (?, ?, ?, ?)');
-    this.#select = database.prepare(
-      'SELECT call_id, reasoning FROM reasoning WHERE key_id = ? AND kept_at > ? AND call_id IN (SELECT value FROM json_each(?))',
-    );
-    this.#remove = database.prepare('DELETE FROM reasoning WHERE key_id = ? AND call_id = ?');
-    this.#removeBefore = database.prepare('DELETE FROM reasoning WHERE kept_at <= ?');
-    this.#newest = database.prepare('SELECT max(kept_at) AS newest FROM reasoning');
-  }
-
-  keep(keyId: string, callId: string, reasoning: string): void {
-    if (reasoning.length > maxEntryLength) return;
-    // Must happen before this run's first write.
-    this.#learnOlder();
-    const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
-    const place = placeOf(keyId, callId);
-    this.#length += reasoning.length - (this.#memory.get(place)?.reasoning.length ?? 0);
-    this.#memory.delete(place);
-    this.#memory.set(place, kept);
-    this.#unwritten.set(place, kept);
-    this.#makeRoom();
-    this.#timer ??= setTimeout(this.flush, flushMs).unref();
-  }
-
-  find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string> {
-    const found = new Map<string, string>();
-    const afterMs = this.#now() - dayMs;
-    const missing: string[] = [];
-    for (const callId of callIds) {
-      const kept = this.#memory.get(placeOf(keyId, callId));
-      if (!kept) missing.push(callId);
-      else if (kept.keptAtMs > afterMs) found.set(callId, kept.reasoning);
-    }
-    if (missing.length > 0) this.#findOlder(keyId, missing, found);
-    return found;
-  }
-
-  readonly flush = (): void => {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    if (this.#unwritten.size === 0 && this.#forgotten.length === 0) return;
-    this.#quietly('reasoning cannot be written', () => {
-      this.#options.database.transaction(() => {
-        for (const { keyId, callId } of this.#forgotten) this.#remove.run(keyId, callId);
-        for (const { keyId, callId, keptAtMs, reasoning } of this.#unwritten.values()) {
-          this.#insert.run(keyId, callId, keptAtMs, reasoning);
-        }
-      });
-    });
-    // Entries that could not be written remain in memory only.
-    this.#unwritten.clear();
-    this.#forgotten = [];
-  };
-
-  close(): void {
-    clearInterval(this.#sweeps);
-    this.flush();
-  }
-
-  #makeRoom(): void {
-    const { maxLength = defaultMaxLength } = this.#options;
-    for (const [place, kept] of this.#memory) {
-      if (this.#memory.size <= maxEntries && this.#length <= maxLength) return;
-      this.#forget(place, kept);
-      if (!this.#unwritten.delete(place)) this.#forgotten.push(kept);
-    }
-  }
-
-  #forget(place: string, { reasoning }: Kept): void {
-    this.#memory.delete(place);
-    this.#length -= reasoning.length;
-  }
-
-  /** Runs one statement for any number of calls, and none from one day after the start. */
-  #findOlder(keyId: string, callIds: readonly string[], found: Map<string, string>): void {
-    this.#learnOlder();
-    const nowMs = this.#now();
-    if (nowMs >= (this.#olderUntilMs ?? Number.POSITIVE_INFINITY)) return;
-    this.#quietly('reasoning cannot be read', () => {
-      for (const { call_id: callId, reasoning } of this.#select.all(keyId, nowMs - dayMs, JSON.stringify(callIds))) {
-        found.set(String(callId), String(reasoning));
-      }
-    });
-  }
-
-  #learnOlder(): void {
-    if (this.#olderUntilMs !== undefined) return;
-    this.#quietly('reasoning cannot be read', () => {
-      const newest = this.#newest.get()?.newest;
-      this.#olderUntilMs = typeof newest === 'number' ? newest + dayMs : 0;
-    });
-  }
-
-  #sweep(): void {
-    const beforeMs = this.#now() - dayMs;
-    for (const [place, kept] of this.#memory) if (kept.keptAtMs <= beforeMs) this.#forget(place, kept);
-    this.#quietly('old reasoning cannot be deleted', () => this.#removeBefore.run(beforeMs));
-  }
-
-  #quietly(message: string, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#options.log.warn({ error: messageOf(error) }, message);
-    }
-  }
-}
-
-function placeOf(keyId: string, callId: string): string {
-  return `${keyId}\n${callId}`;
+  flush(): NowOrLater<void>;
+  close(): NowOrLater<void>;
 }

@@ -302,7 +302,7 @@ export const worstCases: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
-      const jobs = { remember() {}, findAny: () => undefined };
+      const jobs = { rememberNew() {} };
       const watch = objectWatcher(jobs as never, { method: 'POST', named: [], onlyId: null, owner });
       watch?.begin(200, 'application/json', {});
       inPieces(bytes, 1_000, (piece) => watch?.take(piece));
@@ -589,6 +589,7 @@ export const lookAtNone = [
   'http/meet-faults.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
+  'exchange/prepare-request.ts',
   'exchange/incoming-response.ts',
   'exchange/readers/download-reader.ts',
   'exchange/readers/held-beginning.ts',

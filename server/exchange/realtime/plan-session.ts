@@ -1,6 +1,6 @@
 /** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { JobStore } from '../../jobs/job-store.ts';
+import type { KnownJobs } from '../../jobs/job-store.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { RouteMatch } from '../../wire/registry.ts';
@@ -20,7 +20,7 @@ interface SessionRequest {
 }
 
 interface PlanPorts {
-  jobs: JobStore;
+  jobs: KnownJobs;
   prices: PriceTable;
 }
 
@@ -35,7 +35,7 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
   const { match, format, query, member, snapshot } = request;
   const { jobs } = ports;
   const parameters = new URLSearchParams(query);
-  const callId = parameters.get(format.callParameter);
+  const callId = callNamedIn(query, format);
   if (callId !== null) {
     const message = `Invalid URL (GET ${match.label} with ${format.callParameter}).`;
     const passed = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
@@ -52,6 +52,11 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
     plan: pricedTargets(ports.prices, { route: match.route, ...member, body: noBody, plan: able }),
     isPassed: false,
   };
+}
+
+/** The existing call that the session belongs to; null if it is to be a new one. */
+export function callNamedIn(query: string, { callParameter }: SessionFormat): string | null {
+  return new URLSearchParams(query).get(callParameter);
 }
 
 /** Returns the client's query with the target's model name, or without a model if that is null. */

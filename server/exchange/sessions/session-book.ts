@@ -9,6 +9,7 @@ import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
+import { RecentMap } from '../../recent-map.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/named-session.ts';
@@ -16,7 +17,6 @@ import { toolResultsOf } from '../../wire/tool-results.ts';
 import { turnStepOf } from '../../wire/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../wire/wire.ts';
 import { notedText } from '../redact-credential.ts';
-import { RecentMap } from './recent-map.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
 /** A request that is asked about. */

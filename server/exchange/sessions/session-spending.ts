@@ -5,7 +5,7 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../recent-map.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {

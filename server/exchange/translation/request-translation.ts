@@ -15,7 +15,6 @@ import { refusalOf } from '../../translate/tell-losses.ts';
 
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
-import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
@@ -59,6 +58,8 @@ interface Wanted {
   requestId: string;
   /** The client refuses translations that drop or emulate anything. */
   refusesLosses: boolean;
+  /** The client's body with the items that it refers to. */
+  body: Buffer;
   keptResponses: ResponseStore;
   reasoning: ClientReasoning;
   /** The client's upload; null if its body is JSON. */
@@ -81,16 +82,14 @@ export class RequestTranslation {
     this.#wanted = wanted;
     this.#translator = translator;
     const { match, body } = call;
-    const captured = body.captured ?? Buffer.alloc(0);
     const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
-    const { keptResponses, reasoning } = wanted;
-    const referring = this.#isResponse ? withReferredItems(captured, keptResponses, call.group.id) : captured;
+    const { reasoning } = wanted;
     this.#requestFor =
       translator instanceof MediaTranslator
-        ? translator.open(wanted.form ?? captured)
+        ? translator.open(wanted.form ?? wanted.body)
         : translator.open(
-            referring,
+            wanted.body,
             named,
             (conversation) => reasoning.restored(conversation),
             droppedBetas(call.headers['anthropic-beta']),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { jobWatcher } from '../../../server/exchange/job-watcher.ts';
-import { createJobStore } from '../../../server/jobs/job-store.ts';
+import { createJobStore } from '../../../server/jobs/sqlite-job-store.ts';
 import { findRoute } from '../../support/routes.ts';
 import { oddCuts } from '../../support/upstream.ts';
 

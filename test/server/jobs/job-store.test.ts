@@ -4,13 +4,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createSweepClock } from '../../../server/database/sweep-clock.ts';
 import type { Job } from '../../../server/jobs/job.ts';
-import { createJobStore, type JobStore } from '../../../server/jobs/job-store.ts';
+import { createJobStore, type SqliteJobStore } from '../../../server/jobs/sqlite-job-store.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { clockAt, finishedRow, silent, temporaryFolder } from '../ledger/records.ts';
 
 let folder: string;
 let database: Database;
-let store: JobStore;
+let store: SqliteJobStore;
 beforeEach(() => {
   folder = temporaryFolder();
   database = openDatabase(join(folder, 'sluice.db'));

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { newKeptId, responseOfItem } from '../../../server/kept-responses/kept-response.ts';
 import { keptResponseMigrations } from '../../../server/kept-responses/kept-response-rows.ts';
-import { SqliteResponseStore } from '../../../server/kept-responses/response-store.ts';
+import { SqliteResponseStore } from '../../../server/kept-responses/sqlite-response-store.ts';
 import { clockAt, noon, silent, temporaryFolder } from '../ledger/records.ts';
 
 const hourMs = 3_600_000;

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapturedExchange } from '../../../server/contract/capture.ts';
-import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
+import type { RequestRecord, RequestSession, RequestStarted } from '../../../server/contract/ledger.ts';
 import type { SweepClock } from '../../../server/database/sweep-clock.ts';
 
 import { attemptRecord } from '../../support/attempt-record.ts';
@@ -77,6 +77,11 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     sameAnswer: null,
     ...more,
   };
+}
+
+/** Of a request that names no more than its session. */
+export function sessionMark(id: string, more: Partial<RequestSession> = {}): RequestSession {
+  return { id, name: null, thread: null, step: null, tools: [], ...more };
 }
 
 /** Kept of a request that was answered at the first attempt, which sent and received the same bytes. */

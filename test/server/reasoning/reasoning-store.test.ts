@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
-import { createReasoningStore, type ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
+import { createReasoningStore, type SqliteReasoningStore } from '../../../server/reasoning/sqlite-reasoning-store.ts';
 import { silent, temporaryFolder } from '../ledger/records.ts';
 
 const dayMs = 86_400_000;
 let folder: string;
 let database: Database;
-let store: ReasoningStore;
+let store: SqliteReasoningStore;
 let nowMs: number;
 
 beforeEach(() => {

@@ -17,14 +17,18 @@ export class RecentMap<Value> {
     return value;
   }
 
-  delete(key: string): void {
-    this.#values.delete(key);
-  }
-
   set(key: string, value: Value): void {
     this.#values.delete(key);
     this.#values.set(key, value);
     const [oldest] = this.#values.keys();
     if (this.#values.size > this.#most && oldest !== undefined) this.#values.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+
+  deleteWhere(isGone: (value: Value) => boolean): void {
+    for (const [key, value] of this.#values) if (isGone(value)) this.#values.delete(key);
   }
 }

@@ -1,0 +1,21 @@
+import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { problemsOf, summarizeProblems } from './check-config.ts';
+
+/** Throws a GatewayError `invalid_command` if the schema refuses it. */
+export function validateChange(next: ConfigInput): Config {
+  const result = configSchema.safeParse(next);
+  if (result.success) return result.data;
+  throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);
+}
+
+/** The commit has succeeded; a failing listener must not make it look failed. */
+export function tellListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
+  for (const listener of [...listeners]) {
+    try {
+      listener(revision);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : 'a configuration listener failed');
+    }
+  }
+}

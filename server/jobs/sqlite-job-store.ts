@@ -1,0 +1,251 @@
+/**
+ * Jobs in memory and in SQLite. A look-up that is not in memory is a synchronous point read (20 µs), which is acceptable on
+ * these rare routes.
+ */
+
+import { GatewayError } from '../contract/errors.ts';
+import type { Database, Statement } from '../database/database.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
+import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
+import { prepareJobSweep } from './job-retention.ts';
+import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
+import type { JobList, JobStore, KnownJobs } from './job-store.ts';
+
+interface JobStoreOptions {
+  database: Database;
+  log: { warn(fields: object, message: string): void };
+  /** Days without use after which a job is forgotten. Called on each use. */
+  retentionDays?: () => number;
+  /** The time by which jobs expire. */
+  sweepClock?: SweepClock;
+}
+
+const dayMs = 86_400_000;
+/** OpenAI's retention of stored responses. */
+const defaultRetentionDays = 30;
+const firstSweepMs = 90_000;
+const sweepEveryMs = 6 * 3_600_000;
+const maxInMemory = 4_096;
+const flushMs = 50;
+const retryMs = 1_000;
+/** Jobs waiting to be written while writing fails; beyond this the oldest are not written, but stay in memory. */
+const maxPending = 10_000;
+
+const cacheKey = (kind: JobKind, id: string, groupId: string) => `${kind}\n${groupId}\n${id}`;
+
+export function createJobStore(options: JobStoreOptions): SqliteJobStore {
+  return new SqliteJobStore(options);
+}
+
+export class SqliteJobStore implements JobStore, KnownJobs {
+  readonly #database: Database;
+  readonly #log: JobStoreOptions['log'];
+  readonly #retentionDays: () => number;
+  readonly #sweepClock: SweepClock;
+  readonly #insert: Statement;
+  readonly #select: Statement;
+  readonly #selectById: Statement;
+  readonly #remove: Statement;
+  readonly #owing: Statement;
+  readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
+  readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  /** Least recently used first: a Map keeps insertion order, and each use moves a job to the end. */
+  readonly #memory = new Map<string, KeptJob>();
+  readonly #pending = new Map<string, KeptJob>();
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+  #lastError: string | null = null;
+
+  constructor(options: JobStoreOptions) {
+    const { database, log, retentionDays = () => defaultRetentionDays } = options;
+    this.#sweepClock = options.sweepClock ?? createSweepClock(database);
+    this.#database = database;
+    this.#log = log;
+    this.#retentionDays = retentionDays;
+    this.#insert = database.prepare(insertJobSql);
+    this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#selectById = database.prepare('SELECT * FROM jobs WHERE id = ?');
+    this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
+    this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
+    // A replacement file gets all jobs in memory.
+    database.onReplaced(() => {
+      for (const [key, job] of this.#memory) this.#pending.set(key, job);
+      this.#arm(flushMs);
+    });
+  }
+
+  remember(job: Job, options: { durable?: boolean } = {}): void {
+    this.#keep(cacheKey(job.kind, job.id, job.groupId), { job, lastUsedAt: this.#sweepClock.latestMs() });
+    if (options.durable) this.flush();
+  }
+
+  rememberNew(job: Job): void {
+    if (this.findAny(job.id, job.groupId) === undefined) this.remember(job);
+  }
+
+  /** The store itself, which is asked at once. */
+  lookUp(): KnownJobs {
+    return this;
+  }
+
+  find(kind: JobKind, id: string, groupId: string): Job | undefined {
+    const key = cacheKey(kind, id, groupId);
+    const kept =
+      this.#memory.get(key) ?? this.#pending.get(key) ?? readable(() => toKept(this.#select.get(kind, groupId, id)));
+    if (kept === undefined) return undefined;
+    const now = this.#sweepClock.latestMs();
+    // Written at most once a day, so that polling a video does not write.
+    if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
+    else this.#keepInMemory(key, kept);
+    return kept.job;
+  }
+
+  findAny(id: string, groupId: string): Job | 'foreign' | undefined {
+    const inMemory = jobKinds.find((kind) => this.#isKnown(cacheKey(kind, id, groupId)));
+    if (inMemory) return this.find(inMemory, id, groupId);
+    const rows = readable(() => this.#selectById.all(id)).flatMap((row) => toKept(row)?.job ?? []);
+    const own = rows.find((job) => job.groupId === groupId);
+    if (own) return this.find(own.kind, id, groupId);
+    return rows.length > 0 || this.#isPending(id) ? 'foreign' : undefined;
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#memory.has(key) || this.#pending.has(key);
+  }
+
+  /** Whether a job with this id is still to be written; it has an owner all the same. */
+  #isPending(id: string): boolean {
+    for (const { job } of this.#pending.values()) if (job.id === id) return true;
+    return false;
+  }
+
+  list(kind: JobKind, groupId: string, page: JobPage): JobList {
+    this.flush();
+    const jobs = readable(() => selectPage(this.#database, kind, groupId, page));
+    return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
+  }
+
+  forget(kind: JobKind, id: string, groupId: string): void {
+    const key = cacheKey(kind, id, groupId);
+    this.#memory.delete(key);
+    this.#pending.delete(key);
+    try {
+      this.#remove.run(kind, groupId, id);
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'a job cannot be forgotten');
+    }
+  }
+
+  owing(): Job[] {
+    this.flush();
+    const jobs = this.#owing.all().flatMap((row) => toKept(row)?.job ?? []);
+    // Settled jobs may not be written yet.
+    return jobs.filter((job) => (this.#memory.get(cacheKey(job.kind, job.id, job.groupId))?.job ?? job).owed);
+  }
+
+  settle({ kind, id, groupId }: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
+    const job = this.#findQuietly(kind, id, groupId);
+    if (!job?.owed) return undefined;
+    this.flush();
+    const { owed: _, ...settled } = job;
+    const key = cacheKey(kind, id, groupId);
+    const kept = { job: settled, lastUsedAt: this.#sweepClock.latestMs() };
+    this.#keepInMemory(key, kept);
+    if (this.#pending.has(key)) this.#pending.set(key, kept);
+    return job;
+  }
+
+  /** Undefined if it cannot be read now; it is then settled later. */
+  #findQuietly(kind: JobKind, id: string, groupId: string): Job | undefined {
+    try {
+      return this.find(kind, id, groupId);
+    } catch (error) {
+      this.#warn(messageOf(error));
+      return undefined;
+    }
+  }
+
+  readonly flush = (): void => {
+    this.#disarm();
+    if (this.#pending.size === 0) return;
+    try {
+      this.#database.transaction(() => {
+        for (const kept of this.#pending.values()) this.#insert.run(...toValues(kept));
+      });
+      this.#pending.clear();
+      this.#lastError = null;
+    } catch (error) {
+      this.#warn(messageOf(error));
+      const tooMany = Math.max(0, this.#pending.size - maxPending);
+      for (const key of [...this.#pending.keys()].slice(0, tooMany)) this.#pending.delete(key);
+      this.#arm(retryMs);
+    }
+  };
+
+  async sweep(): Promise<number> {
+    this.flush();
+    const usedBeforeMs = this.#sweepClock.read().earliestMs - this.#retentionDays() * dayMs;
+    for (const [key, kept] of this.#memory) if (kept.lastUsedAt < usedBeforeMs) this.#memory.delete(key);
+    return await this.#sweepBefore(usedBeforeMs);
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'old jobs cannot be forgotten');
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#firstSweep);
+    clearInterval(this.#sweeps);
+    this.flush();
+    this.#disarm();
+  }
+
+  #keep(key: string, kept: KeptJob): void {
+    this.#keepInMemory(key, kept);
+    this.#pending.set(key, kept);
+    this.#arm(flushMs);
+  }
+
+  /** Writes are retried each second; a failure is logged once. */
+  #warn(error: string): void {
+    if (error !== this.#lastError) this.#log.warn({ error, waiting: this.#pending.size }, 'jobs cannot be written');
+    this.#lastError = error;
+  }
+
+  #keepInMemory(key: string, kept: KeptJob): void {
+    this.#memory.delete(key);
+    this.#memory.set(key, kept);
+    const [oldest] = this.#memory.keys();
+    if (this.#memory.size > maxInMemory && oldest !== undefined) this.#memory.delete(oldest);
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isTemporary(error)) throw error;
+    throw new GatewayError(
+      'storage_unavailable',
+      `Sluice cannot look up the provider of this object: its database cannot be read now (${messageOf(error)}). Try again in a moment.`,
+      { cause: error },
+    );
+  }
+}

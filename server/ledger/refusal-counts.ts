@@ -1,0 +1,100 @@
+/** Counts requests without a valid key, in memory, until they are written; and logs them once a minute for each reason. */
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { RefusalView } from '../contract/request-views.ts';
+import { number, text } from '../database/columns.ts';
+import type { Row } from '../database/database.ts';
+
+export interface CountedMinute extends RefusalView {
+  /** Since 1970. */
+  minute: number;
+}
+
+export const minuteMs = 60_000;
+/** About a week of one reason a minute. */
+export const keptRefusals = 10_000;
+/** Entries kept while writing fails; beyond this the oldest are dropped. */
+const mostWaiting = 1_000;
+
+export class RefusalCounts {
+  readonly #log: { warn(fields: object, message: string): void };
+  readonly #waiting = new Map<string, CountedMinute>();
+  /** Counts that are not logged yet. */
+  readonly #untold = new Map<string, RefusalView>();
+  #telling: NodeJS.Timeout | null = null;
+  /** The number of calls of `add`. */
+  count = 0;
+
+  constructor(log: { warn(fields: object, message: string): void }) {
+    this.#log = log;
+  }
+
+  add({ startedAt, errorCode, outcome, client }: RequestRecord): void {
+    this.count += 1;
+    const reason = errorCode ?? outcome;
+    const minute = Math.floor(startedAt / minuteMs);
+    const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
+    this.#wait({ minute, ...refusal });
+    this.#untold.set(reason, plus(this.#untold.get(reason), refusal));
+    this.#telling ??= setTimeout(() => this.tell(), minuteMs).unref();
+  }
+
+  /** To be written. */
+  get waiting(): CountedMinute[] {
+    return [...this.#waiting.values()];
+  }
+
+  /** What waited is being written. */
+  take(): CountedMinute[] {
+    const taken = this.waiting;
+    this.#waiting.clear();
+    return taken;
+  }
+
+  /** What was taken could not be written. */
+  putBack(taken: readonly CountedMinute[]): void {
+    const later = this.take();
+    for (const each of [...taken, ...later]) this.#wait(each);
+  }
+
+  /** By reason, latest first. `written`: in order of time. */
+  since(firstMinute: number, written: readonly RefusalView[]): RefusalView[] {
+    const found = new Map<string, RefusalView>();
+    const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
+    for (const each of [...written, ...waiting]) found.set(each.reason, plus(found.get(each.reason), each));
+    return [...found.values()].sort((a, b) => b.lastAt - a.lastAt);
+  }
+
+  /** Logs what was not logged yet. */
+  tell(): void {
+    if (this.#telling !== null) clearTimeout(this.#telling);
+    this.#telling = null;
+    for (const { reason, requests, lastClient } of this.#untold.values())
+      this.#log.warn({ reason, requests, lastClient }, 'requests without a valid key were refused');
+    this.#untold.clear();
+  }
+
+  #wait(counted: CountedMinute): void {
+    const name = `${counted.minute} ${counted.reason}`;
+    const before = this.#waiting.get(name);
+    if (before) Object.assign(before, plus(before, counted));
+    else this.#waiting.set(name, counted);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > mostWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+  }
+}
+
+/** Of a row of the table `refusals`. */
+export function toRefusal(row: Row): RefusalView {
+  return {
+    reason: text(row.reason) ?? '',
+    requests: number(row.requests) ?? 0,
+    lastAt: number(row.last_at) ?? 0,
+    lastClient: text(row.last_client),
+  };
+}
+
+/** The sum of the requests, with the latest time and client. */
+function plus(earlier: RefusalView | undefined, later: RefusalView): RefusalView {
+  const { reason, requests, lastAt, lastClient } = later;
+  return { reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };
+}

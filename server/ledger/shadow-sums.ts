@@ -1,0 +1,102 @@
+/** What shadow requests tell of their targets, summed up row by row. */
+import type { RequestView } from '../contract/request-views.ts';
+import type { ShadowedRequest, ShadowSide, ShadowSummary } from '../contract/shadow.ts';
+
+export interface ShadowsQuestion {
+  groupId?: string;
+  /** Unix milliseconds. */
+  sinceMs?: number;
+}
+
+/** Shadows that a summary reads at most: the newest. */
+export const mostShadowsRead = 100_000;
+
+export class ShadowSums {
+  readonly #question: ShadowsQuestion;
+  readonly #found = new Map<string, Sums>();
+
+  constructor(question: ShadowsQuestion) {
+    this.#question = question;
+  }
+
+  /** Leaves out what is not asked for, and what runs. */
+  add(row: RequestView): void {
+    const { groupId, sinceMs = 0 } = this.#question;
+    if (row.outcome === null || row.startedAt < sinceMs || (groupId !== undefined && row.groupId !== groupId)) return;
+    const name = JSON.stringify([row.groupId, row.provider, row.modelServed]);
+    const sums = this.#found.get(name) ?? new Sums(row);
+    this.#found.set(name, sums);
+    sums.add(row);
+  }
+
+  /** One for each group and model, most requests first. */
+  get summaries(): ShadowSummary[] {
+    return [...this.#found.values()].map((sums) => sums.view).sort((one, other) => other.requests - one.requests);
+  }
+}
+
+const sides = ['costUsd', 'firstByteMs', 'totalMs', 'outputTokens'] as const;
+type Values = Record<(typeof sides)[number], number | null>;
+
+class Sums {
+  readonly #row: RequestView;
+  #requests = 0;
+  #answered = 0;
+  #compared = 0;
+  #equal = 0;
+  #costUsd = 0;
+  readonly #pairs = new Map<(typeof sides)[number], { pairs: number; original: number; shadow: number }>();
+
+  constructor(row: RequestView) {
+    this.#row = row;
+  }
+
+  add({ outcome, costUsd, sameAnswer, shadowOf: of, ...row }: RequestView): void {
+    this.#requests += 1;
+    this.#costUsd += costUsd ?? 0;
+    if (outcome !== 'ok' || of === null) return;
+    this.#answered += 1;
+    if (sameAnswer !== null) this.#compared += 1;
+    if (sameAnswer) this.#equal += 1;
+    const { firstByteMs, totalMs } = row;
+    this.#addPair(of, { costUsd, firstByteMs, totalMs, outputTokens: row.usage?.outputTokens ?? null });
+  }
+
+  #addPair(original: ShadowedRequest, shadow: Values): void {
+    for (const side of sides) {
+      const [one, other] = [original[side], shadow[side]];
+      if (one === null || other === null) continue;
+      const sum = this.#pairs.get(side) ?? { pairs: 0, original: 0, shadow: 0 };
+      this.#pairs.set(side, { pairs: sum.pairs + 1, original: sum.original + one, shadow: sum.shadow + other });
+    }
+  }
+
+  get view(): ShadowSummary {
+    const { groupId, provider, modelServed, modelAsked } = this.#row;
+    return {
+      groupId: groupId ?? '',
+      provider: provider ?? '',
+      model: modelServed ?? modelAsked ?? '',
+      requests: this.#requests,
+      answered: this.#answered,
+      compared: this.#compared,
+      equal: this.#equal,
+      costUsd: this.#costUsd,
+      original: this.#meansOf('original'),
+      shadow: this.#meansOf('shadow'),
+    };
+  }
+
+  #meansOf(whose: 'original' | 'shadow'): ShadowSide {
+    const mean = (side: (typeof sides)[number]) => {
+      const sum = this.#pairs.get(side);
+      return sum ? sum[whose] / sum.pairs : null;
+    };
+    return {
+      costUsd: mean('costUsd'),
+      firstByteMs: mean('firstByteMs'),
+      totalMs: mean('totalMs'),
+      outputTokens: mean('outputTokens'),
+    };
+  }
+}

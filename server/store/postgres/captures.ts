@@ -1,0 +1,67 @@
+/** Captured headers and bodies in PostgreSQL: written with the requests they belong to, read, and searched by their words. */
+import { setImmediate } from 'node:timers/promises';
+import type { CaptureAbsence } from '../../contract/capture.ts';
+import type { RequestView } from '../../contract/request-views.ts';
+import { number, text } from '../../database/columns.ts';
+import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../../ledger/capture-rows.ts';
+import type { KeptCapture } from '../../ledger/queries.ts';
+import { indexedText } from '../../ledger/text-index.ts';
+import { partitionDay } from './partitions.ts';
+import type { Postgres, Queries } from './postgres.ts';
+
+const insertSql = `INSERT INTO captures (day, id, captured_at, request, response, about, words)
+  VALUES ($1, $2, $3, $4, $5, $6, to_tsvector('simple', $7)) ON CONFLICT DO NOTHING`;
+const insertAttemptSql = `INSERT INTO captured_attempts (day, id, position, request, response)
+  VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
+
+/** The tables, which have a partition for each day. */
+export const captureTables = ['captures', 'captured_attempts'] as const;
+
+export const captureDay = ({ capturedAt }: Capture, nowMs: number) => partitionDay(capturedAt, nowMs);
+
+export async function writeCaptures(queries: Queries, captures: readonly Capture[], nowMs: number): Promise<void> {
+  for (const capture of captures) {
+    const { id, capturedAt, exchange } = capture;
+    const { request, response } = exchange;
+    const day = captureDay(capture, nowMs);
+    const attempts = bodiesToStore(exchange);
+    const words = indexedText({ request: request.body, response: response.body }, attempts);
+    const about = JSON.stringify(withoutBodies(exchange));
+    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, words);
+    for (const each of attempts)
+      await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
+    // Finding the words takes milliseconds.
+    await setImmediate();
+  }
+}
+
+export async function readCapture(postgres: Postgres, request: RequestView): Promise<KeptCapture> {
+  const { rows } = await postgres.ask('SELECT * FROM captures WHERE id = $1 LIMIT 1', request.id);
+  const [row] = rows;
+  if (!row) return { capture: null, absence: await absenceOf(postgres, request) };
+  const attempts = await postgres.ask(
+    'SELECT * FROM captured_attempts WHERE day = $1 AND id = $2',
+    number(row.day),
+    request.id,
+  );
+  return { capture: toCapture(row, attempts.rows), absence: null };
+}
+
+async function absenceOf(
+  postgres: Postgres,
+  { id, startedAt, outcome, capability }: RequestView,
+): Promise<CaptureAbsence> {
+  if (outcome === null) return 'running';
+  if (capability === 'realtime') return 'session';
+  const { rows } = await postgres.ask(
+    `SELECT captured, (SELECT min(captured_at) FROM captures) AS oldest_at FROM requests
+     WHERE day BETWEEN floor($1::float8 / 86400000)::integer - 1 AND floor($1::float8 / 86400000)::integer + 1 AND id = $2`,
+    startedAt,
+    id,
+  );
+  const captured = text(rows[0]?.captured);
+  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
+  if (captured === '0') return 'off';
+  const oldestAt = number(rows[0]?.oldest_at);
+  return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
+}

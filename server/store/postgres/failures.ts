@@ -1,0 +1,22 @@
+/** Classifies PostgreSQL's errors: those that pass, and those that a person has to do something about. */
+import pg from 'pg';
+
+/** SQLSTATE classes: connection, transaction to be repeated, resources (disk full), shutdown and cancellation, I/O. */
+const temporaryClasses = new Set(['08', '40', '53', '57', '58']);
+/** Read-only (a standby, or a full disk), lock not available. */
+const temporaryCodes = new Set(['25006', '55P03']);
+
+/** The SQLSTATE, such as 23505; null if the server did not answer. */
+export function sqlStateOf(error: unknown): string | null {
+  return error instanceof pg.DatabaseError ? (error.code ?? null) : null;
+}
+
+/** Whether the same statement may succeed later. */
+export function isTemporary(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  if (code !== null) return temporaryClasses.has(code.slice(0, 2)) || temporaryCodes.has(code);
+  // The server did not answer: refused, reset, timed out, name not resolved.
+  return error instanceof Error && !(error instanceof TypeError);
+}
+
+export const isUniqueViolation = (error: unknown) => sqlStateOf(error) === '23505';

@@ -1,0 +1,212 @@
+/**
+ * Jobs in memory and in PostgreSQL. What this replica has seen of late is found in memory, also while the database is away. A job
+ * never changes its owner, so what is in memory stays right whatever other replicas do.
+ */
+import { GatewayError } from '../../contract/errors.ts';
+import { messageOf } from '../../database/failures.ts';
+import { type Job, type JobKind, type JobPage, jobKinds } from '../../jobs/job.ts';
+import { type KeptJob, toKept } from '../../jobs/job-rows.ts';
+import type { JobList, JobStore, KnownJobs } from '../../jobs/job-store.ts';
+import type { NowOrLater } from '../../now-or-later.ts';
+import { RecentMap } from '../../recent-map.ts';
+import { columnsOf, removeWritten } from './columns.ts';
+import { isTemporary } from './failures.ts';
+import { FoundJobs, placeOf } from './found-jobs.ts';
+import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, pageSql, sweepSql, upsertJobsSql } from './job-rows.ts';
+import { LaterWrite } from './later-write.ts';
+import type { Postgres } from './postgres.ts';
+
+interface Options {
+  postgres: Postgres;
+  log: { warn(fields: object, message: string): void };
+  /** Days without use after which a job is forgotten. Called on each use. */
+  retentionDays(): number;
+  now?: () => number;
+}
+
+const dayMs = 86_400_000;
+const sweepEveryMs = 6 * 3_600_000;
+const maxInMemory = 4_096;
+/** Long enough that requests at the same time are written together; the id may be used elsewhere at once. */
+const flushMs = 5;
+/** Jobs waiting to be written while writing fails; beyond this the oldest are not written, but stay in memory. */
+const maxPending = 10_000;
+
+export class PostgresJobStore implements JobStore {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #memory = new RecentMap<KeptJob>(maxInMemory);
+  readonly #pending = new Map<string, KeptJob>();
+  /** Objects that may have an owner already. */
+  readonly #new = new Map<string, KeptJob>();
+  readonly #forgotten = new Map<string, Pick<Job, 'kind' | 'groupId' | 'id'>>();
+  readonly #writing: LaterWrite;
+  readonly #sweeps = setInterval(() => void this.#sweepQuietly(), sweepEveryMs).unref();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#writing = new LaterWrite({
+      write: () => this.#write(),
+      failed: (error) => options.log.warn({ error, waiting: this.#pending.size }, 'jobs cannot be written'),
+      delayMs: flushMs,
+    });
+  }
+
+  remember(job: Job): void {
+    this.#keep({ job, lastUsedAt: this.#now() });
+  }
+
+  rememberNew(job: Job): void {
+    const place = placeOf(job);
+    if (this.#memory.get(place) || this.#pending.has(place)) return;
+    this.#new.set(place, { job, lastUsedAt: this.#now() });
+    this.#dropOldest(this.#new);
+    this.#writing.due();
+  }
+
+  lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs> {
+    const near = ids.flatMap((id) => this.#nearBy(id, groupId));
+    const isKnown = ids.every((id) => near.some(({ job }) => job.id === id));
+    return isKnown ? this.#found(near) : this.#ask(ids, near);
+  }
+
+  async #ask(ids: readonly string[], near: readonly KeptJob[]): Promise<KnownJobs> {
+    const { postgres } = this.#options;
+    const { rows } = await readable(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids));
+    const stored = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(placeOf(job)));
+    const waiting = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
+    return this.#found([...near, ...stored, ...waiting]);
+  }
+
+  #found(kept: readonly KeptJob[]): KnownJobs {
+    return new FoundJobs(kept, (used) => this.#noteUse(used));
+  }
+
+  #nearBy(id: string, groupId: string): KeptJob[] {
+    return jobKinds.flatMap((kind) => {
+      const place = placeOf({ kind, id, groupId });
+      return this.#memory.get(place) ?? this.#pending.get(place) ?? [];
+    });
+  }
+
+  /** Written at most once a day, so that polling a video does not write. */
+  #noteUse(kept: KeptJob): void {
+    const nowMs = this.#now();
+    if (nowMs - kept.lastUsedAt >= dayMs) this.#keep({ job: kept.job, lastUsedAt: nowMs });
+    else this.#memory.set(placeOf(kept.job), kept);
+  }
+
+  async list(kind: JobKind, groupId: string, page: JobPage): Promise<JobList> {
+    await this.flush();
+    const { sql, values } = pageSql(kind, groupId, page);
+    const { rows } = await readable(() => this.#options.postgres.ask(sql, ...values));
+    const jobs = rows.flatMap((row) => toKept(row)?.job ?? []);
+    return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
+  }
+
+  forget(kind: JobKind, id: string, groupId: string): void {
+    const place = placeOf({ kind, id, groupId });
+    this.#memory.delete(place);
+    this.#pending.delete(place);
+    this.#new.delete(place);
+    this.#forgotten.set(place, { kind, groupId, id });
+    this.#dropOldest(this.#forgotten);
+    this.#writing.due();
+  }
+
+  async owing(): Promise<Job[]> {
+    await this.flush();
+    const { rows } = await this.#options.postgres.ask(owingSql);
+    // Settled jobs may not be written yet.
+    const owing = rows
+      .flatMap((row) => toKept(row) ?? [])
+      .filter(({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed);
+    for (const kept of owing) this.#memory.set(placeOf(kept.job), kept);
+    return owing.map(({ job }) => job);
+  }
+
+  /** Of several replicas that settle a job, the ledger books the first only. */
+  settle(named: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
+    const place = placeOf(named);
+    const job = (this.#memory.get(place) ?? this.#pending.get(place))?.job;
+    if (!job?.owed) return undefined;
+    const { owed: _, ...settled } = job;
+    const kept = { job: settled, lastUsedAt: this.#now() };
+    this.#memory.set(place, kept);
+    if (this.#pending.has(place)) this.#pending.set(place, kept);
+    return job;
+  }
+
+  flush(): Promise<void> {
+    return this.#writing.flush();
+  }
+
+  async sweep(): Promise<number> {
+    await this.flush();
+    const usedBeforeMs = this.#now() - this.#options.retentionDays() * dayMs;
+    this.#memory.deleteWhere(({ lastUsedAt }) => lastUsedAt < usedBeforeMs);
+    let deleted = 0;
+    for (let count = 1; count > 0; deleted += count) {
+      ({ count } = await this.#options.postgres.ask(sweepSql, usedBeforeMs));
+    }
+    return deleted;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeps);
+    await this.#writing.close();
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'old jobs cannot be forgotten');
+    }
+  }
+
+  #keep(kept: KeptJob): void {
+    const place = placeOf(kept.job);
+    this.#memory.set(place, kept);
+    this.#new.delete(place);
+    this.#pending.delete(place);
+    this.#pending.set(place, kept);
+    this.#dropOldest(this.#pending);
+    this.#writing.due();
+  }
+
+  #dropOldest(waiting: Map<string, unknown>): void {
+    const [oldest] = waiting.keys();
+    if (waiting.size > maxPending && oldest !== undefined) waiting.delete(oldest);
+  }
+
+  async #write(): Promise<void> {
+    const pending = new Map(this.#pending);
+    const made = new Map(this.#new);
+    const forgotten = new Map(this.#forgotten);
+    await this.#options.postgres.transaction(async (queries) => {
+      const gone = [...forgotten.values()];
+      if (gone.length > 0)
+        await queries.ask(deleteJobsSql, ...columnsOf(gone.map((each) => [each.kind, each.groupId, each.id])));
+      if (pending.size > 0) await queries.ask(upsertJobsSql, ...jobColumns([...pending.values()]));
+      if (made.size > 0) await queries.ask(insertNewJobsSql, ...jobColumns([...made.values()]));
+    });
+    removeWritten(this.#pending, pending);
+    removeWritten(this.#new, made);
+    removeWritten(this.#forgotten, forgotten);
+  }
+}
+
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isTemporary(error)) throw error;
+    throw new GatewayError(
+      'storage_unavailable',
+      `Sluice cannot look up the provider of this object: the database cannot be read now (${messageOf(error)}). Try again in a moment.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,74 @@
+/** Combines writes within a short time, one after the other, retries failed ones, and reports each new failure once. */
+import { messageOf } from '../../database/failures.ts';
+
+interface LaterWriteOptions {
+  /** Writes everything pending, or rejects and keeps it. */
+  write(): Promise<void>;
+  /** Called for a failure that differs from the previous one. */
+  failed(problem: string): void;
+  delayMs: number;
+}
+
+const retryMs = 1_000;
+
+export class LaterWrite {
+  readonly #options: LaterWriteOptions;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+  #isDueAgain = false;
+  #isClosed = false;
+  #problem: string | null = null;
+
+  constructor(options: LaterWriteOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last write failed; null if it succeeded. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Schedules a write, after the running one. */
+  due(delayMs = this.#options.delayMs): void {
+    if (this.#running) this.#isDueAgain = true;
+    else if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref();
+  }
+
+  /** Resolves once everything that was pending is written, or cannot be written now. */
+  readonly flush = async (): Promise<void> => {
+    while (this.#running) await this.#running;
+    if (this.#timer === null) return;
+    this.#disarm();
+    this.#running = this.#write();
+    await this.#running;
+  };
+
+  /** Performs a scheduled write, without retries. */
+  async close(): Promise<void> {
+    await this.flush();
+    this.#isClosed = true;
+    this.#disarm();
+  }
+
+  async #write(): Promise<void> {
+    let againMs: number | undefined;
+    try {
+      await this.#options.write();
+      this.#problem = null;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== this.#problem) this.#options.failed(problem);
+      this.#problem = problem;
+      againMs = retryMs;
+    }
+    this.#running = null;
+    const isDue = this.#isDueAgain || againMs !== undefined;
+    this.#isDueAgain = false;
+    if (isDue) this.due(againMs);
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes requests with everything that follows from them, a batch in one transaction: sums, sessions, last uses of keys, the
+ * bills of jobs. A batch may be written again after an answer was lost; it counts once.
+ */
+
+import { number, text } from '../../database/columns.ts';
+import type { Capture } from '../../ledger/capture-rows.ts';
+import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
+import { type JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
+import { UsageSums } from '../../ledger/usage-cells.ts';
+import { isFinished, latestById } from '../../ledger/writer.ts';
+import { captureDay, captureTables, writeCaptures } from './captures.ts';
+import { byText, columnsOf, unnest } from './columns.ts';
+import { NamesWriter } from './names-writer.ts';
+import { Partitions, partitionDay } from './partitions.ts';
+import type { Postgres, Queries } from './postgres.ts';
+import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
+import { joinSession, writeSessions } from './sessions-writer.ts';
+import { addSums } from './sums-writer.ts';
+
+export interface Batch {
+  /** A UUID. */
+  id: string;
+  rows: readonly (BegunRow | EndedRow)[];
+  captures?: readonly Capture[];
+}
+
+interface Options {
+  postgres: Postgres;
+  /** A UUID of this run of this replica. */
+  replica: string;
+  /** Which rows of the sums this replica writes; less than `parts`. */
+  part: number;
+  now?: () => number;
+}
+
+const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
+  SELECT * FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })} ON CONFLICT DO NOTHING RETURNING kind, group_id, id`;
+const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}
+  WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
+const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at)
+  SELECT * FROM ${unnest({ key_id: 'text', last_used_at: 'double precision' })}
+  ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
+
+export class LedgerWriter {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #partitions: Partitions;
+  readonly #capturePartitions: readonly Partitions[];
+  readonly #names = new NamesWriter();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#partitions = new Partitions(options.postgres, 'requests');
+    this.#capturePartitions = captureTables.map((table) => new Partitions(options.postgres, table));
+  }
+
+  /** Rejects if it is not known to be written; the same batch may be written again then. */
+  async write({ id, rows, captures = [] }: Batch): Promise<void> {
+    const nowMs = this.#now();
+    const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
+    await this.#partitions.ensure(placed.map(({ day }) => day));
+    for (const each of this.#capturePartitions)
+      await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
+    const remember = await this.#options.postgres.transaction(async (queries) => {
+      const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
+      if (count === 0) return () => {};
+      await writeCaptures(queries, captures, nowMs);
+      return this.#writeRows(queries, placed);
+    });
+    remember();
+  }
+
+  /** Adds a recorded request to its session. False if it is not written yet. */
+  join(joined: JoinedRequest): Promise<boolean> {
+    const day = partitionDay(joined.startedAt, this.#now());
+    return this.#options.postgres.transaction((queries) => joinSession(queries, day, joined));
+  }
+
+  async #writeRows(queries: Queries, placed: readonly PlacedRow[]): Promise<() => void> {
+    const rows = await bookJobs(queries, placed);
+    if (rows.length === 0) return () => {};
+    const { replica, part } = this.#options;
+    const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
+    const seqs = new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
+    const remember = await this.#names.add(queries, rows);
+    const sums = new UsageSums();
+    const sessions = new SessionUses();
+    for (const { row } of rows) {
+      const seq = seqs.get(row.id);
+      // It has been recorded as interrupted meanwhile, which counts.
+      if (seq === undefined) continue;
+      sessions.add(seq, row);
+      if (isFinished(row)) sums.add(row);
+    }
+    await writeSessions(queries, sessions);
+    await writeKeyUses(queries, rows);
+    await addSums(queries, sums, part);
+    return remember;
+  }
+}
+
+/** Leaves out the usage of jobs that another replica has booked. */
+async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise<PlacedRow[]> {
+  const booking = placed.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
+  if (booking.length === 0) return [...placed];
+  const named = columnsOf(booking.map(({ kind, groupId, id }) => [kind, groupId, id]).sort(byText));
+  const { rows } = await queries.ask(bookSql, ...named);
+  await queries.ask(settleSql, ...named);
+  const isBooked = new Set(rows.map((row) => placeOf(String(row.kind), String(row.group_id), String(row.id))));
+  return placed.flatMap(({ row, day }) => {
+    const books = isFinished(row) ? row.books : undefined;
+    if (!isFinished(row) || !books || isBooked.has(placeOf(books.kind, books.groupId, books.id))) return [{ row, day }];
+    // A row without an attempt is the bill alone.
+    return row.attempts.length === 0 ? [] : [{ row: withoutUsage(row), day }];
+  });
+}
+
+const placeOf = (kind: string, groupId: string, id: string) => `${kind}\n${groupId}\n${id}`;
+
+function withoutUsage(row: EndedRow): EndedRow {
+  const none = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
+  return { ...row, ...none, attempts: row.attempts.map((attempt) => ({ ...attempt, ...none })) };
+}
+
+async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Promise<void> {
+  const uses = new Map<string, number>();
+  for (const { row } of placed) {
+    if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
+  }
+  if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses].sort(byText)));
+}

@@ -1,0 +1,63 @@
+/**
+ * The tables in PostgreSQL, as migrations. Published ones are never edited; a change is a new entry, and only adds, so that the
+ * version of the program before it goes on working while replicas are replaced one after the other.
+ *
+ * Times are Unix milliseconds, JSON is kept as it was written.
+ */
+import { ledgerTables } from './ledger-tables.ts';
+
+export interface Migration {
+  name: string;
+  sql: string;
+  /**
+   * Programs must know this many migrations to use a database with this one; absent: any that has used it before. What is dropped
+   * here must not be read by the release before, so this is the number of migrations of that release.
+   */
+  oldestProgram?: number;
+}
+
+export const migrations: readonly Migration[] = [
+  {
+    name: 'configuration',
+    sql: `
+      -- The newest is in force. See config-store.ts.
+      CREATE TABLE config_revisions (
+        revision bigint PRIMARY KEY, config json NOT NULL, made_at double precision NOT NULL
+      );
+    `,
+  },
+  {
+    name: 'jobs',
+    sql: `
+      CREATE TABLE jobs (
+        kind text NOT NULL, group_id text NOT NULL, id text NOT NULL, provider_id text NOT NULL, credential_id text,
+        model text, key_id text, created_at double precision NOT NULL, last_used_at double precision NOT NULL,
+        upstream_id text, owed json,
+        PRIMARY KEY (kind, group_id, id)
+      );
+      CREATE INDEX jobs_by_id ON jobs (id);
+      CREATE INDEX jobs_by_time ON jobs (kind, group_id, created_at, id);
+      CREATE INDEX jobs_by_use ON jobs (last_used_at);
+      -- Of a response in the background whose usage is still to be told.
+      CREATE INDEX jobs_owing ON jobs (created_at) WHERE owed IS NOT NULL;
+    `,
+  },
+  {
+    name: 'kept responses and reasoning',
+    sql: `
+      CREATE TABLE kept_responses (
+        group_id text NOT NULL, id text NOT NULL, created_at double precision NOT NULL, bytes bigint NOT NULL,
+        response text NOT NULL, input text NOT NULL,
+        PRIMARY KEY (group_id, id)
+      );
+      CREATE INDEX kept_responses_by_time ON kept_responses (group_id, created_at, id) INCLUDE (bytes);
+      CREATE INDEX kept_responses_by_age ON kept_responses (created_at);
+      CREATE TABLE reasoning (
+        key_id text NOT NULL, call_id text NOT NULL, kept_at double precision NOT NULL, reasoning text NOT NULL,
+        PRIMARY KEY (key_id, call_id)
+      );
+      CREATE INDEX reasoning_by_time ON reasoning (kept_at);
+    `,
+  },
+  { name: 'ledger', sql: ledgerTables },
+];

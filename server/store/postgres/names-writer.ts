@@ -1,0 +1,59 @@
+/** Records which keys, models, clients and so on occur on which days. */
+import type { NameDimension } from '../../ledger/request-names.ts';
+import { isFinished } from '../../ledger/writer.ts';
+import { columnsOf, unnest } from './columns.ts';
+import type { Queries } from './postgres.ts';
+import type { PlacedRow } from './request-rows.ts';
+
+const insertSql = `INSERT INTO request_names (dimension, name, day)
+  SELECT * FROM ${unnest({ dimension: 'text', name: 'text', day: 'integer' })} ON CONFLICT DO NOTHING`;
+
+/** Names of more days and dimensions than this are written again, to no effect. */
+const mostKnown = 50_000;
+
+type Named = [dimension: NameDimension, name: string | number | null | undefined];
+
+export class NamesWriter {
+  /** What this replica has recorded. */
+  #known = new Set<string>();
+
+  /** Returns what to call once the transaction is committed. */
+  async add(queries: Queries, rows: readonly PlacedRow[]): Promise<() => void> {
+    const found = new Map<string, [string, string, number]>();
+    for (const { row, day } of rows) {
+      for (const [dimension, name] of namesIn(row)) {
+        if (name === null || name === undefined) continue;
+        const place = `${dimension} ${day} ${name}`;
+        if (!this.#known.has(place)) found.set(place, [dimension, String(name), day]);
+      }
+    }
+    // In one order everywhere, so that replicas do not wait for each other in a circle.
+    const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+    if (sorted.length > 0) await queries.ask(insertSql, ...columnsOf(sorted.map(([, values]) => values)));
+    return () => this.#remember(found.keys());
+  }
+
+  #remember(places: Iterable<string>): void {
+    if (this.#known.size > mostKnown) this.#known = new Set();
+    for (const place of places) this.#known.add(place);
+  }
+}
+
+function namesIn(row: PlacedRow['row']): Named[] {
+  const begun: Named[] = [
+    ['key', row.keyId],
+    ['group', row.groupId],
+    ['model', row.modelAsked],
+    ['capability', row.capability],
+  ];
+  if (!isFinished(row)) return begun;
+  return [
+    ...begun,
+    ['model', row.modelServed],
+    ['provider', row.provider],
+    ['client', row.client],
+    ['status', row.status],
+    ['outcome', row.outcome],
+    ['error', row.errorCode],
+  ];
+}

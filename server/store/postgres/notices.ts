@@ -1,0 +1,92 @@
+/**
+ * What replicas tell one another through PostgreSQL: short notices, each the name of a topic. A notice may be lost with a
+ * connection, so listeners are also called after each new connection and every few seconds.
+ */
+import pg from 'pg';
+import { messageOf } from '../../database/failures.ts';
+import { clientConfig } from './postgres.ts';
+
+/** What has changed. */
+export type Topic = 'config' | 'sessions';
+
+interface NoticesOptions {
+  url: string;
+  log: { warn(fields: object, message: string): void };
+  /** How often listeners are called without a notice. Default 5 s. */
+  pollMs?: number;
+  /** After a lost connection. Default 1 s. */
+  reconnectMs?: number;
+}
+
+/** For `pg_notify(channel, topic)`, which tells all replicas once its transaction is committed. */
+export const channel = 'sluice';
+const defaultPollMs = 5_000;
+const defaultReconnectMs = 1_000;
+
+export class Notices {
+  readonly #options: NoticesOptions;
+  readonly #listeners: { topic: Topic; listener: () => void }[] = [];
+  readonly #polls: NodeJS.Timeout;
+  #client: pg.Client | null = null;
+  #reconnecting: NodeJS.Timeout | null = null;
+  #isClosed = false;
+  #isAway = false;
+
+  constructor(options: NoticesOptions) {
+    this.#options = options;
+    this.#polls = setInterval(() => this.#tellAll(), options.pollMs ?? defaultPollMs).unref();
+    void this.#connect();
+  }
+
+  /** Calls the listener whenever something of the topic may have changed. It must not throw. */
+  on(topic: Topic, listener: () => void): void {
+    this.#listeners.push({ topic, listener });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#polls);
+    if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
+    await this.#client?.end().catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client(clientConfig(this.#options));
+    this.#client = client;
+    client.on('notification', ({ payload }) => this.#tell(payload ?? ''));
+    client.on('error', (error) => this.#lost(client, error));
+    client.on('end', () => this.#lost(client, null));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      this.#isAway = false;
+      this.#tellAll();
+    } catch (error) {
+      this.#lost(client, error);
+    }
+  }
+
+  /** Called several times for one loss. */
+  #lost(client: pg.Client, error: unknown): void {
+    if (this.#isClosed || client !== this.#client) return;
+    this.#client = null;
+    client.end().catch(() => {});
+    if (!this.#isAway && error !== null) {
+      this.#options.log.warn(
+        { error: messageOf(error) },
+        'the database does not tell of changes now; it is asked every few seconds',
+      );
+    }
+    this.#isAway = true;
+    const { reconnectMs = defaultReconnectMs } = this.#options;
+    this.#reconnecting = setTimeout(() => void this.#connect(), reconnectMs).unref();
+  }
+
+  #tell(told: string): void {
+    for (const { topic, listener } of this.#listeners) if (topic === told) listener();
+  }
+
+  #tellAll(): void {
+    for (const { listener } of this.#listeners) listener();
+  }
+}

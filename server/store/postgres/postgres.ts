@@ -1,0 +1,129 @@
+/** Connections to PostgreSQL, which nothing outside this folder imports, and which is loaded only if it is used. */
+import pg from 'pg';
+import type { Row, SqlValue } from '../../database/database.ts';
+
+/** A value of a parameter; a list becomes an array of PostgreSQL. */
+export type Parameter = SqlValue | readonly SqlValue[];
+
+export interface Asked {
+  rows: Row[];
+  /** Number of rows returned, inserted, changed or deleted. */
+  count: number;
+}
+
+/** Runs statements: each for itself, or all in one transaction. */
+export interface Queries {
+  ask(sql: string, ...values: Parameter[]): Promise<Asked>;
+  /** Runs any number of statements without parameters. */
+  script(sql: string): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database?sslmode=…`; secret. */
+  url: string;
+  /** Default 4. */
+  connections?: number;
+  /** After this time a statement is given up. Default 10 s. */
+  statementMs?: number;
+  /** Called for a connection that broke while nothing used it; the pool replaces it. */
+  failed(error: Error): void;
+}
+
+const defaultConnections = 4;
+const defaultStatementMs = 10_000;
+const connectMs = 5_000;
+
+/** `int8`, `numeric`: counts and sums below 2^53. JSON stays text, so that rows are like SQLite's. */
+const ownParsers = new Map<number, (text: string) => unknown>([
+  [20, Number],
+  [1700, Number],
+  [114, String],
+  [3802, String],
+]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => ownParsers.get(oid) ?? pg.types.getTypeParser(oid, format),
+};
+
+export function clientConfig({
+  url,
+  statementMs = defaultStatementMs,
+}: Omit<PostgresOptions, 'failed'>): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'sluice',
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    statement_timeout: statementMs,
+    // Where the server does not answer at all.
+    query_timeout: statementMs + connectMs,
+    types,
+  };
+}
+
+/** A pool of connections. Statements reject with the errors that `failures.ts` tells apart. */
+export class Postgres implements Queries {
+  readonly #pool: pg.Pool;
+  readonly #queries: Queries;
+
+  constructor(options: PostgresOptions) {
+    this.#pool = new pg.Pool({
+      ...clientConfig(options),
+      max: options.connections ?? defaultConnections,
+      allowExitOnIdle: true,
+    });
+    this.#pool.on('error', options.failed);
+    this.#queries = queriesOf(this.#pool);
+  }
+
+  ask(sql: string, ...values: Parameter[]): Promise<Asked> {
+    return this.#queries.ask(sql, ...values);
+  }
+
+  script(sql: string): Promise<void> {
+    return this.#queries.script(sql);
+  }
+
+  /** Runs `work` in a transaction, which is rolled back if it rejects. */
+  async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await work(queriesOf(client));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      broken = await client.query('ROLLBACK').then(
+        () => undefined,
+        (failure: Error) => failure,
+      );
+      throw error;
+    } finally {
+      // A connection that cannot roll back is not used again.
+      client.release(broken);
+    }
+  }
+
+  /** Waits for running statements. */
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** PostgreSQL's texts cannot hold the character NUL, which clients can put into names. */
+function storable(value: Parameter): Parameter {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return Array.isArray(value) ? value.map((each: SqlValue) => storable(each) as SqlValue) : value;
+}
+
+function queriesOf(by: pg.Pool | pg.PoolClient): Queries {
+  return {
+    async ask(sql, ...values) {
+      const { rows, rowCount } = await by.query<Row>(sql, values.map(storable));
+      return { rows, count: rowCount ?? rows.length };
+    },
+    async script(sql) {
+      await by.query(sql);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Reasoning that clients cannot carry, in memory and in PostgreSQL. What another replica has stored is read into memory before a
+ * conversation is translated.
+ */
+import { messageOf } from '../../database/failures.ts';
+import { type KeptReasoning, placeOf, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
+import { maxEntryLength, type ReasoningStore } from '../../reasoning/reasoning-store.ts';
+import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
+import { LaterWrite } from './later-write.ts';
+import type { Postgres } from './postgres.ts';
+
+interface Options {
+  postgres: Postgres;
+  log: { warn(fields: object, message: string): void };
+  now?: () => number;
+}
+
+const dayMs = 86_400_000;
+const flushMs = 5;
+const sweepEveryMs = 3_600_000;
+/** Entries waiting while the database is away. */
+const maxPending = 2_000;
+
+const columns = { key_id: 'text', call_id: 'text', kept_at: 'double precision', reasoning: 'text' };
+const upsertSql = `INSERT INTO reasoning (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (key_id, call_id) DO UPDATE SET ${replaced(['kept_at', 'reasoning'])}`;
+const selectSql =
+  'SELECT call_id, kept_at, reasoning FROM reasoning WHERE key_id = $1 AND kept_at > $2 AND call_id = ANY($3)';
+
+export class PostgresReasoningStore implements ReasoningStore {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #memory = new ReasoningMemory();
+  readonly #pending = new Map<string, KeptReasoning>();
+  readonly #writing: LaterWrite;
+  readonly #sweeps = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#writing = new LaterWrite({
+      write: () => this.#write(),
+      failed: (error) => options.log.warn({ error }, 'reasoning cannot be written'),
+      delayMs: flushMs,
+    });
+  }
+
+  keep(keyId: string, callId: string, reasoning: string): void {
+    if (reasoning.length > maxEntryLength) return;
+    const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
+    this.#memory.set(kept);
+    this.#pending.set(placeOf(kept), kept);
+    const [oldest] = this.#pending.keys();
+    if (this.#pending.size > maxPending && oldest !== undefined) this.#pending.delete(oldest);
+    this.#writing.due();
+  }
+
+  bringNear(keyId: string, callIds: readonly string[]): Promise<void> | null {
+    const missing = callIds.filter((callId) => !this.#memory.get(keyId, callId));
+    return missing.length === 0 ? null : this.#read(keyId, missing);
+  }
+
+  async #read(keyId: string, callIds: readonly string[]): Promise<void> {
+    try {
+      const { rows } = await this.#options.postgres.ask(selectSql, keyId, this.#now() - dayMs, callIds);
+      for (const row of rows) {
+        const reasoning = String(row.reasoning);
+        this.#memory.set({ keyId, callId: String(row.call_id), keptAtMs: Number(row.kept_at), reasoning });
+      }
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'reasoning cannot be read');
+    }
+  }
+
+  find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string> {
+    const afterMs = this.#now() - dayMs;
+    const found = new Map<string, string>();
+    for (const callId of callIds) {
+      const kept = this.#memory.get(keyId, callId);
+      if (kept && kept.keptAtMs > afterMs) found.set(callId, kept.reasoning);
+    }
+    return found;
+  }
+
+  flush(): Promise<void> {
+    return this.#writing.flush();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeps);
+    await this.#writing.close();
+  }
+
+  async #write(): Promise<void> {
+    const pending = new Map(this.#pending);
+    if (pending.size === 0) return;
+    const rows = [...pending.values()].map((kept) => [kept.keyId, kept.callId, kept.keptAtMs, kept.reasoning]);
+    await this.#options.postgres.ask(upsertSql, ...columnsOf(rows));
+    removeWritten(this.#pending, pending);
+  }
+
+  async #sweep(): Promise<void> {
+    const beforeMs = this.#now() - dayMs;
+    this.#memory.deleteUntil(beforeMs);
+    try {
+      await this.#options.postgres.ask('DELETE FROM reasoning WHERE kept_at <= $1', beforeMs);
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'old reasoning cannot be deleted');
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/** Counts of requests without a valid key, of all replicas. Those of others are as old as the latest poll. */
+import type { RequestRecord } from '../../contract/ledger.ts';
+import type { RefusalView } from '../../contract/request-views.ts';
+import { number } from '../../database/columns.ts';
+import { messageOf } from '../../database/failures.ts';
+import { type CountedMinute, keptRefusals, minuteMs, RefusalCounts, toRefusal } from '../../ledger/refusal-counts.ts';
+import type { Refusals } from '../../ledger/refusals.ts';
+import { columnsOf, unnest } from './columns.ts';
+import { LaterWrite } from './later-write.ts';
+import type { Postgres } from './postgres.ts';
+
+interface Options {
+  postgres: Postgres;
+  log: { warn(fields: object, message: string): void };
+  /** How often others' are read. Default 5 s. */
+  pollMs?: number;
+}
+
+const flushMs = 250;
+const defaultPollMs = 5_000;
+
+const columns = {
+  minute: 'integer',
+  reason: 'text',
+  requests: 'bigint',
+  last_at: 'double precision',
+  last_client: 'text',
+};
+const upsertSql = `INSERT INTO refusals (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (minute, reason) DO UPDATE SET requests = refusals.requests + excluded.requests,
+    last_at = greatest(refusals.last_at, excluded.last_at),
+    last_client = CASE WHEN excluded.last_at >= refusals.last_at THEN excluded.last_client ELSE refusals.last_client END`;
+const readSql = `SELECT * FROM refusals ORDER BY minute DESC, reason LIMIT ${keptRefusals}`;
+const trimSql = `DELETE FROM refusals WHERE minute < (
+  SELECT minute FROM refusals ORDER BY minute DESC OFFSET ${keptRefusals} LIMIT 1)`;
+
+export class PostgresRefusals implements Refusals {
+  readonly #options: Options;
+  readonly #counts: RefusalCounts;
+  readonly #writing: LaterWrite;
+  readonly #polls: NodeJS.Timeout;
+  /** Of all replicas, in order of time. */
+  #written: CountedMinute[] = [];
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#counts = new RefusalCounts(options.log);
+    this.#writing = new LaterWrite({
+      write: () => this.#write(),
+      failed: (error) => options.log.warn({ error }, 'the count of refused requests cannot be written'),
+      delayMs: flushMs,
+    });
+    this.#polls = setInterval(() => void this.read().catch(() => {}), options.pollMs ?? defaultPollMs).unref();
+  }
+
+  get count(): number {
+    return this.#counts.count;
+  }
+
+  add(request: RequestRecord): void {
+    this.#counts.add(request);
+    this.#writing.due();
+  }
+
+  since(sinceMs: number): RefusalView[] {
+    const first = Math.floor(sinceMs / minuteMs);
+    return this.#counts.since(
+      first,
+      this.#written.filter(({ minute }) => minute >= first),
+    );
+  }
+
+  /** Reads what all replicas have written. Rejects with PostgreSQL's error. */
+  async read(): Promise<void> {
+    const { rows } = await this.#options.postgres.ask(readSql);
+    this.#written = rows.map((row) => ({ minute: number(row.minute) ?? 0, ...toRefusal(row) })).reverse();
+  }
+
+  flush(): Promise<void> {
+    return this.#writing.flush();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#polls);
+    this.#counts.tell();
+    await this.#writing.close();
+  }
+
+  async #write(): Promise<void> {
+    const taken = this.#counts.take();
+    if (taken.length === 0) return;
+    const rows = taken
+      .map(({ minute, reason, requests, lastAt, lastClient }) => [minute, reason, requests, lastAt, lastClient])
+      .sort(
+        ([one, reason], [other, otherReason]) =>
+          Number(one) - Number(other) || (String(reason) < String(otherReason) ? -1 : 1),
+      );
+    try {
+      await this.#options.postgres.ask(upsertSql, ...columnsOf(rows));
+    } catch (error) {
+      this.#counts.putBack(taken);
+      throw error;
+    }
+    await this.#options.postgres.ask(trimSql);
+    await this.read().catch((error: unknown) =>
+      this.#options.log.warn({ error: messageOf(error) }, 'refusals cannot be read'),
+    );
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Which replicas are alive, and what becomes of the requests of those that are not: they were interrupted, and count with what
+ * was reserved for them.
+ */
+import { messageOf } from '../../database/failures.ts';
+import { toLedgerRow } from '../../ledger/rows.ts';
+import { SessionUses } from '../../ledger/session-rows.ts';
+import { UsageSums } from '../../ledger/usage-cells.ts';
+import { columnsOf, unnest } from './columns.ts';
+import type { Postgres, Queries } from './postgres.ts';
+import { writeSessions } from './sessions-writer.ts';
+import { addSums } from './sums-writer.ts';
+
+interface Options {
+  postgres: Postgres;
+  /** A UUID of this run of this replica. */
+  replica: string;
+  /** Which rows of the sums this replica writes. */
+  part: number;
+  log: { warn(fields: object, message: string): void };
+  /** A monotonic clock. */
+  steadyMs?: () => number;
+}
+
+const beatEveryMs = 5_000;
+/** A replica that has not been seen for this long is gone. */
+const goneMs = 60_000;
+/** Any number that no other program uses in the same database. */
+const interruptionLock = 4_810_003;
+const rowsPerBatch = 1_000;
+
+const beatSql = `INSERT INTO replicas (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET seen_at = now()`;
+const isAlive = `seen_at > now() - interval '${goneMs} milliseconds'`;
+const interruptSql = `UPDATE requests SET outcome = 'interrupted'
+  FROM (
+    SELECT day, id FROM requests WHERE outcome IS NULL
+      AND NOT EXISTS (SELECT 1 FROM replicas WHERE replicas.id = requests.replica AND ${isAlive})
+    LIMIT ${rowsPerBatch}
+  ) AS left_behind
+  WHERE requests.day = left_behind.day AND requests.id = left_behind.id AND requests.outcome IS NULL RETURNING requests.*`;
+const namesSql = `INSERT INTO request_names (dimension, name, day)
+  SELECT 'outcome', 'interrupted', day FROM ${unnest({ day: 'integer' })} ON CONFLICT DO NOTHING`;
+
+export class Replicas {
+  readonly #options: Options;
+  readonly #steadyMs: () => number;
+  #beats: NodeJS.Timeout | null = null;
+  /** The first of the beats that came in time; null: there is none. */
+  #steadySince: number | null = null;
+  #lastBeat = Number.NEGATIVE_INFINITY;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#steadyMs = options.steadyMs ?? (() => performance.now());
+  }
+
+  /** Must precede the first request. Rejects with PostgreSQL's error. */
+  async start(): Promise<void> {
+    await this.beat();
+    this.#beats = setInterval(() => void this.#beatQuietly(), beatEveryMs).unref();
+  }
+
+  async beat(): Promise<void> {
+    await this.#options.postgres.ask(beatSql, this.#options.replica);
+    const nowMs = this.#steadyMs();
+    // While the database was away, others could not be seen either.
+    if (nowMs - this.#lastBeat > goneMs / 2) this.#steadySince = nowMs;
+    this.#lastBeat = nowMs;
+  }
+
+  /** Marks what replicas have left behind that are gone. Resolves with the number of requests. */
+  async markInterrupted(): Promise<number> {
+    const nowMs = this.#steadyMs();
+    if (this.#steadySince === null || nowMs - this.#lastBeat > goneMs / 2 || nowMs - this.#steadySince < goneMs)
+      return 0;
+    let marked = 0;
+    for (let count = rowsPerBatch; count === rowsPerBatch; marked += count) {
+      count = await this.#options.postgres.transaction((queries) => this.#markSome(queries));
+    }
+    if (marked > 0)
+      this.#options.log.warn({ interrupted: marked }, 'requests of a replica that is gone were interrupted');
+    return marked;
+  }
+
+  /** To be called once everything is written. */
+  async close(): Promise<void> {
+    if (this.#beats !== null) clearInterval(this.#beats);
+    const { postgres, replica } = this.#options;
+    // If that fails, it is gone in a minute.
+    await postgres.ask('DELETE FROM replicas WHERE id = $1', replica).catch(() => {});
+  }
+
+  async #markSome(queries: Queries): Promise<number> {
+    await queries.ask('SELECT pg_advisory_xact_lock($1)', interruptionLock);
+    const { rows } = await queries.ask(interruptSql);
+    if (rows.length === 0) {
+      await queries.ask(`DELETE FROM replicas WHERE NOT (${isAlive})`);
+      return 0;
+    }
+    const sums = new UsageSums();
+    const sessions = new SessionUses();
+    for (const row of rows.map(toLedgerRow)) {
+      const ended = { ...row, outcome: 'interrupted', totalMs: row.totalMs ?? 0 } as const;
+      sums.add(ended);
+      sessions.add(row.seq, ended);
+    }
+    const days = [...new Set(rows.map(({ day }) => Number(day)))].sort((one, other) => one - other);
+    await queries.ask(namesSql, ...columnsOf(days.map((day) => [day])));
+    await writeSessions(queries, sessions);
+    await addSums(queries, sums, this.#options.part);
+    return rows.length;
+  }
+
+  async #beatQuietly(): Promise<void> {
+    try {
+      await this.beat();
+      await this.markInterrupted();
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'the database cannot be told that this replica is alive');
+    }
+  }
+}

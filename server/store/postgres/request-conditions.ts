@@ -1,0 +1,122 @@
+/** The conditions of a request filter in PostgreSQL's SQL, and the days on which its requests can be. */
+import type { RequestOutcome } from '../../contract/ledger.ts';
+import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
+import type { NameDimension } from '../../ledger/request-names.ts';
+import { matchedWords } from './matched-words.ts';
+import type { Parameter, Postgres } from './postgres.ts';
+
+export interface Selection {
+  /** `WHERE …`. */
+  sql: string;
+  values: Parameter[];
+}
+
+/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
+const mostNames = 2_000;
+/** Captures that a search considers; of more, the newest. */
+const mostHits = 2_000;
+const dayMs = 86_400_000;
+
+const columns: Partial<Record<NameDimension, readonly string[]>> = {
+  key: ['key_id'],
+  group: ['group_id'],
+  provider: ['provider'],
+  model: ['model_asked', 'model_served'],
+  client: ['client'],
+  capability: ['capability'],
+  outcome: ['outcome'],
+  error: ['error_code'],
+};
+const searched = ['model', 'provider', 'client', 'error'] as const;
+
+export async function select(postgres: Postgres, filter: RequestConditions): Promise<Selection> {
+  const { keyId, groupId, model, provider, client, capability, status, search, sinceMs, untilMs } = filter;
+  const selecting = new Selecting();
+  const named = { key: keyId, group: groupId, model, provider, client, capability, outcome: namedOutcome(filter) };
+  for (const [dimension, name] of Object.entries(named)) {
+    if (name !== undefined) selecting.named(dimension as NameDimension, Array.isArray(name) ? name : [name]);
+  }
+  if (filter.outcome === 'running') selecting.add('outcome IS NULL');
+  if (status !== undefined) selecting.status(status);
+  if (sinceMs !== undefined) selecting.since(sinceMs);
+  if (untilMs !== undefined) selecting.until(untilMs);
+  if (search !== undefined && search.trim() !== '') await selecting.search(postgres, search.trim());
+  return selecting.selection;
+}
+
+function namedOutcome({ outcome }: RequestConditions): readonly RequestOutcome[] | undefined {
+  if (outcome === undefined || outcome === 'running') return undefined;
+  return outcome === 'failed' ? failedOutcomes : [outcome];
+}
+
+class Selecting {
+  readonly #conditions: string[] = [];
+  readonly #values: Parameter[] = [];
+
+  get selection(): Selection {
+    const sql = this.#conditions.length === 0 ? '' : `WHERE ${this.#conditions.join(' AND ')}`;
+    return { sql, values: this.#values };
+  }
+
+  add(sql: string): void {
+    this.#conditions.push(sql);
+  }
+
+  /** One of the columns has one of the names; only days that have one are read. */
+  named(dimension: NameDimension, names: readonly string[]): void {
+    const place = this.#value(names);
+    this.add(this.#has(dimension, place));
+    const days = `SELECT day FROM request_names WHERE dimension = ${this.#value(dimension)} AND name = ANY(${place})`;
+    this.add(`day = ANY(ARRAY(${days}))`);
+  }
+
+  status(status: string): void {
+    const low = Number.parseInt(status.replace('xx', '00'), 10);
+    const high = status.endsWith('xx') ? low + 99 : low;
+    this.add(`status BETWEEN ${this.#value(low)} AND ${this.#value(high)}`);
+  }
+
+  since(timeMs: number): void {
+    this.add(`started_at >= ${this.#value(timeMs)} AND day >= ${this.#value(Math.floor(timeMs / dayMs))}`);
+  }
+
+  /** Exclusive. */
+  until(timeMs: number): void {
+    this.add(`started_at < ${this.#value(timeMs)} AND day <= ${this.#value(Math.floor(timeMs / dayMs))}`);
+  }
+
+  /** In ids, names, errors and captured bodies. */
+  async search(postgres: Postgres, text: string): Promise<void> {
+    const found: string[] = [];
+    if (timesOfId(text)) found.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
+    const words = matchedWords(text);
+    if (words !== null) {
+      const query = `to_tsquery('simple', ${this.#value(words)})`;
+      const captured = `SELECT id FROM captures WHERE words @@ ${query} ORDER BY captured_at DESC LIMIT ${mostHits}`;
+      found.push(`errors @@ ${query}`, `id = ANY(ARRAY(${captured}))`);
+    }
+    for (const dimension of searched) {
+      const names = (await recordedNames(postgres, dimension)).filter((name) => containsText(name, text));
+      if (names.length > 0) found.push(this.#has(dimension, this.#value(names)));
+    }
+    this.add(found.length === 0 ? 'false' : `(${found.join(' OR ')})`);
+  }
+
+  #has(dimension: NameDimension, place: string): string {
+    return `(${(columns[dimension] ?? []).map((column) => `${column} = ANY(${place})`).join(' OR ')})`;
+  }
+
+  /** Returns the parameter's place, such as `$1`. */
+  #value(value: Parameter): string {
+    return `$${this.#values.push(value)}`;
+  }
+}
+
+/** In alphabetical order. */
+export async function recordedNames(postgres: Postgres, dimension: NameDimension): Promise<string[]> {
+  const { rows } = await postgres.ask(
+    `SELECT DISTINCT name COLLATE "C" AS name FROM request_names WHERE dimension = $1 ORDER BY 1 LIMIT ${mostNames}`,
+    dimension,
+  );
+  return rows.map(({ name }) => String(name));
+}

@@ -1,0 +1,121 @@
+/** Finds, sorts and counts requests in PostgreSQL. */
+import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
+import { number, text } from '../../database/columns.ts';
+import { mostSorted, type SortColumn } from '../../ledger/find-requests.ts';
+import type { RequestFilter, RequestPage } from '../../ledger/queries.ts';
+import { type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
+import { toLedgerRow } from '../../ledger/rows.ts';
+import type { UnpricedUse } from '../../ledger/unpriced.ts';
+import type { Postgres } from './postgres.ts';
+import { select } from './request-conditions.ts';
+
+const dayMs = 86_400_000;
+/** An id contains the time of its request, which may have been recorded by another clock. */
+const idSlackMs = 60_000;
+/** Requests that a count reads; of more, the newest. */
+const mostCounted = 200_000;
+const latestRows = 100_000;
+const mostClients = 500;
+const mostUses = 2_000;
+
+const sortColumns: Readonly<Record<SortColumn, string>> = {
+  duration: 'total_ms',
+  cost: 'cost_usd',
+  'first-byte': 'first_byte_ms',
+  tokens: `coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0)`,
+};
+
+export async function listRequests(postgres: Postgres, filter: RequestFilter): Promise<RequestPage> {
+  const { limit: wanted = 100, before, sort, ...conditions } = filter;
+  const limit = Math.min(Math.max(wanted, 1), 1_000);
+  if (sort) return sortRequests(postgres, conditions, { ...sort, limit });
+  const { sql, values } = await select(postgres, conditions);
+  const earlier = before === undefined ? '' : `${sql === '' ? 'WHERE' : 'AND'} seq < ${Math.floor(before)}`;
+  const { rows } = await postgres.ask(
+    `SELECT * FROM requests ${sql} ${earlier} ORDER BY seq DESC LIMIT ${limit}`,
+    ...values,
+  );
+  const requests = rows.map(toLedgerRow);
+  return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
+}
+
+/** Requests without a value are left out. */
+async function sortRequests(
+  postgres: Postgres,
+  conditions: RequestConditions,
+  { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
+): Promise<RequestPage> {
+  const column = sortColumns[by];
+  const { sql, values } = await select(postgres, conditions);
+  const newest = `SELECT *, ${column} AS sorted_by, row_number() OVER (ORDER BY seq DESC) AS place FROM requests
+    ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${mostSorted + 1}`;
+  const { rows } = await postgres.ask(
+    `WITH newest AS (${newest}) SELECT *, (SELECT count(*) FROM newest) AS matching FROM newest WHERE place <= ${mostSorted}
+     ORDER BY sorted_by ${isAscending ? 'ASC' : 'DESC'}, seq DESC LIMIT ${limit}`,
+    ...values,
+  );
+  const isCut = (number(rows[0]?.matching) ?? 0) > mostSorted;
+  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? mostSorted : null };
+}
+
+/** Null if there is none. */
+export async function getRequest(postgres: Postgres, id: string): Promise<RequestView | null> {
+  const times = timesOfId(id);
+  const near = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
+  if (near) {
+    const found = await postgres.ask(
+      'SELECT * FROM requests WHERE day BETWEEN $1 AND $2 AND id = $3 LIMIT 1',
+      ...near,
+      id,
+    );
+    if (found.rows[0]) return toLedgerRow(found.rows[0]);
+  }
+  const { rows } = await postgres.ask('SELECT * FROM requests WHERE id = $1 LIMIT 1', id);
+  return rows[0] ? toLedgerRow(rows[0]) : null;
+}
+
+/** Days of PostgreSQL's integers. */
+const dayOf = (timeMs: number) => Math.min(Math.max(Math.floor(timeMs / dayMs), 0), 2 ** 31 - 1);
+
+export async function countRequests(postgres: Postgres, filter: RequestConditions): Promise<RequestCount> {
+  const { sql, values } = await select(postgres, filter);
+  const newest = `SELECT outcome FROM requests ${sql} ORDER BY seq DESC LIMIT ${mostCounted + 1}`;
+  const { rows } = await postgres.ask(
+    `SELECT count(*) AS requests, count(*) FILTER (WHERE outcome NOT IN ('ok', 'client-gone')) AS failed FROM (${newest}) AS newest`,
+    ...values,
+  );
+  const requests = number(rows[0]?.requests) ?? 0;
+  const failed = number(rows[0]?.failed) ?? 0;
+  return { requests: Math.min(requests, mostCounted), failed, isComplete: requests <= mostCounted };
+}
+
+/** Of the latest 100,000 requests. */
+export async function listClients(postgres: Postgres): Promise<ClientUseView[]> {
+  const { rows } = await postgres.ask(
+    `SELECT client, key_id, max(started_at) AS last_used_at
+     FROM (SELECT client, key_id, started_at, shadow_of FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
+     WHERE client IS NOT NULL AND shadow_of IS NULL GROUP BY client, key_id ORDER BY last_used_at DESC LIMIT ${mostClients}`,
+  );
+  return rows.map((row) => ({
+    client: text(row.client) ?? '',
+    keyId: text(row.key_id),
+    lastUsedAt: number(row.last_used_at) ?? 0,
+  }));
+}
+
+/** Of the latest 100,000 requests, those that may have cost something of unknown amount, as `isUnpriced` has it. */
+export async function listUnpriced(postgres: Postgres): Promise<UnpricedUse[]> {
+  const { rows } = await postgres.ask(
+    `SELECT provider, coalesce(model_served, model_asked) AS model, count(*) AS requests
+     FROM (SELECT * FROM requests ORDER BY seq DESC LIMIT ${latestRows}) AS latest
+     WHERE cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL
+       AND coalesce(model_served, model_asked) IS NOT NULL
+       AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
+     GROUP BY 1, 2 ORDER BY requests DESC LIMIT ${mostUses}`,
+  );
+  return rows.map((row) => ({
+    provider: text(row.provider) ?? '',
+    model: text(row.model) ?? '',
+    requests: number(row.requests) ?? 0,
+  }));
+}

@@ -1,0 +1,73 @@
+/** The statement that writes requests, begun and ended ones alike. */
+import type { SqlValue } from '../../database/database.ts';
+import {
+  type BegunRow,
+  type EndedRow,
+  finishedColumns,
+  finishedValues,
+  reservedColumns,
+  reservedValues,
+  startedColumns,
+  startedValues,
+} from '../../ledger/rows.ts';
+import { errorsOf, isFinished } from '../../ledger/writer.ts';
+import { columnsOf, replaced, unnest } from './columns.ts';
+
+/** All others are texts. */
+const types: Readonly<Record<string, string>> = {
+  day: 'integer',
+  started_at: 'double precision',
+  stream: 'smallint',
+  status: 'integer',
+  queue_ms: 'double precision',
+  connect_ms: 'double precision',
+  first_byte_ms: 'double precision',
+  total_ms: 'double precision',
+  bytes_in: 'bigint',
+  bytes_out: 'bigint',
+  attempts: 'json',
+  usage: 'json',
+  cost_usd: 'double precision',
+  client_retries: 'integer',
+  first_content_ms: 'double precision',
+  longest_gap_ms: 'double precision',
+  losses: 'json',
+  cached: 'json',
+  shadow_of: 'json',
+  tools: 'json',
+  same_answer: 'smallint',
+};
+
+const finished = finishedColumns.split(', ');
+const reserved = reservedColumns.split(', ');
+const columns = ['day', 'replica', 'errors', ...startedColumns.split(', '), ...finished];
+const given = columns.map((column) =>
+  column === 'errors' ? "to_tsvector('simple', given.errors)" : `given.${column}`,
+);
+
+/** Returns the `id`, `seq` and `outcome` of what was new: a request's beginning, or its end. */
+export const writeRequestsSql = `INSERT INTO requests (${columns.join(', ')})
+  SELECT ${given.join(', ')} FROM ${unnest(Object.fromEntries(columns.map((column) => [column, types[column] ?? 'text'])))}
+  ON CONFLICT (day, id) DO UPDATE SET ${replaced(['errors', ...finished])}
+  WHERE requests.outcome IS NULL AND excluded.outcome IS NOT NULL
+  RETURNING id, seq, outcome`;
+
+/** A row with the day of its partition. */
+export interface PlacedRow {
+  row: BegunRow | EndedRow;
+  day: number;
+}
+
+export function requestColumns(rows: readonly PlacedRow[], replica: string): SqlValue[][] {
+  return columnsOf(rows.map(({ row, day }) => [day, replica, wordsOf(row), ...startedValues(row), ...endOf(row)]));
+}
+
+function wordsOf(row: BegunRow | EndedRow): string | null {
+  return (isFinished(row) && errorsOf(row)) || null;
+}
+
+function endOf(row: BegunRow | EndedRow): SqlValue[] {
+  if (isFinished(row)) return finishedValues(row);
+  const values = reservedValues(row);
+  return finished.map((column) => values[reserved.indexOf(column)] ?? null);
+}

@@ -1,0 +1,59 @@
+/** Usage in steps shorter than the sums', from the requests themselves. Must count in the same way as `ledger/usage-cells.ts`. */
+import type { UsageDimension } from '../../contract/ledger.ts';
+
+const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens', 'cost_usd', 'unpriced_requests']
+  .map((column) => `sum(${column}) AS ${column}`)
+  .join(', ');
+
+/** As `shadowAccount`. */
+function accountSql(column: 'key_id' | 'group_id'): string {
+  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
+}
+
+/** The name by which a request counts; empty: none. */
+export const nameColumns: Readonly<Record<UsageDimension, string>> = {
+  day: "''",
+  key: accountSql('key_id'),
+  group: accountSql('group_id'),
+  model: "coalesce(model_served, model_asked, '')",
+  provider: "coalesce(provider, '')",
+};
+
+/** Parameters: offset and step in milliseconds, names or null, and the range in Unix milliseconds. */
+export function stepsOfRequestsSql(by: UsageDimension): string {
+  const isOfAttempts = by === 'model' || by === 'provider';
+  return `WITH asked AS (
+      SELECT floor((started_at + $1) / $2) AS slot, * FROM requests
+      WHERE started_at >= $4 AND started_at < $5 AND outcome IS NOT NULL
+        AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer
+    )
+    SELECT slot AS step, name, ${summed} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
+    WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
+}
+
+/** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
+function requestsSql(by: UsageDimension): string {
+  const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
+  const unpriced = `(cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
+    AND (outcome <> 'error' OR usage IS NOT NULL))::integer`;
+  const tokens = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
+  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone'))::integer AS errors,
+      (outcome = 'error' AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
+      CASE WHEN ${whole} THEN ${tokens('inputTokens')} ELSE 0 END AS input_tokens,
+      CASE WHEN ${whole} THEN ${tokens('outputTokens')} ELSE 0 END AS output_tokens,
+      CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${whole} THEN ${unpriced} ELSE 0 END AS unpriced_requests
+    FROM asked`;
+}
+
+/** The usage of each attempt, by its model or provider; unknown costs count once for each. */
+function attemptsSql(by: 'model' | 'provider'): string {
+  const name = by === 'model' ? "coalesce(attempt ->> 'model', model_asked, '')" : "attempt ->> 'provider'";
+  const unpriced = `(attempt ->> 'costUsd' IS NULL AND (attempt ->> 'usage' IS NOT NULL
+    OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken')))::integer`;
+  return `SELECT slot, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
+      sum(coalesce((attempt #>> '{usage,inputTokens}')::float8, 0)) AS input_tokens,
+      sum(coalesce((attempt #>> '{usage,outputTokens}')::float8, 0)) AS output_tokens,
+      sum(coalesce((attempt ->> 'costUsd')::float8, 0)) AS cost_usd, max(${unpriced}) AS unpriced_requests
+    FROM asked, json_array_elements(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY slot, seq, 2`;
+}

@@ -1,0 +1,153 @@
+/** Stores kept responses in PostgreSQL, where any replica finds them. */
+import type { Settings } from '../../contract/settings.ts';
+import { messageOf } from '../../database/failures.ts';
+import type { KeptResponse } from '../../kept-responses/kept-response.ts';
+import { maxResponses, mayKeep, sizeOf, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
+import type { ResponseStore } from '../../kept-responses/response-store.ts';
+import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
+import { isTemporary } from './failures.ts';
+import { LaterWrite } from './later-write.ts';
+import type { Postgres, Queries } from './postgres.ts';
+
+interface Options {
+  postgres: Postgres;
+  log: { warn(fields: object, message: string): void };
+  settings(): Settings['keptResponses'];
+  now?: () => number;
+}
+
+const hourMs = 3_600_000;
+/** A client may go on from a response at another replica at once. */
+const flushMs = 1;
+const sweepEveryMs = 15 * 60_000;
+
+const columns = {
+  group_id: 'text',
+  id: 'text',
+  created_at: 'double precision',
+  bytes: 'bigint',
+  response: 'text',
+  input: 'text',
+};
+const upsertSql = `INSERT INTO kept_responses (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (group_id, id) DO UPDATE SET ${replaced(['created_at', 'bytes', 'response', 'input'])}`;
+const deleteSql = `DELETE FROM kept_responses USING ${unnest({ group_id: 'text', id: 'text' })}
+  WHERE kept_responses.group_id = given.group_id AND kept_responses.id = given.id`;
+/** Newest first, so that rows beyond the limits come last. */
+const trimSql = `DELETE FROM kept_responses WHERE group_id = $1 AND id IN (
+  SELECT id FROM (
+    SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total FROM kept_responses WHERE group_id = $1
+    WINDOW newest AS (ORDER BY created_at DESC, id DESC ROWS UNBOUNDED PRECEDING)
+  ) AS kept WHERE place > ${maxResponses} OR total > $2)`;
+
+export class PostgresResponseStore implements ResponseStore {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #pending = new Map<string, KeptResponse>();
+  readonly #forgotten = new Map<string, Pick<KeptResponse, 'id' | 'groupId'>>();
+  readonly #writing: LaterWrite;
+  readonly #sweeps = setInterval(() => void this.sweep(), sweepEveryMs).unref();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#writing = new LaterWrite({
+      write: () => this.#write(),
+      failed: (error) => options.log.warn({ error }, 'kept responses cannot be written'),
+      delayMs: flushMs,
+    });
+  }
+
+  mayKeep(response: Pick<KeptResponse, 'response' | 'input'>): boolean {
+    return mayKeep(response, this.#options.settings());
+  }
+
+  keep(response: Omit<KeptResponse, 'createdAt'>): void {
+    if (!this.mayKeep(response)) return;
+    this.#pending.set(placeOf(response), { ...response, createdAt: this.#now() });
+    this.#writing.due();
+  }
+
+  async find(id: string, groupId: string): Promise<KeptResponse | undefined> {
+    const place = placeOf({ id, groupId });
+    if (this.#forgotten.has(place)) return undefined;
+    const kept = this.#pending.get(place) ?? (await this.#read(id, groupId));
+    return kept && kept.createdAt >= this.#now() - this.#retentionMs() ? kept : undefined;
+  }
+
+  forget(id: string, groupId: string): void {
+    const named = { id, groupId };
+    this.#pending.delete(placeOf(named));
+    this.#forgotten.set(placeOf(named), named);
+    this.#writing.due();
+  }
+
+  async sweep(): Promise<void> {
+    const remove = 'DELETE FROM kept_responses WHERE created_at < $1';
+    await this.#try('kept responses cannot be deleted', async () => {
+      await this.#options.postgres.ask(remove, this.#now() - this.#retentionMs());
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeps);
+    await this.#writing.close();
+  }
+
+  #retentionMs(): number {
+    return this.#options.settings().retentionHours * hourMs;
+  }
+
+  async #read(id: string, groupId: string): Promise<KeptResponse | undefined> {
+    const select = 'SELECT * FROM kept_responses WHERE group_id = $1 AND id = $2';
+    let kept: KeptResponse | undefined;
+    await this.#try('a kept response cannot be read', async () => {
+      const { rows } = await this.#options.postgres.ask(select, groupId, id);
+      kept = toKeptResponse(rows[0]);
+    });
+    return kept;
+  }
+
+  /**
+   * Responses that cannot be written are dropped; their clients then have to send the whole conversation. Those that were
+   * deleted are deleted later.
+   */
+  async #write(): Promise<void> {
+    const pending = new Map(this.#pending);
+    const forgotten = new Map(this.#forgotten);
+    const done = this.#options.postgres.transaction(async (queries) => {
+      const gone = [...forgotten.values()].map(({ groupId, id }) => [groupId, id]);
+      if (gone.length > 0) await queries.ask(deleteSql, ...columnsOf(gone));
+      if (pending.size > 0) await this.#insert(queries, [...pending.values()]);
+    });
+    await done.finally(() => removeWritten(this.#pending, pending));
+    removeWritten(this.#forgotten, forgotten);
+  }
+
+  async #insert(queries: Queries, responses: readonly KeptResponse[]): Promise<void> {
+    const rows = responses.map((kept) => [
+      kept.groupId,
+      kept.id,
+      kept.createdAt,
+      sizeOf(kept),
+      kept.response,
+      kept.input,
+    ]);
+    await queries.ask(upsertSql, ...columnsOf(rows));
+    const { bytesPerGroup } = this.#options.settings();
+    for (const groupId of new Set(responses.map((kept) => kept.groupId))) {
+      await queries.ask(trimSql, groupId, bytesPerGroup);
+    }
+  }
+
+  async #try(failed: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isTemporary(error)) throw error;
+      this.#options.log.warn({ error: messageOf(error) }, failed);
+    }
+  }
+}
+
+const placeOf = ({ id, groupId }: Pick<KeptResponse, 'id' | 'groupId'>) => `${groupId}\n${id}`;

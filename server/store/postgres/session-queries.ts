@@ -1,0 +1,77 @@
+/** Queries about sessions. Sums are made from the sessions' requests. */
+import type { SessionInFull } from '../../contract/session-views.ts';
+import { number, text } from '../../database/columns.ts';
+import { readRequest, requestColumns } from '../../ledger/session-request.ts';
+import { budgetUsed } from '../../ledger/session-states.ts';
+import { requestsOf, turnsOf } from '../../ledger/session-sums.ts';
+import { mostRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../../ledger/sessions.ts';
+import type { Parameter, Postgres } from './postgres.ts';
+
+const readSql = `SELECT * FROM (
+    SELECT ${requestColumns}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
+    FROM requests WHERE session = ANY($1)
+  ) AS latest WHERE place <= ${mostRequests + 1} ORDER BY seq`;
+const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_at >= $sinceMs AND day >= floor($sinceMs::float8 / 86400000)`;
+const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
+
+export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {
+  const { limit: wanted = 50, stopAtUsd = null } = filter;
+  const limit = Math.min(Math.max(wanted, 1), 200);
+  const { sql, values } = conditionsOf(filter);
+  const { rows } = await postgres.ask(`SELECT * FROM sessions ${sql} ORDER BY last_seq DESC LIMIT ${limit}`, ...values);
+  const read = await readRequests(
+    postgres,
+    rows.map(({ id }) => text(id) ?? ''),
+  );
+  const sessions = rows.map((row) => viewOf(row, read.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
+  return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
+}
+
+function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopAtUsd, before }: SessionFilter) {
+  const values: Parameter[] = [];
+  const conditions: string[] = running ? [`id IN (${runningSessions})`] : [];
+  const add = (condition: string, value: Parameter | undefined) => {
+    if (value !== undefined) conditions.push(condition.replaceAll(/\$\w+/g, `$${values.push(value)}`));
+  };
+  add('key_id = $keyId', keyId);
+  add('group_id = $groupId', groupId);
+  add('client = $client', client);
+  add(`last_seq >= (${firstSince})`, sinceMs);
+  add('last_seq < $before', before);
+  if (stopped) add(`(stopped_at IS NOT NULL OR ${budgetUsed} >= $stopAtUsd)`, stopAtUsd ?? Number.MAX_VALUE);
+  return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
+}
+
+/** Null if there is no such session. `stopAtUsd`: the budget of each session. */
+export async function getSession(
+  postgres: Postgres,
+  id: string,
+  stopAtUsd: number | null = null,
+): Promise<SessionInFull | null> {
+  const { rows } = await postgres.ask('SELECT * FROM sessions WHERE id = $1', id);
+  const [row] = rows;
+  if (!row) return null;
+  const read = (await readRequests(postgres, [id])).get(id) ?? nothing;
+  const requests = requestsOf(read.requests);
+  return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
+}
+
+/** What a session has used of its budget and is written, in US dollars. */
+export async function readBudgetUsedUsd(postgres: Postgres, id: string): Promise<number> {
+  const { rows } = await postgres.ask(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = $1`, id);
+  return number(rows[0]?.usd) ?? 0;
+}
+
+const nothing: SessionRead = { requests: [], isComplete: true };
+
+/** By session. */
+async function readRequests(postgres: Postgres, ids: readonly string[]): Promise<Map<string, SessionRead>> {
+  const { rows } = await postgres.ask(readSql, ids);
+  const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
+  return new Map(
+    [...bySession].map(([id, own]) => {
+      const requests = own.slice(-mostRequests).map(readRequest);
+      return [id, { requests, isComplete: own.length <= mostRequests }];
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+/** Writes what the table `sessions` holds of requests, within the transaction that writes them. */
+import { text } from '../../database/columns.ts';
+import type { JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
+import { byText, columnsOf, unnest } from './columns.ts';
+import type { Queries } from './postgres.ts';
+
+const columns = {
+  id: 'text',
+  name: 'text',
+  key_id: 'text',
+  group_id: 'text',
+  client: 'text',
+  last_seq: 'bigint',
+  cost_usd: 'double precision',
+};
+const insert = `INSERT INTO sessions (${Object.keys(columns).join(', ')})`;
+const addCost = 'cost_usd = sessions.cost_usd + excluded.cost_usd';
+const sessionsSql = `${insert} SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (id) DO UPDATE SET name = coalesce(excluded.name, sessions.name),
+    client = coalesce(excluded.client, sessions.client), last_seq = greatest(sessions.last_seq, excluded.last_seq), ${addCost}`;
+const findSql = 'SELECT session FROM requests WHERE day = $1 AND id = $2 FOR UPDATE';
+const joinSql = 'UPDATE requests SET session = $3, thread = $4, step = $5 WHERE day = $1 AND id = $2';
+const joinedCostSql = `${insert}
+  SELECT session, NULL, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE day = $1 AND id = $2
+  ON CONFLICT (id) DO UPDATE SET ${addCost}`;
+
+export async function writeSessions(queries: Queries, sessions: SessionUses): Promise<void> {
+  const rows = [...sessions.entries()].map(([id, { row, name, client, lastSeq, costUsd }]) => [
+    id,
+    name,
+    row.keyId,
+    row.groupId,
+    client,
+    lastSeq,
+    costUsd,
+  ]);
+  if (rows.length > 0) await queries.ask(sessionsSql, ...columnsOf(rows.sort(byText)));
+}
+
+/** Adds a recorded request to its session, unless it has one. False if it is not written yet. */
+export async function joinSession(
+  queries: Queries,
+  day: number,
+  { requestId, session, hasEnded }: JoinedRequest,
+): Promise<boolean> {
+  const { rows } = await queries.ask(findSql, day, requestId);
+  const [row] = rows;
+  if (!row) return false;
+  if (text(row.session) !== null) return true;
+  await queries.ask(joinSql, day, requestId, session.id, session.thread, session.step);
+  if (hasEnded) await queries.ask(joinedCostSql, day, requestId);
+  return true;
+}

@@ -1,0 +1,50 @@
+import { GatewayError } from '../../contract/errors.ts';
+import { messageOf } from '../../database/failures.ts';
+import { isTemporary, sqlStateOf } from './failures.ts';
+
+/** What a database's URL says, but for the password. */
+interface Address {
+  /** With the port. */
+  host: string;
+  user: string;
+  database: string;
+}
+
+/** Throws a GatewayError `invalid_value`, without the URL, if it is none of PostgreSQL's. */
+export function readAddress(url: string): Address {
+  const read = URL.parse(url);
+  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) {
+    throw new GatewayError(
+      'invalid_value',
+      'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
+    );
+  }
+  const user = decodeURIComponent(read.username);
+  return { host: decodeURIComponent(read.host), user, database: decodeURIComponent(read.pathname.slice(1)) || user };
+}
+
+/** One line about a database that cannot be used, which says what to do. Other errors stay as they are. */
+export function startProblem(error: unknown, { host, user, database }: Address): unknown {
+  if (error instanceof GatewayError) return error;
+  const told = (message: string) => new GatewayError('storage_unavailable', message, { cause: error });
+  switch (sqlStateOf(error)) {
+    case '28P01':
+    case '28000':
+      return told(`PostgreSQL at ${host} refuses the user "${user}". Check name, password and pg_hba.conf.`);
+    case '3D000':
+      return told(
+        `PostgreSQL at ${host} has no database "${database}". Create it: createdb --owner ${user} ${database}`,
+      );
+    case '42501':
+      return told(
+        `The user "${user}" may not make Sluice's tables in the database "${database}" at ${host}. ` +
+          `Make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}"`,
+      );
+    case '25006':
+      return told(`The database "${database}" at ${host} is read-only. Name the primary server, not a standby.`);
+    default:
+      return isTemporary(error)
+        ? told(`PostgreSQL at ${host} cannot be used now (${messageOf(error)}). Check that it runs and can be reached.`)
+        : error;
+  }
+}

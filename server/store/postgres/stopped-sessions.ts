@@ -1,0 +1,76 @@
+/** Which sessions are stopped. Every replica has them in memory, and hears of changes by the others. */
+import { messageOf } from '../../database/failures.ts';
+import { createSerialQueue } from '../../serial-queue.ts';
+import { channel, type Notices } from './notices.ts';
+import type { Postgres } from './postgres.ts';
+
+interface Options {
+  postgres: Postgres;
+  notices: Notices;
+  log: { warn(fields: object, message: string): void };
+}
+
+type Listener = (id: string, isStopped: boolean) => void;
+
+const stopSql = `WITH changed AS (UPDATE sessions SET stopped_at = $2,
+    resumed_usd = CASE WHEN $2::float8 IS NULL THEN cost_usd ELSE resumed_usd END WHERE id = $1 RETURNING id)
+  SELECT pg_notify('${channel}', 'sessions') FROM changed`;
+
+export class StoppedSessions {
+  readonly #options: Options;
+  readonly #listeners: Listener[] = [];
+  readonly #inTurn = createSerialQueue();
+  #ids: ReadonlySet<string> = new Set();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Ids of the stopped ones. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** Rejects with PostgreSQL's error. */
+  async open(): Promise<void> {
+    await this.#read();
+    this.#options.notices.on('sessions', () => void this.#readQuietly());
+  }
+
+  /** Calls the listener for each session that was stopped, here or elsewhere, or goes on. */
+  onChange(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Refuses a session's requests, or serves them again, with a new budget. False if there is no such session. */
+  async set(id: string, stoppedAt: number | null): Promise<boolean> {
+    const { count } = await this.#options.postgres.ask(stopSql, id, stoppedAt);
+    await this.#read();
+    return count > 0;
+  }
+
+  /** In turn, so that an older answer does not take the place of a newer one. */
+  #read(): Promise<void> {
+    return this.#inTurn(() => this.#readNow());
+  }
+
+  async #readNow(): Promise<void> {
+    const before = this.#ids;
+    const { rows } = await this.#options.postgres.ask('SELECT id FROM sessions WHERE stopped_at IS NOT NULL');
+    this.#ids = new Set(rows.map(({ id }) => String(id)));
+    for (const id of this.#ids) if (!before.has(id)) this.#tell(id, true);
+    for (const id of before) if (!this.#ids.has(id)) this.#tell(id, false);
+  }
+
+  #tell(id: string, isStopped: boolean): void {
+    for (const listener of this.#listeners) listener(id, isStopped);
+  }
+
+  async #readQuietly(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'stopped sessions cannot be read; they stay as they are');
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** Usage over a range, from the sums: whole days where possible, quarters of an hour before and after. */
+import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
+import { number, text } from '../../database/columns.ts';
+import type { Row } from '../../database/database.ts';
+import type { UsageOverTimeQuestion } from '../../ledger/over-time.ts';
+import { displayedCost, readSums, sumColumns } from '../../ledger/sums.ts';
+import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
+import type { UsageQuestion } from '../../ledger/usage-summary.ts';
+import type { Postgres } from './postgres.ts';
+import { stepsOfRequestsSql } from './request-steps.ts';
+
+const dayMs = 86_400_000;
+const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+
+/** Days in chronological order; everything else by cost, then by requests, highest first. */
+export function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+  return question.by === 'day' ? summarizeDays(postgres, question) : summarizeNames(postgres, question);
+}
+
+/** Later than all quarters that a table can hold. */
+const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
+
+function quartersOf({ sinceMs, untilMs }: UsageQuestion): [from: number, to: number] {
+  return [
+    sinceMs === undefined ? 0 : Math.max(0, Math.floor(sinceMs / quarterMs)),
+    untilMs === undefined ? lastQuarter : Math.min(lastQuarter, Math.ceil(untilMs / quarterMs)),
+  ];
+}
+
+async function summarizeDays(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
+  const { rows } = await postgres.ask(
+    `SELECT floor((quarter * ${quarterMs}::float8 + $3) / ${dayMs}) AS day, ${summed} FROM usage_quarters
+     WHERE dimension = 'day' AND quarter >= $1 AND quarter < $2 GROUP BY 1 ORDER BY 1`,
+    ...quartersOf(question),
+    offsetMs,
+  );
+  return rows.map((row) => viewOf(new Date((number(row.day) ?? 0) * dayMs).toISOString().slice(0, 10), row));
+}
+
+async function summarizeNames(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+  const [from, to] = quartersOf(question);
+  const firstDay = Math.ceil(from / quartersPerDay);
+  const endDay = Math.max(firstDay, Math.floor(to / quartersPerDay));
+  const select = (table: string, time: string, first: number, end: number) =>
+    `SELECT name, ${sumColumns.join(', ')} FROM ${table} WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end}`;
+  const parts = [
+    select('usage_quarters', 'quarter', from, Math.min(to, firstDay * quartersPerDay)),
+    select('usage_days', 'day', firstDay, endDay),
+    select('usage_quarters', 'quarter', endDay * quartersPerDay, to),
+  ];
+  const { rows } = await postgres.ask(
+    `SELECT name, ${summed} FROM (${parts.join(' UNION ALL ')}) AS cells GROUP BY name`,
+    question.by,
+  );
+  return rows
+    .map((row) => viewOf(text(row.name), row))
+    .sort((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0) || other.requests - one.requests);
+}
+
+function viewOf(name: string | null, row: Row): UsageView {
+  const sums = readSums(row);
+  return { ...sums, name: name || null, costUsd: displayedCost(sums) };
+}
+
+/** In order of time. */
+export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+  const { by, names = null, sinceMs, untilMs, stepMs } = question;
+  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
+  const fromCells = stepMs % quarterMs === 0;
+  const [from, to] = quartersOf(question);
+  const { rows } = fromCells
+    ? await postgres.ask(stepsOfQuartersSql, offsetMs, stepMs, names, from, to, by)
+    : await postgres.ask(stepsOfRequestsSql(by), offsetMs, stepMs, names, sinceMs, untilMs);
+  return rows.map((row) => {
+    const sums = readSums(row);
+    const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
+    const startMs = (number(row.step) ?? 0) * stepMs - offsetMs;
+    const costUsd = displayedCost(sums);
+    return {
+      startMs,
+      name: text(row.name) || null,
+      requests,
+      errors,
+      refused,
+      inputTokens,
+      outputTokens,
+      costUsd,
+      unpricedRequests,
+    };
+  });
+}
+
+const stepsOfQuartersSql = `SELECT floor((quarter * ${quarterMs}::float8 + $1) / $2) AS step, name, ${summed}
+  FROM usage_quarters WHERE dimension = $6 AND quarter >= $4 AND quarter < $5 AND ($3::text[] IS NULL OR name = ANY($3))
+  GROUP BY 1, 2 ORDER BY 1`;

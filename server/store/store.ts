@@ -1,0 +1,27 @@
+/**
+ * What lasts longer than a request: the port behind which SQLite stands, on the machine's own disk. The configuration has a
+ * port of its own (`config/config-store.ts`).
+ */
+import type { Settings } from '../contract/settings.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { NowOrLater } from '../now-or-later.ts';
+import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
+
+export interface StoreOptions {
+  /** Null: in memory, for tests. */
+  dataDir: string | null;
+  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  /** Called on each use, so that changed settings take effect at once. */
+  settings(): Settings;
+}
+
+export interface Store {
+  readonly ledger: Ledger;
+  readonly jobs: JobStore;
+  readonly keptResponses: ResponseStore;
+  readonly reasoning: ReasoningStore;
+  /** Writes what waits and closes everything. */
+  close(): NowOrLater<void>;
+}

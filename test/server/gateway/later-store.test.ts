@@ -1,0 +1,123 @@
+/** Requests that need what is stored wait for a store that answers later than SQLite does. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { openLaterStore } from '../../support/later-store.ts';
+import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
+import { answered } from '../../support/strict-gemini.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+const otherKey = 'sk-of-another-group';
+
+async function open(provider: ReturnType<typeof mainProvider>, group: { passthrough?: string } = {}): Promise<void> {
+  const keys = [
+    { id: 'k1', group: 'default', hash: hashOf(testKey) },
+    { id: 'k2', group: 'other', hash: hashOf(otherKey) },
+  ];
+  gateway = await startGateway({
+    config: { providers: [provider], groups: ['default', 'other'].map((id) => ({ id, ...group })), keys },
+    ports: { openStore: openLaterStore },
+  });
+}
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+test('a job is looked up before it is asked about, and is not another group’s', async () => {
+  upstream.answer((_request, response) => json(response, { object: 'video', id: 'video_1', status: 'queued' }));
+  await open(mainProvider(upstream.baseUrl));
+  const { client } = gateway;
+  await client.videos.create({ model: 'sora-2', prompt: 'A film' });
+  expect(await client.videos.retrieve('video_1')).toMatchObject({ id: 'video_1' });
+  expect((await client.videos.list()).data).toMatchObject([{ id: 'video_1' }]);
+  const asOther = client.withOptions({ apiKey: otherKey });
+  await expect(asOther.videos.retrieve('video_1')).rejects.toMatchObject({ status: 404 });
+  await client.videos.delete('video_1');
+  await expect(client.videos.retrieve('video_1')).rejects.toMatchObject({ status: 404 });
+});
+
+test('an object that was uploaded leads to its account, and is not another group’s', async () => {
+  upstream.answer((_request, response) => json(response, { object: 'file', id: 'file-1' }));
+  await open(mainProvider(upstream.baseUrl), { passthrough: 'main' });
+  const { client } = gateway;
+  await client.files.create({ file: new File(['text'], 'a.txt'), purpose: 'user_data' });
+  expect(await client.files.retrieve('file-1')).toMatchObject({ id: 'file-1' });
+  const asOther = client.withOptions({ apiKey: otherKey });
+  await expect(asOther.files.retrieve('file-1')).rejects.toMatchObject({ status: 404 });
+});
+
+test('a response made by translation is gone on from, referred to, retrieved and deleted', async () => {
+  upstream.answer(
+    strictChat((body, response) => json(response, completion({ content: `Answer to ${lengthOf(body.messages)}` }))),
+  );
+  await open(mainProvider(upstream.baseUrl, { serves: ['chat'] }));
+  const { client } = gateway;
+  const first = await client.responses.create({ model: 'gpt-x', input: 'Hi' });
+  const dialogue = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Answer to 1' },
+    { role: 'user', content: 'And now?' },
+  ];
+  await client.responses.create({ model: 'gpt-x', input: 'And now?', previous_response_id: first.id });
+  expect(lastMessages()).toEqual(dialogue);
+  const reference = { type: 'item_reference' as const, id: first.output[0]?.id ?? '' };
+  const input = [{ role: 'user' as const, content: 'Hi' }, reference, { role: 'user' as const, content: 'And now?' }];
+  await client.responses.create({ model: 'gpt-x', input });
+  expect(lastMessages()).toEqual(dialogue);
+  expect(await client.responses.retrieve(first.id)).toMatchObject({ id: first.id });
+  await client.responses.delete(first.id);
+  await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
+});
+
+test('reasoning that a client cannot carry is read before the conversation is translated', async () => {
+  const seal = Buffer.from('sealed').toString('base64');
+  const called = answered([{ functionCall: { name: 'look', args: {} }, thoughtSignature: seal }]);
+  upstream.answer((_request, response) => json(response, called));
+  await open(mainProvider(`${upstream.origin}/v1beta`, { dialect: 'gemini' }));
+  const tools = [{ type: 'function' as const, function: { name: 'look', parameters: { type: 'object' } } }];
+  const ask = (messages: object[]) =>
+    gateway.client.chat.completions.create({ model: 'gemini-3-pro', messages: messages as never, tools });
+  const first = await ask([{ role: 'user', content: 'Look' }]);
+  const [call] = first.choices[0]?.message.tool_calls ?? [];
+  if (call?.type !== 'function') throw new Error('no call');
+  const { id, type, function: asked } = call;
+  await ask([
+    { role: 'user', content: 'Look' },
+    { role: 'assistant', tool_calls: [{ id, type, function: { name: asked.name, arguments: asked.arguments } }] },
+    { role: 'tool', tool_call_id: id, content: 'seen' },
+  ]);
+  expect(upstream.seen.at(-1)?.body.toString()).toContain(seal);
+});
+
+test('a session is stopped once that is stored', async () => {
+  upstream.answer((_request, response) => json(response, completion({ content: 'Hi' })));
+  await open(mainProvider(upstream.baseUrl));
+  const { execute } = gateway.gateway;
+  await expect(execute({ type: 'session.stop', id: 'ses_0123456789abcdef' })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  const headers = { 'x-session-id': 'one' };
+  const ask = () =>
+    gateway.client.chat.completions.create(
+      { model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] },
+      { headers },
+    );
+  await ask();
+  const id = (await gateway.record()).session?.id ?? '';
+  await execute({ type: 'session.stop', id });
+  await expect(ask()).rejects.toMatchObject({ code: 'session_stopped' });
+});
+
+const lengthOf = (messages: unknown) => (Array.isArray(messages) ? messages.length : 0);
+
+function lastMessages(): unknown {
+  const seen = upstream.seen.at(-1);
+  return seen && bodyOf(seen).messages;
+}

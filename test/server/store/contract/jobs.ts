@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import type { Job } from '../../../../server/jobs/job.ts';
+import type { JobStore } from '../../../../server/jobs/job-store.ts';
+import { type StoreSubject, useStore } from './store-subject.ts';
+
+export const job = (id: string, more: Partial<Job> = {}): Job => ({
+  kind: 'video',
+  id,
+  groupId: 'default',
+  providerId: 'main',
+  credentialId: 'c1',
+  model: 'sora-2',
+  keyId: 'k1',
+  createdAt: 1_000,
+  ...more,
+});
+const object = (id: string, groupId = 'default') => job(id, { kind: 'object', groupId });
+
+async function find(jobs: JobStore, { kind, id, groupId }: Job) {
+  return (await jobs.lookUp([id], groupId)).find(kind, id, groupId);
+}
+
+export function jobContract(subject: StoreSubject): void {
+  describe('a job', () => {
+    const used = useStore(subject);
+    const jobs = () => used.store.jobs;
+
+    test('is found at once, and as it was after a restart', async () => {
+      const plain = job('video_1', { credentialId: null, model: null, keyId: null });
+      const other = job('resp_1', { kind: 'response', upstreamId: 'resp_2', owed: { usage: {}, costUsd: 0.5 } });
+      for (const made of [plain, other]) {
+        jobs().remember(made);
+        expect(await find(jobs(), made)).toEqual(made);
+      }
+      await used.restart();
+      for (const made of [plain, other]) expect(await find(jobs(), made)).toEqual(made);
+    });
+
+    test('is the group’s own of any kind, another’s, or none', async () => {
+      const all = [object('file-1'), job('video_1'), object('file-2', 'other'), object('file-2')];
+      for (const made of all) jobs().remember(made);
+      const seenBy = async (groupId: string) => {
+        const ids = ['file-1', 'video_1', 'file-2', 'file-3'];
+        const known = await jobs().lookUp(ids, groupId);
+        return ids.map((id) => {
+          const found = known.findAny(id, groupId);
+          return typeof found === 'object' ? `${found.kind} of ${found.groupId}` : found;
+        });
+      };
+      await used.restart();
+      expect(await seenBy('default')).toEqual([
+        'object of default',
+        'video of default',
+        'object of default',
+        undefined,
+      ]);
+      expect(await seenBy('other')).toEqual(['foreign', 'foreign', 'object of other', undefined]);
+      expect(await seenBy('third')).toEqual(['foreign', 'foreign', 'foreign', undefined]);
+    });
+
+    test('of a kind or a group that was not asked for is not found', async () => {
+      jobs().remember(job('video_1'));
+      expect(await find(jobs(), job('video_1', { kind: 'response' }))).toBeUndefined();
+      expect(await find(jobs(), job('video_1', { groupId: 'other' }))).toBeUndefined();
+    });
+
+    test('that is forgotten stays so, and may be made again', async () => {
+      for (const id of ['video_1', 'video_2']) jobs().remember(job(id));
+      await used.restart();
+      for (const id of ['video_1', 'video_2']) jobs().forget('video', id, 'default');
+      jobs().remember(job('video_2', { createdAt: 2_000 }));
+      expect(await find(jobs(), job('video_1'))).toBeUndefined();
+      await used.restart();
+      expect(await find(jobs(), job('video_1'))).toBeUndefined();
+      expect(await find(jobs(), job('video_2'))).toMatchObject({ createdAt: 2_000 });
+    });
+
+    test('that is new does not take the place of one that has an owner', async () => {
+      jobs().remember(object('file-1', 'other'));
+      jobs().remember(object('file-2'));
+      await used.restart();
+      for (const id of ['file-1', 'file-2', 'file-3']) jobs().rememberNew({ ...object(id), providerId: 'another' });
+      await used.restart();
+      const ids = ['file-1', 'file-2', 'file-3'];
+      const known = await jobs().lookUp(ids, 'default');
+      expect(known.findAny('file-1', 'default')).toBe('foreign');
+      expect(known.findAny('file-2', 'default')).toMatchObject({ providerId: 'main' });
+      expect(known.findAny('file-3', 'default')).toMatchObject({ providerId: 'another' });
+    });
+
+    test('that is new is found at once', async () => {
+      jobs().rememberNew(object('file-1'));
+      expect(await find(jobs(), object('file-1'))).toEqual(object('file-1'));
+    });
+  });
+
+  describe('jobs', () => {
+    const used = useStore(subject);
+    const jobs = () => used.store.jobs;
+
+    test('are listed by time in both directions, page by page', async () => {
+      for (const [index, id] of ['a', 'b', 'c', 'd', 'e'].entries()) {
+        jobs().remember(job(id, { createdAt: index < 2 ? 1_000 : 1_000 + index }));
+      }
+      jobs().remember(job('f', { groupId: 'other' }));
+      jobs().remember(job('g', { kind: 'character' }));
+      const page = async (order: 'asc' | 'desc', after?: string) => {
+        const list = await jobs().list('video', 'default', { limit: 2, order, ...(after && { after }) });
+        return [list.jobs.map(({ id }) => id).join(''), list.hasMore];
+      };
+      expect(await page('asc')).toEqual(['ab', true]);
+      expect(await page('asc', 'b')).toEqual(['cd', true]);
+      expect(await page('asc', 'd')).toEqual(['e', false]);
+      expect(await page('desc')).toEqual(['ed', true]);
+      expect(await page('desc', 'c')).toEqual(['ba', false]);
+      expect(await page('desc', 'unknown')).toEqual(['', false]);
+    });
+
+    test('owe their usage until it is settled, once', async () => {
+      const owed = { usage: { inputTokens: 7 }, costUsd: null };
+      const made = job('resp_1', { kind: 'response', createdAt: 2_000 });
+      jobs().remember(made);
+      jobs().remember({ ...made, owed });
+      jobs().remember(job('resp_2', { kind: 'response', owed }));
+      await used.restart();
+      expect((await jobs().owing()).map(({ id }) => id)).toEqual(['resp_2', 'resp_1']);
+      expect(jobs().settle(made)).toEqual({ ...made, owed });
+      expect(jobs().settle(made)).toBeUndefined();
+      expect((await jobs().owing()).map(({ id }) => id)).toEqual(['resp_2']);
+      expect(await find(jobs(), made)).toEqual(made);
+    });
+
+    test('of a moment ago survive the sweep', async () => {
+      jobs().remember(job('video_1'));
+      expect(await jobs().sweep()).toBe(0);
+      expect(await find(jobs(), job('video_1'))).toBeDefined();
+    });
+  });
+}

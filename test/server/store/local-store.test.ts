@@ -1,0 +1,23 @@
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe } from 'vitest';
+import { openLocalStore } from '../../../server/store/local-store.ts';
+import { silent, temporaryFolder } from '../ledger/records.ts';
+import { jobContract } from './contract/jobs.ts';
+import { keptResponseContract } from './contract/kept-responses.ts';
+import { reasoningContract } from './contract/reasoning.ts';
+import type { StoreSubject } from './contract/store-subject.ts';
+
+describe('the store in SQLite', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const subject: StoreSubject = {
+    open: async (settings) => openLocalStore({ dataDir: folder, log: { ...silent, error() {} }, settings }),
+  };
+  jobContract(subject);
+  keptResponseContract(subject);
+  reasoningContract(subject);
+});

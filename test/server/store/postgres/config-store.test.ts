@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ConfigStore } from '../../../../server/config/config-store.ts';
+import type { ConfigInput } from '../../../../server/contract/config.ts';
+import { openPostgresConfig } from '../../../../server/store/postgres/config-store.ts';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { Notices } from '../../../../server/store/postgres/notices.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { silent } from '../../ledger/records.ts';
+
+describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
+  let server: PostgresServer;
+  let url: string;
+  let closing: (() => Promise<void>)[];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    closing = [];
+    url = await server.createDatabase();
+  });
+  afterEach(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+
+  const dayMs = 86_400_000;
+
+  async function openReplica({ pollMs = dayMs } = {}) {
+    const postgres = new Postgres({ url, failed() {} });
+    await migrate(postgres);
+    const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
+    closing.push(
+      () => postgres.close(),
+      () => notices.close(),
+    );
+    const config = await openPostgresConfig({ postgres, notices, log: silent });
+    return { config, postgres };
+  }
+
+  const withGroup = (id: string) => (current: ConfigInput) => ({
+    ...current,
+    groups: [...(current.groups ?? []), { id }],
+  });
+  const groupsOf = ({ current }: ConfigStore) => current.config.groups.map(({ id }) => id);
+
+  test('is the first run’s until the first commit, and is found by the next start', async () => {
+    const { config } = await openReplica();
+    expect(config).toMatchObject({ isFirstRun: true, readOnly: false });
+    await config.commit(withGroup('team'), 1);
+    const { config: next } = await openReplica();
+    expect(next.isFirstRun).toBe(false);
+    expect(next.current).toEqual(config.current);
+  });
+
+  test('follows what another replica commits, without waiting for its next look', async () => {
+    const { config: one } = await openReplica();
+    const { config: two } = await openReplica();
+    const seen: number[] = [];
+    two.onChange(({ revision }) => seen.push(revision));
+    // Until the second one listens, nothing says that it has.
+    await one.commit(withGroup('early'));
+    await eventually(() => groupsOf(two).includes('early'));
+    const { revision } = await one.commit(withGroup('team'));
+    await eventually(() => groupsOf(two).includes('team'));
+    expect(seen.at(-1)).toBe(revision);
+  });
+
+  test('is changed by one of two at the same time, and the other is told', async () => {
+    const { config: one } = await openReplica();
+    const { config: two } = await openReplica();
+    const results = await Promise.allSettled([one.commit(withGroup('a'), 1), two.commit(withGroup('b'), 1)]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const [refused] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused).toMatchObject({ code: 'conflict' });
+    await eventually(() => groupsOf(one).join() === groupsOf(two).join());
+    expect(groupsOf(one)).toHaveLength(2);
+  });
+
+  test('loses no change that names no revision, however many are made at the same time', async () => {
+    const replicas = await Promise.all([openReplica(), openReplica(), openReplica()]);
+    const ids = Array.from({ length: 9 }, (_, index) => `group-${index}`);
+    await Promise.all(ids.map((id, index) => replicas[index % 3]?.config.commit(withGroup(id))));
+    for (const { config } of replicas) await eventually(() => config.current.revision === 10);
+    expect(replicas.map(({ config }) => groupsOf(config).sort().slice(1))).toEqual([ids, ids, ids]);
+  });
+
+  test('that cannot be used by this version leaves the one before in force, and refuses changes', async () => {
+    const { config, postgres } = await openReplica({ pollMs: 20 });
+    const before = config.current;
+    await postgres.ask('INSERT INTO config_revisions VALUES (2, \'{"version": 1000}\', 0)');
+    await expect(config.commit(withGroup('team'), 1)).rejects.toMatchObject({ code: 'conflict' });
+    expect(config.current).toBe(before);
+    await expect(openReplica()).rejects.toThrow('Update Sluice');
+  });
+
+  test('goes on while the database is away, refuses changes, and follows again afterwards', async () => {
+    const { config: one } = await openReplica();
+    const { config: two } = await openReplica();
+    await one.commit(withGroup('team'));
+    await server.kill();
+    await expect(one.commit(withGroup('lost'))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(groupsOf(one)).toContain('team');
+    await server.start();
+    await one.commit(withGroup('after'));
+    await eventually(() => groupsOf(two).includes('after'));
+    expect(groupsOf(two)).not.toContain('lost');
+  });
+});

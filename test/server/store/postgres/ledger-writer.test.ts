@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RequestRecord } from '../../../../server/contract/ledger.ts';
+import { openDatabase } from '../../../../server/database/database.ts';
+import { createLedger } from '../../../../server/ledger/ledger.ts';
+import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/ledger/rows.ts';
+import { sumColumns } from '../../../../server/ledger/sums.ts';
+import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
+
+describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
+  let server: PostgresServer;
+  let postgres: Postgres;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    postgres = new Postgres({ url: await server.createDatabase(), connections: 8, failed() {} });
+    await migrate(postgres);
+  });
+  afterEach(() => postgres.close());
+
+  const openWriter = (part = 0) => new LedgerWriter({ postgres, replica: randomUUID(), part, now: () => noon });
+  const batch = (...rows: (BegunRow | EndedRow)[]) => ({ id: randomUUID(), rows });
+  const rows = async () => {
+    const { rows: found } = await postgres.ask('SELECT * FROM requests ORDER BY seq');
+    return found.map((row) => ({ ...toLedgerRow(row), seq: 0 }));
+  };
+  const sums = `sum(requests) AS requests, ${sumColumns
+    .slice(1)
+    .map((column) => `sum(${column}) AS ${column}`)
+    .join(', ')}`;
+  const sumsOf = async (table = 'usage_quarters', time = 'quarter') => {
+    const { rows: found } = await postgres.ask(
+      `SELECT dimension, ${time} AS time, name, ${sums} FROM ${table} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    );
+    return found;
+  };
+  const requestsOf = async (name = 'k1') => {
+    const { rows: found } = await postgres.ask(
+      `SELECT coalesce(sum(requests), 0) AS requests, coalesce(sum(cost_usd), 0) AS cost_usd FROM usage_days
+       WHERE dimension = 'key' AND name = $1`,
+      name,
+    );
+    return found[0];
+  };
+
+  const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
+  const shadowOf = {
+    id: 'req_1',
+    provider: 'main',
+    model: 'gpt-x',
+    costUsd: 0.001,
+    firstByteMs: 12.25,
+    totalMs: 20,
+    outputTokens: 5,
+  };
+  /** Of all kinds that are stored in ways of their own. */
+  const all: RequestRecord[] = [
+    finishedRow('req_1'),
+    finishedRow('req_2', { startedAt: noon + 900_000, keyId: null, groupId: null, stream: true }),
+    rescuedRow('req_3'),
+    rescuedRow('req_7', { outcome: 'error', status: 502, errorCode: 'upstream_unreachable' }),
+    finishedRow('req_4', { provider: null, outcome: 'error', status: 404, usage: null, costUsd: 0, attempts: [] }),
+    finishedRow('req_5', { session: sessionMark('ses_1', { thread: 't1', step: 'prompt', tools }), captured: 'key' }),
+    finishedRow('req_6', { usage: { seconds: 1.5, images: 2 }, fault: 'slow', dropped: [], clientRetries: 2 }),
+    finishedRow('req_8', { shadowOf, sameAnswer: true, captured: 'shadow' }),
+    finishedRow('req_9', { shadowOf, sameAnswer: false }),
+    finishedRow('req_10', { cassette: 'replayed' }),
+  ];
+
+  test('records requests and their sums as SQLite does', async () => {
+    const database = openDatabase(':memory:');
+    const ledger = createLedger({ database, log: silent, now: () => noon });
+    for (const record of all) ledger.finished(record);
+    ledger.flush();
+    await openWriter().write(batch(...all));
+    const stored = database
+      .prepare('SELECT * FROM requests ORDER BY seq')
+      .all()
+      .map((row) => ({ ...toLedgerRow(row), seq: 0 }));
+    expect(await rows()).toEqual(stored);
+    const cells = database
+      .prepare(`SELECT dimension, quarter AS time, name, ${sumColumns.join(', ')} FROM usage_cells ORDER BY 1, 2, 3`)
+      .all();
+    expect(await sumsOf()).toEqual(cells.map((row) => ({ ...row })));
+    const totals = database.prepare('SELECT dimension, name, tokens, cost_usd FROM usage_totals ORDER BY 1, 2').all();
+    const { rows: found } = await postgres.ask(
+      'SELECT dimension, name, tokens, cost_usd FROM usage_totals ORDER BY 1, 2',
+    );
+    expect(found).toEqual(totals.map((row) => ({ ...row })));
+    ledger.close();
+    database.close();
+  });
+
+  test('adds up days from the same requests as quarters', async () => {
+    await openWriter().write(batch(...all));
+    const perDay = `SELECT dimension, quarter / 96 AS time, name, ${sums} FROM usage_quarters GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+    expect(await sumsOf('usage_days', 'day')).toEqual((await postgres.ask(perDay)).rows);
+  });
+
+  test('makes one row of a beginning and its end, in one batch or two', async () => {
+    const writer = openWriter();
+    await writer.write(batch(startedRow('req_1'), startedRow('req_2'), finishedRow('req_2')));
+    expect((await rows()).map(({ id, outcome }) => [id, outcome])).toEqual([
+      ['req_1', null],
+      ['req_2', 'ok'],
+    ]);
+    await writer.write(batch(finishedRow('req_1')));
+    expect(await rows()).toEqual([toView(finishedRow('req_1')), toView(finishedRow('req_2'))]);
+    expect(await requestsOf()).toMatchObject({ requests: 2 });
+  });
+
+  test('counts a batch once, however often it is written', async () => {
+    const again = batch(finishedRow('req_1'), finishedRow('req_2'));
+    await Promise.allSettled([openWriter(0).write(again), openWriter(1).write(again)]);
+    await openWriter(2).write(again);
+    expect(await rows()).toHaveLength(2);
+    expect(await requestsOf()).toMatchObject({ requests: 2 });
+  });
+
+  test('does not count again what was marked as interrupted', async () => {
+    const writer = openWriter();
+    await writer.write(batch(startedRow('req_1')));
+    await postgres.ask("UPDATE requests SET outcome = 'interrupted'");
+    await writer.write(batch(finishedRow('req_1')));
+    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['interrupted']);
+    expect(await requestsOf()).toMatchObject({ requests: 0 });
+  });
+
+  test('of many replicas at the same time loses and doubles nothing', async () => {
+    const writers = Array.from({ length: 6 }, (_, part) => openWriter(part % 3));
+    const writes = writers.flatMap((writer, replica) =>
+      Array.from({ length: 5 }, (_, turn) => {
+        const rowsOfTurn = Array.from({ length: 8 }, (_, index) =>
+          finishedRow(`req_${replica}_${turn}_${index}`, {
+            keyId: `k${(index * 7 + turn + replica) % 5}`,
+            session: sessionMark(`ses_${(index * 3 + replica) % 4}`),
+          }),
+        );
+        return writer.write(batch(...rowsOfTurn));
+      }),
+    );
+    await Promise.all(writes);
+    expect(await rows()).toHaveLength(240);
+    const counts = await Promise.all(['k0', 'k1', 'k2', 'k3', 'k4'].map((id) => requestsOf(id)));
+    expect(counts.reduce((sum, count) => sum + Number(count?.requests), 0)).toBe(240);
+  });
+
+  test('books a job once, whichever replica learns of its usage', async () => {
+    const books = { kind: 'response', groupId: 'default', id: 'resp_1' };
+    await postgres.ask(
+      `INSERT INTO jobs VALUES ('response', 'default', 'resp_1', 'main', null, null, 'k1', 0, 0, null, '{}')`,
+    );
+    const bill: EndedRow = { ...finishedRow('req_1', { attempts: [] }), books };
+    const asked: EndedRow = { ...finishedRow('req_2'), books };
+    const another: EndedRow = { ...finishedRow('req_3', { attempts: [] }), books };
+    for (const row of [bill, asked, another]) await openWriter().write(batch(row));
+    expect((await rows()).map(({ id, usage }) => [id, usage !== null])).toEqual([
+      ['req_1', true],
+      ['req_2', false],
+    ]);
+    expect(await requestsOf()).toMatchObject({ requests: 2, cost_usd: bill.costUsd });
+    expect((await postgres.ask('SELECT owed FROM jobs')).rows).toEqual([{ owed: null }]);
+  });
+
+  test('adds a request to its session later', async () => {
+    const writer = openWriter();
+    const joined = {
+      requestId: 'req_1',
+      startedAt: noon,
+      hasEnded: true,
+      session: sessionMark('ses_1', { step: 'tools' }),
+    } as const;
+    expect(await writer.join(joined)).toBe(false);
+    await writer.write(batch(finishedRow('req_1')));
+    expect(await writer.join(joined)).toBe(true);
+    expect(await writer.join({ ...joined, session: sessionMark('ses_2', { thread: 't' }) })).toBe(true);
+    expect((await rows())[0]?.session).toEqual(joined.session);
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
+  });
+
+  test('counts a request that joins its session while it runs once', async () => {
+    const writer = openWriter();
+    const session = sessionMark('ses_1', { name: 'nightly' });
+    await writer.write(batch(startedRow('req_1')));
+    await writer.join({ requestId: 'req_1', startedAt: noon, session, hasEnded: false });
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0);
+    await writer.write(batch(finishedRow('req_1', { session, costUsd: 2 })));
+    await writer.write(batch(finishedRow('req_2', { session: sessionMark('ses_1'), costUsd: 1 })));
+    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(3);
+    expect((await postgres.ask('SELECT id, name FROM sessions')).rows).toEqual([{ id: 'ses_1', name: 'nightly' }]);
+  });
+
+  test('takes names with characters that PostgreSQL cannot hold', async () => {
+    await openWriter().write(batch(finishedRow('req_1', { modelAsked: 'a\0b', client: '\ud800' })));
+    expect((await rows())[0]).toMatchObject({ modelAsked: 'a\ufffdb' });
+  });
+
+  test('puts rows of wrong clocks into days near now', async () => {
+    const writer = openWriter();
+    await writer.write(batch(finishedRow('req_1', { startedAt: 0 }), finishedRow('req_2', { startedAt: noon * 2 })));
+    const { rows: days } = await postgres.ask('SELECT day FROM requests ORDER BY day');
+    const today = Math.floor(noon / 86_400_000);
+    expect(days).toEqual([{ day: today - 7 }, { day: today + 1 }]);
+  });
+});
+
+/** As the ledger shows it. */
+function toView(record: RequestRecord) {
+  const { attempts, ...rest } = record;
+  return { ...rest, seq: 0, attempts: expect.any(Array) };
+}

@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { type Migration, migrations } from '../../../../server/store/postgres/migrations.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+
+describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
+  let server: PostgresServer;
+  let url: string;
+  let opened: Postgres[];
+  const open = () => {
+    const postgres = new Postgres({ url, failed() {} });
+    opened.push(postgres);
+    return postgres;
+  };
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    opened = [];
+  });
+  afterEach(() => Promise.all(opened.map((postgres) => postgres.close())));
+
+  const counter: Migration[] = [
+    { name: 'counter', sql: 'CREATE TABLE counter (n integer); INSERT INTO counter VALUES (0)' },
+    { name: 'one more', sql: 'UPDATE counter SET n = n + 1' },
+  ];
+
+  test('are made once by replicas that start at the same time', async () => {
+    await Promise.all([1, 2, 3, 4].map(() => migrate(open(), counter)));
+    const { rows } = await open().ask('SELECT n FROM counter');
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('get what is new, and nothing twice', async () => {
+    const postgres = open();
+    await migrate(postgres);
+    await migrate(postgres, [...migrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
+    await migrate(postgres, [...migrations, { name: 'next', sql: 'CREATE TABLE next (n integer)' }]);
+    const { rows } = await postgres.ask('SELECT name FROM schema_migrations ORDER BY version');
+    expect(rows.map(({ name }) => name)).toEqual([...migrations.map(({ name }) => name), 'next']);
+  });
+
+  test('of a newer version are used, unless they say that they cannot be', async () => {
+    const postgres = open();
+    const added = [...counter, { name: 'added', sql: 'ALTER TABLE counter ADD COLUMN m integer' }];
+    await migrate(postgres, added);
+    await migrate(postgres, counter);
+    await migrate(postgres, [...added, { name: 'dropped', sql: 'ALTER TABLE counter DROP n', oldestProgram: 3 }]);
+    await migrate(postgres, added);
+    await expect(migrate(postgres, counter)).rejects.toThrow('Update Sluice');
+  });
+
+  test('are left as they were by a migration that fails', async () => {
+    const postgres = open();
+    const broken = [...counter, { name: 'broken', sql: 'ALTER TABLE nowhere ADD COLUMN m integer' }];
+    await expect(migrate(postgres, broken)).rejects.toThrow('nowhere');
+    const { rows } = await postgres.ask("SELECT to_regclass('counter') AS counter");
+    expect(rows).toEqual([{ counter: null }]);
+  });
+});

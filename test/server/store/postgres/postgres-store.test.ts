@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPostgresStore } from '../../../../server/store/postgres/open-postgres-store.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { silent } from '../../ledger/records.ts';
+import { job, jobContract } from '../contract/jobs.ts';
+import { keptResponseContract } from '../contract/kept-responses.ts';
+import { reasoningContract } from '../contract/reasoning.ts';
+import { type StoreSubject, useStore } from '../contract/store-subject.ts';
+
+describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
+  let server: PostgresServer;
+  let url: string;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+  });
+
+  const subject: StoreSubject = {
+    open: (settings) => openPostgresStore({ url, log: { ...silent, error() {} }, settings }),
+  };
+  jobContract(subject);
+  keptResponseContract(subject);
+  reasoningContract(subject);
+
+  describe('of two replicas', () => {
+    const used = useStore(subject);
+
+    test('has the jobs, kept responses and reasoning of one for the other', async () => {
+      const other = await used.openAnother();
+      const { jobs, keptResponses, reasoning } = used.store;
+      jobs.remember(job('video_1'));
+      keptResponses.keep({ id: 'resp_1', groupId: 'default', response: '{}', input: '[]' });
+      reasoning.keep('k1', 'call_1', '"because"');
+      await eventually(
+        async () => (await other.jobs.lookUp(['video_1'], 'default')).find('video', 'video_1', 'default') !== undefined,
+      );
+      await eventually(async () => (await other.keptResponses.find('resp_1', 'default')) !== undefined);
+      await eventually(async () => {
+        await other.reasoning.bringNear?.('k1', ['call_1']);
+        return other.reasoning.find('k1', ['call_1']).size > 0;
+      });
+    });
+
+    test('gives an object that both have seen to the first', async () => {
+      const other = await used.openAnother();
+      used.store.jobs.rememberNew(job('file-1', { kind: 'object', groupId: 'one' }));
+      await used.store.jobs.flush();
+      other.jobs.rememberNew(job('file-1', { kind: 'object', groupId: 'two' }));
+      await other.jobs.flush();
+      expect((await other.jobs.lookUp(['file-1'], 'two')).findAny('file-1', 'two')).toBe('foreign');
+    });
+  });
+
+  describe('while the database is away', () => {
+    const used = useStore(subject);
+
+    test('finds jobs of late in memory, says of others that it cannot look, and writes what was made meanwhile', async () => {
+      const { jobs } = used.store;
+      jobs.remember(job('video_1'));
+      await jobs.flush();
+      await server.kill();
+      expect((await jobs.lookUp(['video_1'], 'default')).find('video', 'video_1', 'default')).toEqual(job('video_1'));
+      const looking = async () => jobs.lookUp(['video_2'], 'default');
+      await expect(looking()).rejects.toMatchObject({ code: 'storage_unavailable' });
+      jobs.remember(job('video_3'));
+      await jobs.flush();
+      await server.start();
+      await eventually(async () => {
+        await jobs.flush();
+        return (await jobs.list('video', 'default', { limit: 9, order: 'asc' })).jobs.length === 2;
+      });
+    });
+
+    test('answers without what was kept', async () => {
+      const { keptResponses, reasoning } = used.store;
+      await server.kill();
+      expect(await keptResponses.find('resp_1', 'default')).toBeUndefined();
+      await reasoning.bringNear?.('k1', ['call_1']);
+      expect(reasoning.find('k1', ['call_1']).size).toBe(0);
+      await server.start();
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { Replicas } from '../../../../server/store/postgres/replicas.ts';
+import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
+
+describe.runIf(hasPostgres())('in PostgreSQL', () => {
+  let server: PostgresServer;
+  let postgres: Postgres;
+  let steadyMs: number;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    steadyMs = 0;
+    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
+    await migrate(postgres);
+  });
+  afterEach(() => postgres.close());
+
+  const minute = 60_000;
+  const day = 1_440 * minute;
+
+  function openReplica(nowMs = noon) {
+    const replica = randomUUID();
+    return {
+      replica,
+      writer: new LedgerWriter({ postgres, replica, part: 0, now: () => nowMs }),
+      life: new Replicas({ postgres, replica, part: 0, log: silent, steadyMs: () => steadyMs }),
+    };
+  }
+  const write = ({ writer }: ReturnType<typeof openReplica>, ...rows: Parameters<LedgerWriter['write']>[0]['rows']) =>
+    writer.write({ id: randomUUID(), rows });
+  const outcomes = async () => {
+    const { rows } = await postgres.ask('SELECT id, outcome FROM requests ORDER BY id');
+    return Object.fromEntries(rows.map(({ id, outcome }) => [id, outcome]));
+  };
+  const diedLongAgo = ({ replica }: ReturnType<typeof openReplica>) =>
+    postgres.ask("UPDATE replicas SET seen_at = now() - interval '2 minutes' WHERE id = $1", replica);
+  /** Beats for more than a minute. */
+  async function liveOn({ life }: ReturnType<typeof openReplica>): Promise<void> {
+    for (let beats = 0; beats < 14; beats++) {
+      await life.beat();
+      steadyMs += 5_000;
+    }
+  }
+
+  describe('the requests of a replica that is gone', () => {
+    test('were interrupted, and count with what was reserved for them, once', async () => {
+      const [gone, one, other] = [openReplica(), openReplica(), openReplica()];
+      for (const each of [gone, one, other]) await each.life.beat();
+      const reserved = { usage: { inputTokens: 7 }, costUsd: 0.5 };
+      await write(
+        gone,
+        { ...startedRow('req_gone', { session: sessionMark('ses_1') }), reserved },
+        finishedRow('req_done', { keyId: 'k2' }),
+      );
+      await write(one, startedRow('req_runs'));
+      await liveOn(one);
+      await liveOn(other);
+      await diedLongAgo(gone);
+      const marked = await Promise.all([one.life.markInterrupted(), other.life.markInterrupted()]);
+      expect(marked.sort()).toEqual([0, 1]);
+      expect(await outcomes()).toEqual({ req_done: 'ok', req_gone: 'interrupted', req_runs: null });
+      const { rows } = await postgres.ask(
+        "SELECT requests, input_tokens, cost_usd FROM usage_days WHERE dimension = 'key' AND name = 'k1'",
+      );
+      expect(rows).toEqual([{ requests: 1, input_tokens: 7, cost_usd: 0.5 }]);
+      expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.5);
+    });
+
+    test('were interrupted also if it has left nothing but them', async () => {
+      const one = openReplica();
+      await write(openReplica(), startedRow('req_gone'));
+      await liveOn(one);
+      expect(await one.life.markInterrupted()).toBe(1);
+    });
+
+    test('are left alone by one that has not seen the database for long itself', async () => {
+      const [other, one] = [openReplica(), openReplica()];
+      await other.life.beat();
+      await write(other, startedRow('req_runs'));
+      await liveOn(one);
+      await diedLongAgo(other);
+      steadyMs += 5 * minute;
+      expect(await one.life.markInterrupted()).toBe(0);
+      await one.life.beat();
+      expect(await one.life.markInterrupted()).toBe(0);
+      await other.life.beat();
+      await liveOn(one);
+      expect(await one.life.markInterrupted()).toBe(0);
+      expect(await outcomes()).toEqual({ req_runs: null });
+    });
+  });
+
+  describe('the sweep', () => {
+    const nowMs = Date.now();
+    const at = (days: number) => finishedRow(`req_${days}`, { startedAt: nowMs - days * day });
+    const limits = (retentionDays: number, retentionRows: number) => ({
+      retentionDays,
+      retentionRows,
+      captureRetentionDays: 7,
+    });
+    const left = async () => {
+      const { rows } = await postgres.ask('SELECT id FROM requests ORDER BY seq');
+      return rows.map(({ id }) => id);
+    };
+
+    test('drops days that are too old, and keeps what is left in order', async () => {
+      const replica = openReplica(nowMs);
+      const session = sessionMark('ses_old');
+      await write(replica, { ...at(5), session }, at(3), at(1), at(0));
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
+      expect(await left()).toEqual(['req_3', 'req_1', 'req_0']);
+      const { rows } = await postgres.ask(
+        `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(DISTINCT day) FROM request_names) AS named,
+           (SELECT count(*) FROM usage_days WHERE dimension = 'day') AS days`,
+      );
+      expect(rows).toEqual([{ sessions: 0, named: 3, days: 3 }]);
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
+    });
+
+    test('drops the oldest days of too many requests', async () => {
+      await write(openReplica(nowMs), at(3), at(2), at(1), at(0));
+      await sweepLedger(postgres, limits(90, 2));
+      expect(await left()).toEqual(['req_2', 'req_1', 'req_0']);
+      await sweepLedger(postgres, limits(90, 1_000));
+      expect(await left()).toHaveLength(3);
+    });
+
+    test('waits for whoever reads a day', async () => {
+      const replica = openReplica(nowMs);
+      await write(replica, at(5), at(0));
+      await postgres.transaction(async (queries) => {
+        await queries.ask('SELECT * FROM requests');
+        expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
+      });
+      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
+      await write(replica, at(1));
+      expect(await left()).toEqual(['req_0', 'req_1']);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configSchema } from '../../../../server/contract/config.ts';
+import { openPostgresStore } from '../../../../server/store/postgres/open-postgres-store.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { silent } from '../../ledger/records.ts';
+
+const { settings } = configSchema.parse({ version: 1 });
+const log = { ...silent, error() {} };
+const open = (url: string) => openPostgresStore({ url, log, settings: () => settings });
+
+/** The error's only line. */
+async function problemWith(url: string): Promise<string> {
+  const thrown = await open(url).then(
+    () => new Error('it was opened'),
+    (error: Error) => error,
+  );
+  expect(thrown.message).not.toContain('secret');
+  expect(thrown.message).not.toContain('\n');
+  return thrown.message;
+}
+
+test.each(['', 'secret', 'mysql://user:secret@host/db', 'http://secret'])(
+  '%j is no address of a database',
+  async (url) => {
+    expect(await problemWith(url)).toContain('postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+  },
+);
+
+test('a server that cannot be reached is named, without the password', async () => {
+  const message = await problemWith('postgres://user:secret@%2Fno%2Fsuch%2Ffolder:5433/db');
+  expect(message).toMatch(
+    /^PostgreSQL at \/no\/such\/folder:5433 cannot be used now \(.*ENOENT.*\)\. Check that it runs/,
+  );
+});
+
+describe.runIf(hasPostgres())('a database that cannot be used', () => {
+  let server: PostgresServer;
+  let url: string;
+  beforeAll(async () => {
+    server = await startPostgres();
+    url = await server.createDatabase();
+  });
+  afterAll(() => server.stop());
+
+  test('since it is not there, is named with how to make it', async () => {
+    const message = await problemWith(url.replace(/[^/]+$/, 'nowhere'));
+    expect(message).toContain('has no database "nowhere". Create it: createdb --owner sluice nowhere');
+  });
+
+  test('since the user is not known, names the user', async () => {
+    expect(await problemWith(url.replace('sluice@', 'stranger:secret@'))).toContain('refuses the user "stranger"');
+  });
+
+  test('since rights are missing, says which', async () => {
+    await server.query('CREATE ROLE guest LOGIN');
+    expect(await problemWith(url.replace('sluice@', 'guest@'))).toContain(
+      'The user "guest" may not make Sluice\'s tables',
+    );
+  });
+
+  test('since it is read-only, says so', async () => {
+    await server.query('CREATE ROLE reader LOGIN SUPERUSER');
+    await server.query('ALTER ROLE reader SET default_transaction_read_only = on');
+    expect(await problemWith(url.replace('sluice@', 'reader@'))).toContain('is read-only');
+  });
+
+  test('since a newer Sluice has changed it, says so and leaves it', async () => {
+    const own = await server.createDatabase();
+    await (await open(own)).close();
+    const postgres = new Postgres({ url: own, failed() {} });
+    await postgres.ask("INSERT INTO schema_migrations VALUES (1000, 'of the future', 1000)");
+    await postgres.close();
+    expect(await problemWith(own)).toContain('Update Sluice.');
+  });
+});

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shadowAccount } from '../../../../server/contract/ledger.ts';
+import { openDatabase } from '../../../../server/database/database.ts';
+import { createLedger, type Ledger } from '../../../../server/ledger/ledger.ts';
+import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { forgetTotal, readRequestsSince, readSpent } from '../../../../server/store/postgres/usage-history.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
+
+describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
+  let server: PostgresServer;
+  let postgres: Postgres;
+  let sqlite: Ledger;
+  const quarter = 900_000;
+  const day = 96 * quarter;
+  const midnight = noon - day / 2;
+
+  const shadowed = { id: 'req', provider: null, model: null, costUsd: 1, firstByteMs: 1, totalMs: 1, outputTokens: 1 };
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
+    await migrate(postgres);
+    sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
+    const records = Array.from({ length: 120 }, (_, index) =>
+      finishedRow(`req_${index}`, {
+        startedAt: noon - 4 * day + Math.round((4 * day * index) / 119),
+        keyId: `k${index % 3}`,
+        groupId: index % 2 === 0 ? 'g1' : 'g2',
+        // Fractions that add up exactly, in whatever order.
+        costUsd: index % 7 === 0 ? null : 0.25,
+        usage: { inputTokens: index, outputTokens: 1 },
+        ...(index % 10 === 0 && { provider: null, outcome: 'error' as const, attempts: [] }),
+        shadowOf: index % 8 === 0 ? shadowed : null,
+      }),
+    );
+    const running = startedRow('req_running', { keyId: 'k1' });
+    for (const record of records) sqlite.finished(record);
+    sqlite.started(running);
+    const writer = new LedgerWriter({ postgres, replica: randomUUID(), part: 1, now: () => noon });
+    await writer.write({ id: randomUUID(), rows: [...records.slice(0, 50)] });
+    const other = new LedgerWriter({ postgres, replica: randomUUID(), part: 2, now: () => noon });
+    await other.write({ id: randomUUID(), rows: [...records.slice(50), running] });
+  });
+  afterAll(async () => {
+    await sqlite.close();
+    await postgres.close();
+    await server.stop();
+  });
+
+  const ranges = [
+    { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
+    { startMs: midnight, endMs: midnight + day },
+    { startMs: midnight - 2 * day, endMs: midnight },
+    { startMs: midnight - 3 * day + 5 * quarter, endMs: noon + quarter },
+    { startMs: noon - 4 * quarter, endMs: noon - quarter },
+    { startMs: noon - day, endMs: Number.POSITIVE_INFINITY },
+  ];
+
+  test.each(ranges)('is the same as in SQLite, of %j', async (range) => {
+    for (const id of ['k0', 'k1', 'k2', 'k3']) {
+      const question = { scope: 'key', id, range } as const;
+      expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('key', id, range));
+    }
+    for (const id of ['g1', 'g2', shadowAccount('g1')]) {
+      const question = { scope: 'group', id, range } as const;
+      expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('group', id, range));
+    }
+  });
+
+  test('names the requests of late, without those that were refused and without shadows', async () => {
+    for (const sinceMs of [noon - day, noon]) {
+      const question = { scope: 'key', id: 'k1', sinceMs } as const;
+      expect(await readRequestsSince(postgres, question)).toEqual(sqlite.history.requestsSince('key', 'k1', sinceMs));
+    }
+  });
+
+  test('begins at zero for a key whose id was another’s', async () => {
+    const question = { scope: 'key', id: 'k0', range: ranges[0] ?? { startMs: 0, endMs: 0 } } as const;
+    expect((await readSpent(postgres, question)).tokens).toBeGreaterThan(0);
+    await forgetTotal(postgres, 'key', 'k0');
+    expect(await readSpent(postgres, question)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
+  });
+});

@@ -1,0 +1,72 @@
+/** The store in SQLite, which answers later wherever a server would. */
+import { setImmediate } from 'node:timers/promises';
+import type { KnownJobs } from '../../server/jobs/job-store.ts';
+import { openLocalStore } from '../../server/store/local-store.ts';
+import type { Store, StoreOptions } from '../../server/store/store.ts';
+
+async function later<T>(value: T | Promise<T>): Promise<T> {
+  await setImmediate();
+  return value;
+}
+
+export async function openLaterStore(options: StoreOptions): Promise<Store> {
+  const store = openLocalStore(options);
+  const { ledger, jobs, keptResponses, reasoning } = store;
+  const near = new Set<string>();
+  return later({
+    ledger: withMethods(ledger, {
+      sessionStates: withMethods(ledger.sessionStates, {
+        setStopped: async (id, stoppedAt) => later(ledger.sessionStates.setStopped(id, stoppedAt)),
+      }),
+    }),
+    jobs: withMethods(jobs, {
+      lookUp: async (ids, groupId) => onlyAbout(ids, await later(jobs.lookUp(ids, groupId))),
+      list: async (...question) => later(jobs.list(...question)),
+      owing: async () => later(jobs.owing()),
+    }),
+    keptResponses: withMethods(keptResponses, {
+      find: async (id, groupId) => later(keptResponses.find(id, groupId)),
+    }),
+    reasoning: withMethods(reasoning, {
+      async bringNear(keyId, callIds) {
+        await setImmediate();
+        for (const id of callIds) near.add(`${keyId} ${id}`);
+      },
+      find: (keyId, callIds) =>
+        reasoning.find(
+          keyId,
+          callIds.filter((id) => near.has(`${keyId} ${id}`)),
+        ),
+    }),
+    close: async () => later(store.close()),
+  });
+}
+
+/** What was not looked up is not known. */
+function onlyAbout(ids: readonly string[], known: KnownJobs): KnownJobs {
+  const check = (id: string) => {
+    if (!ids.includes(id)) throw new Error(`${id} was not looked up`);
+  };
+  return {
+    find(kind, id, groupId) {
+      check(id);
+      return known.find(kind, id, groupId);
+    },
+    findAny(id, groupId) {
+      check(id);
+      return known.findAny(id, groupId);
+    },
+  };
+}
+
+/** `target` with other methods; the rest are its own, private fields included. */
+function withMethods<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const own: unknown = Reflect.get(methods, name);
+      if (own !== undefined) return own;
+      const value: unknown = Reflect.get(object, name);
+      return typeof value === 'function' ? value.bind(object) : value;
+    },
+  });
+}

@@ -1,0 +1,117 @@
+/** A PostgreSQL server of its own for tests: Debian's programs, on a Unix socket in a temporary folder. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { findPostgres } from './find-postgres.ts';
+import { onlyIf } from './only-if.ts';
+
+export interface PostgresServer {
+  /** Makes an empty database, and returns its URL. */
+  createDatabase(): Promise<string>;
+  /** Runs a statement as the owner of all databases. */
+  query(sql: string): Promise<void>;
+  /** Ends the server as a crash does; `start` brings it back with its databases. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it, and removes what it has stored. */
+  stop(): Promise<void>;
+}
+
+const user = 'sluice';
+/** Only a part of the socket's name. */
+const port = 5432;
+
+/** For `runIf`. With CI=true a missing server is a failure. */
+export function hasPostgres(): boolean {
+  return onlyIf(
+    findPostgres() !== null || process.env.CI === 'true',
+    'there is no PostgreSQL server (Debian: postgresql)',
+  );
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const programs = findPostgres();
+  if (programs === null) throw new Error('There is no PostgreSQL server. On Debian: apt-get install postgresql.');
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
+  const owner = ownerOfServers();
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const data = join(folder, 'data');
+  const initialise = ['-D', data, '-U', user, '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'];
+  execFileSync(join(programs, 'initdb'), initialise, { ...owner, cwd: folder, stdio: 'ignore' });
+  let running = await run(join(programs, 'postgres'), folder, owner);
+  const urlOf = (database: string) => `postgres://${user}@${encodeURIComponent(folder)}:${port}/${database}`;
+  let made = 0;
+  const query = async (sql: string) => {
+    const client = new pg.Client(urlOf('postgres'));
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  return {
+    async createDatabase() {
+      const name = `test_${++made}`;
+      await query(`CREATE DATABASE ${name}`);
+      return urlOf(name);
+    },
+    query,
+    kill: () => end(running, 'SIGQUIT'),
+    async start() {
+      running = await run(join(programs, 'postgres'), folder, owner);
+    },
+    async stop() {
+      await end(running, 'SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Server = ReturnType<typeof spawn>;
+
+async function run(program: string, folder: string, owner: Owner | undefined): Promise<Server> {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    full_page_writes: 'off',
+    shared_buffers: '16MB',
+    max_connections: '60',
+  };
+  const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(program, ['-D', join(folder, 'data'), '-p', String(port), ...parameters], {
+    ...owner,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said: string[] = [];
+  for await (const line of createInterface(server.stderr)) {
+    said.push(line);
+    if (line.includes('ready to accept connections')) {
+      server.stderr.resume();
+      return server;
+    }
+  }
+  throw new Error(`PostgreSQL did not start: ${said.join('\n')}`);
+}
+
+async function end(server: Server, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill(signal);
+  await ended;
+}
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL refuses to run as root. */
+function ownerOfServers(): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (what: '-u' | '-g') => Number(execFileSync('id', [what, 'postgres'], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
