@@ -38,6 +38,8 @@ export interface Gateway {
   snapshot(): Snapshot;
   /** Begins to listen. Rejects with the system's error if the port is taken. */
   start(): Promise<{ host: string; port: number }>;
+  /** Begins the end: `/readyz` answers 503, and each response ends its connection; requests are still served. */
+  drain(): void;
   /** Gives running requests at most `drainMs`, then closes everything. A second call waits for the first. */
   stop(drainMs?: number): Promise<void>;
   /** Executes a command of `contract/commands.ts`. */
@@ -86,12 +88,11 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     control: side.routes,
     windowFolder: ports.windowFolder,
-    health: () => ({ instance: instanceId }),
+    health: () => ({ instance: instanceId, ready: server?.isDraining === false }),
     api,
   });
   const webSockets = createSessionDoor(api);
-  const { bills, jobs, transport } = api;
-  const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
+  const poller = new JobPoller(api);
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
   const stop = async (drainMs: number) => {
@@ -123,6 +124,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       side.addressChanged();
       return { host, port: server.port };
     },
+    drain: () => server?.drain(),
     stop(drainMs = defaultDrainMs) {
       stopped ??= stop(drainMs);
       return stopped;

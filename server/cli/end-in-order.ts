@@ -1,9 +1,17 @@
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { redactText } from '../log.ts';
 import type { Engine } from '../open-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 
-const drainMs = 10_000;
+/** How a program ends, in milliseconds. */
+export interface Ending {
+  /** Between the signal and the end of accepting requests, for load balancers to notice. */
+  shutdownDelayMs: number;
+  /** For running requests. */
+  gracePeriodMs: number;
+}
+
 /** Time to close everything else after the requests; then the process exits regardless. */
 const closeMs = 5_000;
 /**
@@ -14,11 +22,11 @@ const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * On SIGTERM or SIGINT, exits with 0 after the running requests have ended, or after `drainMs`; on a second one, at once. SIGHUP
+ * On SIGTERM or SIGINT, exits with 0 after the running requests have ended, or after their time; on a second one, at once. SIGHUP
  * reads the configuration again and ends nothing: the terminal may close. An uncaught exception is logged and reported and exits
  * with 1, since the program's state is unknown.
  */
-export function endInOrder(engine: Engine, notice: (line: string) => void): void {
+export function endInOrder(engine: Engine, ending: Ending, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
@@ -27,8 +35,9 @@ export function endInOrder(engine: Engine, notice: (line: string) => void): void
         return;
       }
       endingSinceMs = performance.now();
-      notice(`${signal}: Sluice ends after the running requests, in ${drainMs / 1000} s at the latest.`);
-      void end(engine);
+      const latestMs = ending.shutdownDelayMs + ending.gracePeriodMs;
+      notice(`${signal}: Sluice ends after the running requests, in ${latestMs / 1000} s at the latest.`);
+      void end(engine, ending);
     });
   }
   process.on('SIGHUP', () => void engine.reload());
@@ -40,8 +49,10 @@ export function endInOrder(engine: Engine, notice: (line: string) => void): void
   });
 }
 
-async function end(engine: Engine): Promise<void> {
-  setTimeout(() => process.exit(exitCodes.failure), drainMs + closeMs).unref();
-  await engine.close(drainMs);
+async function end(engine: Engine, { shutdownDelayMs, gracePeriodMs }: Ending): Promise<void> {
+  setTimeout(() => process.exit(exitCodes.failure), shutdownDelayMs + gracePeriodMs + closeMs).unref();
+  engine.gateway.drain();
+  await sleep(shutdownDelayMs);
+  await engine.close(gracePeriodMs);
   process.exit(exitCodes.ok);
 }

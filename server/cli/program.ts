@@ -13,6 +13,7 @@ import { addCompareVerb } from './compare.ts';
 import { addCompletion } from './complete.ts';
 import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
+import { addEndingOptions, type EndingFlags, readEnding } from './ending-options.ts';
 import { addEnvVerb } from './env.ts';
 import { addExamples } from './examples.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -131,10 +132,10 @@ export function createProgram(terminal: Terminal): Command {
 
 const serveHelp = `
 Signals:
-  SIGTERM, SIGINT   end after the running requests, in 10 seconds at the latest; a second one ends at once
+  SIGTERM, SIGINT   end after the running requests, when the grace period is over at the latest; a second one ends at once
   SIGHUP            read the file of --config and the secrets it refers to again`;
 
-interface ServeFlags {
+interface ServeFlags extends EndingFlags {
   port?: number;
   host?: string;
   dataDir?: string;
@@ -148,7 +149,7 @@ interface ServeFlags {
 }
 
 function addServe(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command('serve')
     .description('run the gateway until it is stopped (Ctrl+C, SIGTERM)')
     .addOption(new Option('--port <number>', 'the port; 0: any free one (default: 4810)').argParser(parsePort))
@@ -163,7 +164,8 @@ function addServe(program: Command, terminal: Terminal): void {
     .addOption(paceOption())
     .option('--open', 'open the window in the browser')
     .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
-    .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
+    .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout');
+  addEndingOptions(command)
     .addHelpText('after', serveHelp)
     .action(async (flags: ServeFlags) => {
       if (flags.detach) {
@@ -183,6 +185,7 @@ function addServe(program: Command, terminal: Terminal): void {
             flags.cassette === undefined
               ? undefined
               : { folder: flags.cassette, mode: flags.cassetteMode, pace: flags.pace },
+          ending: readEnding(flags),
           open: flags.open ?? false,
           json: flags.json ?? false,
         },

@@ -8,7 +8,7 @@ import { type Engine, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { tellStarter } from './detach.ts';
-import { endInOrder } from './end-in-order.ts';
+import { type Ending, endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
@@ -24,6 +24,7 @@ export interface ServeOptions {
   configFile?: string | undefined;
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
+  ending: Ending;
   /** Opens the window in the browser. */
   open: boolean;
   json: boolean;
@@ -66,6 +67,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
   endInOrder(
     cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,
+    options.ending,
     notice,
   );
   const ready = await describeStart(engine, address).catch(async (error: unknown) => {

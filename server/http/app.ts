@@ -28,8 +28,15 @@ interface AppPorts {
   control: Pick<ControlRoutes, 'router' | 'metrics'> | null;
   /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
-  /** Further fields of `/healthz`. */
-  health(): Record<string, unknown>;
+  health(): Health;
+}
+
+/** Further fields of `/healthz`. */
+interface Health {
+  /** Random at each start. */
+  instance: string;
+  /** False once the end has begun: a load balancer is to send nothing more. */
+  ready: boolean;
 }
 
 /** The server's request listener. */
@@ -57,6 +64,7 @@ function createApp(ports: AppPorts): express.Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(giveRequestId);
+  addProbes(app, ports.health);
   app.use(guardHost(ports.snapshot));
   const { registry } = ports.api;
   app.use((request, response, next) => {
@@ -86,6 +94,17 @@ function createApp(ports: AppPorts): express.Express {
   });
   app.use(errorHandler(ports.api.faulted));
   return app;
+}
+
+/** Before the guard of the Host header: Kubernetes and load balancers name the address of a pod. These tell a stranger nothing. */
+function addProbes(app: express.Express, health: () => Health): void {
+  app.get('/livez', (_request, response) => {
+    response.set('cache-control', 'no-store').json({ status: 'ok' });
+  });
+  app.get('/readyz', (_request, response) => {
+    const [status, word] = health().ready ? [200, 'ok'] : [503, 'draining'];
+    response.status(status).set('cache-control', 'no-store').json({ status: word });
+  });
 }
 
 const giveRequestId: RequestHandler = (_request, response, next) => {

@@ -31,6 +31,9 @@ export interface ListeningServer {
   port: number;
   /** The number of running requests. */
   readonly active: number;
+  readonly isDraining: boolean;
+  /** From now on each response ends its connection, so that clients and load balancers connect elsewhere. */
+  drain(): void;
   /** Stops accepting connections, gives running requests at most `drainMs`, then closes everything. */
   stop(drainMs: number): Promise<void>;
 }
@@ -47,6 +50,7 @@ const cutOffMs = 1_000;
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
   const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs, webSockets } = options;
   let active = 0;
+  let isDraining = false;
   let onIdle: (() => void) | undefined;
   const server = http.createServer({
     headersTimeout: headersTimeoutMs,
@@ -64,6 +68,8 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     active++;
+    // A connection on which one request follows the other would otherwise never be idle, and be cut off in the end.
+    if (isDraining) response.shouldKeepAlive = false;
     response.on('close', closed);
     listener(request, response);
   };
@@ -83,15 +89,23 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
   await bind(server, host, port);
   const address = server.address();
+  const drain = () => {
+    isDraining = true;
+    server.closeIdleConnections();
+  };
   return {
     host,
     port: typeof address === 'object' && address ? address.port : port,
     get active() {
       return active;
     },
+    get isDraining() {
+      return isDraining;
+    },
+    drain,
     async stop(drainMs) {
+      drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
       const sessionsEnded = webSockets?.close();
       await idleWithin(drainMs);
       server.closeAllConnections();

@@ -14,7 +14,7 @@ test('a fault that nobody caught is logged without secrets, said plainly, and en
   const script = `
     import { endInOrder } from '${server}/cli/end-in-order.ts';
     import { openLogFile } from '${server}/log.ts';
-    endInOrder({ logFile: openLogFile('${folder}'), close: async () => {} }, (line) => console.log(line));
+    endInOrder({ logFile: openLogFile('${folder}'), close: async () => {} }, { shutdownDelayMs: 0, gracePeriodMs: 0 }, (line) => console.log(line));
     setTimeout(() => { throw new Error('broken by Bearer planted-secret') });
     setInterval(() => {}, 1000);
   `;
@@ -25,4 +25,18 @@ test('a fault that nobody caught is logged without secrets, said plainly, and en
   const log = readFileSync(join(folder, 'sluice.log'), 'utf8');
   expect(JSON.parse(log)).toMatchObject({ level: 60, msg: 'a fault in Sluice', error: { name: 'Error' } });
   expect(stdout + log).not.toContain('planted-secret');
+});
+
+test('SIGTERM first drains, and closes after the delay, with the grace period for running requests', () => {
+  const script = `
+    import { endInOrder } from '${server}/cli/end-in-order.ts';
+    const said = (...words) => console.log(...words);
+    const gateway = { drain: () => said('drains') };
+    endInOrder({ gateway, close: async (drainMs) => said('closes', drainMs) }, { shutdownDelayMs: 20, gracePeriodMs: 3000 }, said);
+    setInterval(() => {}, 1000);
+    process.kill(process.pid, 'SIGTERM');
+  `;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n')).toEqual([expect.stringContaining('in 3.02 s'), 'drains', 'closes 3000']);
+  expect(status).toBe(0);
 });

@@ -73,6 +73,24 @@ describe('the end', () => {
     expect(await ended).toBe(0);
   });
 
+  test('waits for a load balancer with --shutdown-delay: it serves on, but is not ready', async () => {
+    const serving = await serve(temporaryFolder(), ['--shutdown-delay', '60', '--grace-period', '5']);
+    const readyz = async () => (await fetch(new URL('/readyz', serving.ready.baseUrl))).status;
+    expect(await readyz()).toBe(200);
+    const ended = serving.end();
+    await eventually(() => serving.output.stderr.includes('in 65 s at the latest'));
+    await eventually(async () => (await readyz()) === 503);
+    expect((await get(`${serving.ready.baseUrl}/models`, serving.ready.key ?? '')).status).toBe(200);
+    const again = setInterval(() => serving.child.kill('SIGTERM'), 200);
+    expect(await ended).toBe(143);
+    clearInterval(again);
+  });
+
+  test('refuses times that are none', async () => {
+    const refused = await runCli(['serve', '--grace-period', 'soon', '--data-dir', temporaryFolder()]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a number of seconds from 0 to 86400') });
+  });
+
   test('comes at once on a second signal', async () => {
     upstream = await startUpstream((_request, response) => eventStream(response));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
