@@ -2,10 +2,11 @@
  * Opens a database of PostgreSQL with the tables of this version. Imported only if one is named, since the driver costs time and
  * memory.
  */
+import { readAddress } from './address.ts';
 import { migrate } from './migrate.ts';
 import { Notices } from './notices.ts';
 import { Postgres } from './postgres.ts';
-import { readAddress, startProblem } from './start-problem.ts';
+import { startProblem } from './start-problem.ts';
 
 interface Options {
   /** `postgres://user:password@host:port/database`; secret. */
