@@ -9,6 +9,10 @@ export interface Environment {
   /** Encrypts the file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
+  /** A database that replicas share, or a reference to its address (`env:NAME`, `file:PATH`); undefined: the data folder. */
+  store?: string | undefined;
+  /** A file with the key that seals secrets in that database. */
+  keyFile?: string | undefined;
   proxies: ProxySettings;
 }
 
@@ -31,6 +35,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,
     passphrase: env.SLUICE_PASSPHRASE || undefined,
     secrets,
+    store: env.SLUICE_STORE || undefined,
+    keyFile: env.SLUICE_KEY_FILE || undefined,
     proxies: {
       // Like curl, but HTTP_PROXY in upper case as well, since this is not a CGI program (CVE-2016-5385, "httpoxy").
       httpProxy: env.http_proxy || env.HTTP_PROXY || undefined,

@@ -31,6 +31,8 @@ import type { PriceTable } from './usage/price-table.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
+  /** Other replicas use the ledger as well. */
+  isShared: boolean;
   ledger: Ledger;
   transport: Transport;
   authorities: Authorities;
@@ -66,7 +68,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => {
+  const { limiter, recalled, stopRecalling } = openLimiter(given, live, (notice) => {
     // That shadows have used theirs up affects no client; `shadows` tells it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
@@ -100,6 +102,8 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   });
   given.sessions.onBudgetReached(control.sessionBudgetReached);
   keepWatching(discovery, live);
+  // What is read of a server must be there before the first request.
+  if (given.isShared) await recalled;
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
     live,
@@ -166,7 +170,7 @@ function openLimiter(
     const kept = new Set(after.keys.map(({ id }) => id));
     for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
   });
-  return { limiter, stopRecalling: keepRecalling(limiter, live) };
+  return { limiter, ...keepRecalling(limiter, live) };
 }
 
 /** A single-use address of the window. */
@@ -185,7 +189,7 @@ function watchAll(discovery: Discovery, live: LiveConfig): void {
 }
 
 /** Loads the budgets' totals at start and after each change, in the background. */
-function keepRecalling(limiter: Limiter, live: LiveConfig): () => void {
+function keepRecalling(limiter: Limiter, live: LiveConfig) {
   let isStopped = false;
   function* limited() {
     const { groups, keys } = live.used.config;
@@ -198,10 +202,13 @@ function keepRecalling(limiter: Limiter, live: LiveConfig): () => void {
       if (each) yield each;
     }
   }
-  void limiter.recall(limited());
+  const recalled = limiter.recall(limited());
   live.onChange(() => void limiter.recall(limited()));
-  return () => {
-    isStopped = true;
+  return {
+    recalled,
+    stopRecalling() {
+      isStopped = true;
+    },
   };
 }
 

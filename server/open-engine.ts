@@ -21,6 +21,7 @@ import { type LogFile, openLogFile } from './log.ts';
 import type { StartKeytar } from './secrets/keychain-process.ts';
 import { openSecretStore } from './secrets/open-secret-store.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import type { SharedStore } from './store/postgres/open-shared.ts';
 
 export interface EngineOptions {
   environment: Environment;
@@ -63,13 +64,15 @@ export async function openEngine(
   { folder, lock, fallbackFolder }: ClaimedFolder,
   options: EngineOptions,
 ): Promise<Engine> {
+  let shared: SharedStore | null = null;
   try {
     folder.notices.forEach(options.notice);
     if (folder.problem === null) removeLeftovers(folder);
     const logFolder = options.logFolder ?? folder.logsPath;
     const logFile = openLogFile(logFolder);
+    shared = await openShared(options, logFile);
     const declared = options.configFile ? await loadDeclarativeConfig(options.configFile) : undefined;
-    const config = declared ?? (await openStoredConfig(folder.path, options));
+    const config = declared ?? shared?.config ?? (await openStoredConfig(folder.path, options));
     announce(config.notices, options, logFile);
     if (folder.problem !== null) {
       if (config.isFirstRun) throw unusable(folder.path, folder.problem);
@@ -80,7 +83,8 @@ export async function openEngine(
       fallbackFolder,
       uploadFolder: folder.tmpPath,
       config,
-      openSecrets: secretsOnDemand(options.secretsFolder ?? folder.path, options),
+      openSecrets: shared?.openSecrets ?? secretsOnDemand(options.secretsFolder ?? folder.path, options),
+      ...(shared && { openStore: shared.openStore }),
       env: options.env,
       proxies: options.environment.proxies,
       log: logFile.log,
@@ -98,6 +102,7 @@ export async function openEngine(
     const close = async (drainMs?: number) => {
       stopFollowing();
       await gateway.stop(drainMs);
+      await shared?.close();
       await options.cassette?.close();
       await lock.release();
       logFile.log.info('stopped');
@@ -105,9 +110,24 @@ export async function openEngine(
     };
     return { gateway, config, logFile, reload, close };
   } catch (error) {
+    await shared?.close();
     await lock.release();
     throw error;
   }
+}
+
+/** Null if everything lies in the data folder. Imported only if a database is named. */
+async function openShared({ environment, env, saysWhereSecretsAre, notice }: EngineOptions, { log }: LogFile) {
+  const { store: address, passphrase, keyFile } = environment;
+  if (address === undefined) return null;
+  const { openSharedStore } = await import('./store/postgres/open-shared.ts');
+  const shared = await openSharedStore({ address, env, key: { passphrase, keyFile }, log });
+  const { host, database } = shared.address;
+  if (saysWhereSecretsAre) {
+    notice(`Configuration, keys, jobs and ledger are in PostgreSQL at ${host}, database "${database}".`);
+    notice((await shared.openSecrets()).description);
+  }
+  return shared;
 }
 
 function openStoredConfig(dataDir: string, { openPersistence = openConfPersistence }: EngineOptions) {

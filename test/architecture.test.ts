@@ -101,7 +101,7 @@ const mayImport: Record<string, string[]> = {
   jobs: [...ground, 'database'],
   'kept-responses': [...ground, 'database'],
   reasoning: [...ground, 'database'],
-  store: [...ground, 'config', 'database', 'ledger', 'jobs', 'kept-responses', 'reasoning'],
+  store: [...ground, 'config', 'secrets', 'database', 'ledger', 'jobs', 'kept-responses', 'reasoning'],
   cache: ground,
   config: ground,
   secrets: ground,

@@ -6,6 +6,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sluice serve',
     'sluice serve --detach',
     'sluice serve --config gateway.json --port 0 --json',
+    'sluice serve --store postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice --host 0.0.0.0',
     'sluice serve --cassette cassettes --cassette-mode replay',
   ],
   stop: ['sluice stop'],

@@ -48,6 +48,8 @@ Environment:
   SLUICE_DATA_DIR      the data folder, unless --data-dir is given
   SLUICE_PASSPHRASE    encrypts the file of secrets, instead of a key file
   SLUICE_SECRETS       where secrets are kept: auto (default), keychain or file
+  SLUICE_STORE         the database of "serve --store", which commands without a running Sluice use as well
+  SLUICE_KEY_FILE      a file with the key that encrypts secrets in that database, instead of SLUICE_PASSPHRASE
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
@@ -140,6 +142,7 @@ interface ServeFlags extends EndingFlags {
   host?: string;
   dataDir?: string;
   config?: string;
+  store?: string;
   cassette?: string;
   cassetteMode: CassetteMode;
   pace: number;
@@ -159,6 +162,10 @@ function addServe(program: Command, terminal: Terminal): void {
       '--config <file>',
       'use a declarative configuration, which Sluice reads again when it changes, and never writes',
     )
+    .option(
+      '--store <address>',
+      'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/scaling.md)',
+    )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
     .addOption(paceOption())
@@ -172,12 +179,12 @@ function addServe(program: Command, terminal: Terminal): void {
         const { serveDetached } = await import('./detach.ts');
         return serveDetached(terminal);
       }
-      const environment = readEnvironment(terminal.env);
+      const { store, ...environment } = readEnvironment(terminal.env);
       const { serve } = await import('./serve.ts');
       await serve(
         {
           dataDir: flags.dataDir ?? environment.dataDir,
-          environment,
+          environment: { ...environment, store: flags.store ?? store },
           port: flags.port,
           host: flags.host,
           configFile: flags.config,

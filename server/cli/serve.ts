@@ -70,7 +70,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     options.ending,
     notice,
   );
-  const ready = await describeStart(engine, address).catch(async (error: unknown) => {
+  const ready = await describeStart(engine, address, options).catch(async (error: unknown) => {
     await engine.close(0);
     throw error;
   });
@@ -112,8 +112,16 @@ async function explain(error: unknown, { host, port }: Address): Promise<unknown
   }
 }
 
-async function describeStart({ gateway, config }: Engine, address: Address): Promise<Ready> {
-  const key = config.isFirstRun ? await gateway.execute({ type: 'key.create', name: 'First key' }) : undefined;
+async function describeStart(
+  { gateway, config }: Engine,
+  address: Address,
+  { environment }: ServeOptions,
+): Promise<Ready> {
+  // A database that replicas share keeps no secret unless it can be sealed; the key is printed once.
+  const keepSecret = environment.store === undefined;
+  const key = config.isFirstRun
+    ? await gateway.execute({ type: 'key.create', name: 'First key', keepSecret })
+    : undefined;
   return {
     baseUrl: `${reachableOrigin(address)}/v1`,
     windowUrl: gateway.createAdminUrl(),

@@ -3,7 +3,7 @@ import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
 import type { Settings } from './settings.ts';
 
-export type SecretStoreKind = 'keychain' | 'file' | 'memory';
+export type SecretStoreKind = 'keychain' | 'file' | 'database' | 'memory';
 
 export interface StatusView {
   version: string;

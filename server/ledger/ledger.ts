@@ -44,13 +44,13 @@ import { createTextIndex, type TextIndex } from './text-index.ts';
 import type { UnpricedUse } from './unpriced.ts';
 import { unreadable } from './unreadable.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
-import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
+import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';
 
 export interface Ledger extends LedgerQueries {
-  /** Includes rows that are not written yet. */
+  /** In SQLite, includes rows that are not written yet. */
   readonly history: UsageHistory;
   /** Counts of requests without a valid key, which have no rows. */
   readonly refusals: Refusals;
@@ -95,11 +95,16 @@ const defaults: RetentionLimits = {
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
 
-export function createLedger(options: LedgerOptions): Ledger {
+/** The ledger in SQLite, which knows at once what was used. */
+export interface LocalLedger extends Ledger {
+  readonly history: LocalUsageHistory;
+}
+
+export function createLedger(options: LedgerOptions): LocalLedger {
   return new SqliteLedger(options);
 }
 
-class SqliteLedger implements Ledger {
+class SqliteLedger implements LocalLedger {
   readonly #log: LedgerOptions['log'];
   readonly #settings: () => RetentionLimits;
   readonly #now: () => number;
@@ -108,7 +113,7 @@ class SqliteLedger implements Ledger {
   readonly #days: UsageDays;
   readonly #index: TextIndex;
   readonly #queries: LedgerQueries;
-  readonly history: UsageHistory;
+  readonly history: LocalUsageHistory;
   readonly budgets: BudgetSums;
   readonly refusals: Refusals;
   readonly sessionStates: SessionStates;
@@ -262,7 +267,7 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.readCapture(request));
   }
 
-  #upToDate(history: UsageHistory): UsageHistory {
+  #upToDate(history: LocalUsageHistory): LocalUsageHistory {
     return {
       spent: (scope, id, range) => {
         this.flush();

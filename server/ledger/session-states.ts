@@ -13,8 +13,10 @@ export interface SessionStates {
   setStopped(id: string, stoppedAt: number | null): NowOrLater<boolean>;
   /** The ids of stopped sessions; empty while the file cannot be read. */
   stopped(): string[];
-  /** What a session has used of its budget, in US dollars; null while the file cannot be read. */
-  budgetUsedUsd(id: string): number | null;
+  /** What a session has used of its budget, in US dollars; null while it cannot be read. Does not reject. */
+  budgetUsedUsd(id: string): NowOrLater<number | null>;
+  /** Calls the listener for each session that is stopped or goes on by another replica; absent: there is none. */
+  onChange?(listener: (id: string, isStopped: boolean) => void): void;
 }
 
 /** SQL of a row in `sessions`. */

@@ -1,10 +1,11 @@
 /**
- * The usage of a key or group so far, for its limits. These queries are synchronous: they run when a limited key or group is
- * first used after a start, and at the beginning of each budget period.
+ * The usage of a key or group so far, for its limits. It is asked for when a limited key or group is first used after a start,
+ * and at the beginning of each budget period. SQLite answers at once.
  */
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { seekSeq } from './seek.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
@@ -26,16 +27,30 @@ export interface HistoryRange {
   endMs: number;
 }
 
+export interface PastRequest {
+  /** Unix milliseconds. */
+  startedAt: number;
+  tokens: number;
+}
+
+/** Throws or rejects while the ledger cannot be read. */
 export interface UsageHistory {
   /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
+  spent(scope: LimitScope, id: string, range: HistoryRange): NowOrLater<Spent>;
   /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): { startedAt: number; tokens: number }[];
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): NowOrLater<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
+  forgetTotal(scope: LimitScope, id: string): NowOrLater<void>;
+}
+
+/** The history in SQLite, which answers at once. */
+export interface LocalUsageHistory extends UsageHistory {
+  spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): PastRequest[];
   forgetTotal(scope: LimitScope, id: string): void;
 }
 
-export function createUsageHistory(database: Database): UsageHistory {
+export function createUsageHistory(database: Database): LocalUsageHistory {
   const total = database.prepare('SELECT tokens, cost_usd FROM usage_totals WHERE dimension = ? AND name = ?');
   const sumOf = {
     quarter: prepareSum(database, 'usage_cells', 'quarter'),

@@ -2,7 +2,7 @@
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import type { BudgetSum, BudgetSums } from '../ledger/budget-sums.ts';
-import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
+import type { Amounts, PastRequest, Spent, UsageHistory } from '../ledger/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
 import { nothing, Spending } from './spending.ts';
@@ -92,6 +92,11 @@ export class Account {
     return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
   }
 
+  /** Resolves once that is known or cannot be read; null: it is known at once. */
+  loading(per: Budget['per']): Promise<void> | null {
+    return this.#spendingOf(per).loading;
+  }
+
   reserve({ atMs, estimate }: Reservation): void {
     this.#count(estimate, 1);
     this.requests.add(atMs, 1, atMs);
@@ -144,13 +149,18 @@ export class Account {
   /** Counts the last minute before this account existed. */
   #recall(nowMs: number, steadyMs: number): void {
     const { scope, id, history, failed } = this.#ports;
-    try {
-      for (const { startedAt, tokens } of history.requestsSince(scope, id, nowMs - minuteMs)) {
+    const count = (requests: readonly PastRequest[]) => {
+      for (const { startedAt, tokens } of requests) {
         if (startedAt > nowMs) continue;
         const atMs = steadyMs - (nowMs - startedAt);
         this.requests.add(atMs, 1, steadyMs);
         this.tokens.add(atMs, tokens, steadyMs);
       }
+    };
+    try {
+      const requests = history.requestsSince(scope, id, nowMs - minuteMs);
+      if (requests instanceof Promise) requests.then(count).catch(failed);
+      else count(requests);
     } catch (error) {
       failed(error);
     }

@@ -34,14 +34,15 @@ export class BudgetWatch {
   }
 
   #look({ scope, id }: Limited, account: Account, budget: Budget) {
-    const { period, spent } = account.spent(budget.per);
+    const { period, spent, isKnown } = account.spent(budget.per);
     const used = budget.unit === 'usd' ? spent.usd : spent.tokens;
     const percent = percentOf(used / budget.amount);
     const name = `${scope} ${id} ${budget.per} ${budget.unit} ${budget.amount}`;
     let reported = this.#reported.get(name);
     if (reported?.startMs !== period.startMs) {
       reported = { startMs: period.startMs, percent };
-      this.#reported.set(name, reported);
+      // What was reached before is told by the first complete amount.
+      if (isKnown) this.#reported.set(name, reported);
     }
     return { reported, percent, used, resetsAt: Number.isFinite(period.endMs) ? period.endMs : null };
   }

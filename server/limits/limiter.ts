@@ -34,7 +34,7 @@ export interface Limiter {
   /** Must be called for every request, after it was recorded in the ledger. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
-  /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. */
+  /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. Does not reject. */
   recall(limitedBy: Iterable<Limited>): Promise<void>;
   /** Called when a key is removed, since its id may be reused. */
   forget(scope: LimitScope, id: string): void;
@@ -138,21 +138,29 @@ class CountingLimiter implements Limiter {
   }
 
   async recall(limitedBy: Iterable<Limited>): Promise<void> {
+    const loading: Promise<void>[] = [];
     for (const limited of limitedBy) {
       const account = this.#accountOf(limited);
-      for (const { per } of limited.limits.budgets) account.spent(per);
+      for (const { per } of limited.limits.budgets) {
+        account.spent(per);
+        const later = account.loading(per);
+        if (later) loading.push(later);
+      }
       await setImmediate();
     }
+    await Promise.all(loading);
   }
 
   forget(scope: LimitScope, id: string): void {
     const { sums, history, log } = this.#ports;
     this.#accounts.delete(nameOf(scope, id));
+    const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
     for (const forget of [sums.forget, history.forgetTotal]) {
       try {
-        forget(scope, id);
+        const done = forget(scope, id);
+        if (done instanceof Promise) done.catch(failed);
       } catch (error) {
-        log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
+        failed(error);
       }
     }
   }

@@ -5,24 +5,27 @@
  *
  * If the clock is set back into an earlier period, the amount counted so far is added to what the ledger has for that
  * period, so that this does not reset a budget. Once the clock is right again, the ledger's totals are used.
+ *
+ * A ledger that answers later is one that other replicas write as well, so it is asked again every few seconds.
  */
 import type { Budget } from '../contract/config.ts';
 import type { BudgetSum } from '../ledger/budget-sums.ts';
 import type { Spent } from '../ledger/usage-history.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { type Period, periodOf } from './period.ts';
 
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 interface SpendingPorts {
-  /** The ledger's total. Throws if it cannot be read now. */
-  load(period: Period): Spent;
+  /** The ledger's total. Throws or rejects if it cannot be read now. */
+  load(period: Period): NowOrLater<Spent>;
   /** The stored total; null: none. Throws if it cannot be read now. */
   recall(): BudgetSum | null;
   keep(sum: BudgetSum): void;
   failed(error: unknown): void;
 }
 
-/** Interval of retries while a file cannot be read. */
+/** Interval of retries while a file cannot be read, and of questions to a ledger that others write as well. */
 const retryMs = 5_000;
 
 export class Spending {
@@ -33,15 +36,21 @@ export class Spending {
   /** At least one of ledger and stored total was read, so `#spent` is complete. */
   #isKnown = false;
   #isRecalled = false;
-  /** Unix milliseconds of a failed read; null once both were read. */
+  /** Unix milliseconds of a failed read, or of one that has to be repeated; null once both were read. */
   #askAgainAt: number | null = null;
   #hasTold = false;
+  #loading: Promise<void> | null = null;
 
   constructor(per: Budget['per'], ports: SpendingPorts, nowMs: number) {
     this.#per = per;
     this.#ports = ports;
     this.#period = periodOf(per, nowMs);
     this.#ask(nowMs);
+  }
+
+  /** Resolves once the ledger has answered; null: nothing was asked that it answers later. Does not reject. */
+  get loading(): Promise<void> | null {
+    return this.#loading;
   }
 
   /** The period of `nowMs` and the amount spent; `isKnown` false: it may be more. */
@@ -97,11 +106,30 @@ export class Spending {
     this.#keep();
   }
 
-  /** The ledger's total of the current period. */
+  /** The ledger's total of the current period; nothing if it comes later. */
   #load(nowMs: number): Spent {
-    const loaded = this.#tried(() => this.#ports.load(this.#period), nowMs);
-    if (loaded) this.#isKnown = true;
-    return loaded ?? nothing;
+    const period = this.#period;
+    const loaded = this.#tried(() => this.#ports.load(period), nowMs);
+    if (loaded === undefined) return nothing;
+    if (loaded instanceof Promise) {
+      this.#askAgainAt = nowMs;
+      this.#loading = this.#addLater(loaded, period);
+      return nothing;
+    }
+    this.#isKnown = true;
+    return loaded;
+  }
+
+  async #addLater(loading: Promise<Spent>, period: Period): Promise<void> {
+    try {
+      const loaded = await loading;
+      this.#hasTold = false;
+      if (this.#period !== period) return;
+      this.#spent = largest(this.#spent, loaded);
+      this.#isKnown = true;
+    } catch (error) {
+      this.#tellFailure(error);
+    }
   }
 
   /** Undefined if it fails; only the first of several failures is reported. */
@@ -109,11 +137,15 @@ export class Spending {
     try {
       return ask();
     } catch (error) {
-      if (!this.#hasTold) this.#ports.failed(error);
-      this.#hasTold = true;
+      this.#tellFailure(error);
       this.#askAgainAt = nowMs;
       return undefined;
     }
+  }
+
+  #tellFailure(error: unknown): void {
+    if (!this.#hasTold) this.#ports.failed(error);
+    this.#hasTold = true;
   }
 
   /** An incomplete total must not replace the stored one. */

@@ -6,7 +6,8 @@ import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 
-const keyBytes = 32;
+/** Of the key of AES-256. */
+export const keyBytes = 32;
 const saltBytes = 16;
 
 /** OWASP's recommendation for 32 MiB of memory: 0.2 s on a thread of the pool, once at start. */
@@ -29,6 +30,7 @@ export const keySourceSchema = z.discriminatedUnion('from', [
   }),
 ]);
 type KeySource = z.infer<typeof keySourceSchema>;
+type PassphraseSource = Extract<KeySource, { from: 'passphrase' }>;
 
 export interface FileKey {
   readonly source: KeySource;
@@ -61,14 +63,19 @@ export async function keyForFile(
 /** A key for a new or re-encrypted file. Without a passphrase, creates the key file if necessary. */
 export async function newFileKey(keyFile: string, passphrase: string | undefined): Promise<FileKey> {
   if (passphrase === undefined) return { source: { from: 'key-file' }, bytes: await readOrMakeKeyFile(keyFile) };
-  const salt = randomBytes(saltBytes).toString('base64');
-  const source = { from: 'passphrase', salt, ...scryptParameters } as const;
+  const source = newPassphraseSource();
   return { source, bytes: await deriveKey(passphrase, source) };
+}
+
+/** With a salt of its own. */
+export function newPassphraseSource(): PassphraseSource {
+  return { from: 'passphrase', salt: randomBytes(saltBytes).toString('base64'), ...scryptParameters };
 }
 
 const scryptAsync = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-function deriveKey(passphrase: string, source: Extract<KeySource, { from: 'passphrase' }>): Promise<Buffer> {
+/** The key of a passphrase, which takes a fraction of a second. */
+export function deriveKey(passphrase: string, source: PassphraseSource): Promise<Buffer> {
   const { salt, cost, blockSize, parallelization } = source;
   const options = { cost, blockSize, parallelization, maxmem: maxScryptBytes };
   // Systems differ in how they compose accented characters.

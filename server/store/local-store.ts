@@ -37,6 +37,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
   });
   const reasoning = createReasoningStore({ database, log });
   return {
+    isShared: false,
     ledger,
     jobs,
     keptResponses,

@@ -18,6 +18,8 @@ export interface StoreOptions {
 }
 
 export interface Store {
+  /** Other replicas use it at the same time. */
+  readonly isShared: boolean;
   readonly ledger: Ledger;
   readonly jobs: JobStore;
   readonly keptResponses: ResponseStore;

@@ -14,10 +14,17 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
   const { ledger, jobs, keptResponses, reasoning } = store;
   const near = new Set<string>();
   return later({
+    isShared: true,
     ledger: withMethods(ledger, {
       sessionStates: withMethods(ledger.sessionStates, {
         setStopped: async (id, stoppedAt) => later(ledger.sessionStates.setStopped(id, stoppedAt)),
+        budgetUsedUsd: async (id) => later(ledger.sessionStates.budgetUsedUsd(id)),
       }),
+      history: {
+        spent: async (...question) => later(ledger.history.spent(...question)),
+        requestsSince: async (...question) => later(ledger.history.requestsSince(...question)),
+        forgetTotal: async (...question) => later(ledger.history.forgetTotal(...question)),
+      },
     }),
     jobs: withMethods(jobs, {
       lookUp: async (ids, groupId) => onlyAbout(ids, await later(jobs.lookUp(ids, groupId))),

@@ -57,6 +57,7 @@ export interface SessionBookPorts {
   sessionStates: SessionSpendingPorts & {
     /** Ids of the sessions that were stopped before. */
     stopped(): readonly string[];
+    onChange?(listener: (id: string, isStopped: boolean) => void): void;
   };
   /** A request that was begun without a session belongs to one after all. */
   joined(joined: { requestId: string; startedAt: number; session: RequestSession; hasEnded: boolean }): void;
@@ -81,6 +82,7 @@ export class SessionBook {
     this.#ports = ports;
     this.#stopped = new Set(ports.sessionStates.stopped());
     this.#spending = new SessionSpending(ports.sessionStates);
+    ports.sessionStates.onChange?.(this.setStopped);
   }
 
   /** The mark of the request, whose session is null as long as it belongs to none. */

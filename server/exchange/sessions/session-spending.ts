@@ -5,19 +5,23 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
+import type { NowOrLater } from '../../now-or-later.ts';
 import { RecentMap } from '../../recent-map.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {
-  budgetUsedUsd(id: string): number | null;
+  budgetUsedUsd(id: string): NowOrLater<number | null>;
 }
 
 interface Spent {
   usd: number;
+  /** When to read it again, since other replicas count as well, on the monotonic clock; null: nobody else does. */
+  staleAtMs: number | null;
   /** The highest amount that was told, or that had been reached when the session was first asked for. */
   toldUsd: number;
 }
 
+const staleAfterMs = 5_000;
 /** Others are read from the ledger again. */
 const mostRemembered = 4_096;
 
@@ -44,6 +48,7 @@ export class SessionSpending {
     if (notifyAtUsd === null && stopAtUsd === null) return;
     const spent = this.#spent.get(sessionId) ?? this.#read(sessionId, budget);
     if (!spent) return;
+    if (spent.staleAtMs !== null && performance.now() >= spent.staleAtMs) this.#read(sessionId, budget);
     if (stopAtUsd !== null && spent.usd >= stopAtUsd) throw refusal(sessionId, spent.usd, stopAtUsd);
   }
 
@@ -63,10 +68,26 @@ export class SessionSpending {
     this.#spent.delete(sessionId);
   }
 
+  /** Null if it cannot be read, or comes later; the session's requests are served until then. */
   #read(sessionId: string, budget: SessionBudget): Spent | null {
     const usd = this.#ports.budgetUsedUsd(sessionId);
-    if (usd === null) return null;
-    const spent = { usd, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
+    if (usd instanceof Promise) void this.#readLater(sessionId, usd, budget);
+    return usd === null || usd instanceof Promise ? null : this.#begin(sessionId, usd, budget);
+  }
+
+  async #readLater(sessionId: string, reading: Promise<number | null>, budget: SessionBudget): Promise<void> {
+    const before = this.#spent.get(sessionId);
+    const staleAtMs = performance.now() + staleAfterMs;
+    if (before) before.staleAtMs = staleAtMs;
+    const usd = await reading;
+    if (usd === null) return;
+    // Requests of this replica may have ended meanwhile; one that was forgotten begins anew.
+    if (!before) this.#begin(sessionId, usd, budget).staleAtMs = staleAtMs;
+    else before.usd = Math.max(before.usd, usd);
+  }
+
+  #begin(sessionId: string, usd: number, budget: SessionBudget): Spent {
+    const spent = { usd, staleAtMs: null, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
     this.#spent.set(sessionId, spent);
     return spent;
   }

@@ -60,4 +60,13 @@ export const migrations: readonly Migration[] = [
     `,
   },
   { name: 'ledger', sql: ledgerTables },
+  {
+    name: 'secrets',
+    sql: `
+      -- Sealed with a key that is not in the database. See secret-store.ts.
+      CREATE TABLE secrets (name text PRIMARY KEY, sealed json NOT NULL);
+      -- What shows whether a key is the right one, and how it is derived from a passphrase.
+      CREATE TABLE secret_key (only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one), proof json NOT NULL);
+    `,
+  },
 ];

@@ -1,38 +1,40 @@
-/** Opens what lasts in PostgreSQL. Imported only if a database is named, since the driver costs time and memory. */
+/** Opens what lasts in PostgreSQL. */
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresJobStore } from './job-store.ts';
-import { migrate } from './migrate.ts';
-import { Postgres } from './postgres.ts';
+import { openPostgresLedger } from './ledger.ts';
+import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
-import { readAddress, startProblem } from './start-problem.ts';
 
 interface Options extends Pick<StoreOptions, 'log' | 'settings'> {
-  /** `postgres://user:password@host:port/database`; secret. */
-  url: string;
+  database: OpenDatabase;
 }
 
-/** Rejects with a GatewayError if the database cannot be used, which says what to do. */
-export async function openPostgresStore({ url, log, settings }: Options): Promise<Omit<Store, 'ledger'>> {
-  const address = readAddress(url);
-  const failed = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
-  const postgres = new Postgres({ url, failed });
-  try {
-    await migrate(postgres);
-  } catch (error) {
-    await postgres.close();
-    throw startProblem(error, address);
-  }
+/** The store in a database that is open; closing it leaves the database open. Rejects with PostgreSQL's error. */
+export async function openPostgresStore({ database, log, settings }: Options): Promise<Store> {
+  const { postgres, reading, notices } = database;
   const jobs = new PostgresJobStore({ postgres, log, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new PostgresResponseStore({ postgres, log, settings: () => settings().keptResponses });
   const reasoning = new PostgresReasoningStore({ postgres, log });
+  const ledger = await openPostgresLedger({
+    postgres,
+    reading,
+    notices,
+    log,
+    settings: () => {
+      const { ledger: kept, capture } = settings();
+      return { ...kept, captureRetentionDays: capture.retentionDays };
+    },
+  });
   return {
+    isShared: true,
+    ledger,
     jobs,
     keptResponses,
     reasoning,
     async close() {
       await Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
-      await postgres.close();
+      await ledger.close();
     },
   };
 }

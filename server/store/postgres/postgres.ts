@@ -104,6 +104,26 @@ export class Postgres implements Queries {
     }
   }
 
+  /**
+   * Runs `work` outside a transaction, unless it runs elsewhere with the same number: null then. Statements of `work` use the one
+   * connection that holds the lock.
+   */
+  async exclusive<T>(lock: number, work: (queries: Queries) => Promise<T>): Promise<T | null> {
+    const client = await this.#pool.connect();
+    const queries = queriesOf(client);
+    // The lock ends with its connection, which is not used again if anything failed.
+    let isDone = false;
+    try {
+      const { rows } = await queries.ask('SELECT pg_try_advisory_lock($1) AS taken', lock);
+      const result = rows[0]?.taken ? await work(queries) : null;
+      if (rows[0]?.taken) await queries.ask('SELECT pg_advisory_unlock($1)', lock);
+      isDone = true;
+      return result;
+    } finally {
+      client.release(!isDone);
+    }
+  }
+
   /** Waits for running statements. */
   close(): Promise<void> {
     return this.#pool.end();

@@ -6,7 +6,7 @@ import { quartersPerDay } from '../../ledger/usage-cells.ts';
 import { captureTables } from './captures.ts';
 import { isTemporary } from './failures.ts';
 import { partitionDayIn } from './partitions.ts';
-import type { Postgres } from './postgres.ts';
+import type { Queries } from './postgres.ts';
 
 /** Who reads or writes a partition for longer holds it up until the next sweep. */
 const lockMs = 2_000;
@@ -22,47 +22,77 @@ const firstDaySql = `WITH today AS (SELECT floor(extract(epoch FROM now()) / 864
   SELECT greatest(today.day - $1::integer, coalesce((SELECT max(day) FROM counted WHERE requests > $2), 0)) AS day FROM today`;
 
 /** Resolves with the number of days that were dropped. */
-export async function sweepLedger(postgres: Postgres, limits: RetentionLimits): Promise<number> {
-  const { rows } = await postgres.ask(firstDaySql, limits.retentionDays, limits.retentionRows);
+export async function sweepLedger(queries: Queries, limits: RetentionLimits): Promise<number> {
+  const { rows } = await queries.ask(firstDaySql, limits.retentionDays, limits.retentionRows);
   const firstDay = number(rows[0]?.day) ?? 0;
-  const dropped = await dropPartitions(postgres, 'requests', firstDay);
-  await postgres.ask('DELETE FROM request_names WHERE day < $1', firstDay);
-  await postgres.ask('DELETE FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests)');
+  const dropped = await dropPartitions(queries, 'requests', firstDay);
+  await queries.ask('DELETE FROM request_names WHERE day < $1', firstDay);
+  await queries.ask('DELETE FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests)');
   // Totals are small: they expire by age, but are not subject to the limit on rows.
   const today = `floor(extract(epoch FROM now()) / 86400)::integer`;
-  await postgres.ask(`DELETE FROM usage_days WHERE day < ${today} - $1::integer`, limits.retentionDays);
-  await postgres.ask(
+  await queries.ask(`DELETE FROM usage_days WHERE day < ${today} - $1::integer`, limits.retentionDays);
+  await queries.ask(
     `DELETE FROM usage_quarters WHERE quarter < (${today} - $1::integer) * ${quartersPerDay}`,
     limits.retentionDays,
   );
   // A batch is written again within minutes, a job is booked within a day, or never.
-  await postgres.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
-  await postgres.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
-  const captures = await postgres.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);
-  for (const table of captureTables) await dropPartitions(postgres, table, number(captures.rows[0]?.day) ?? 0);
+  await queries.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
+  await queries.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
+  const captures = await queries.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);
+  for (const table of captureTables) await dropPartitions(queries, table, number(captures.rows[0]?.day) ?? 0);
   return dropped;
 }
 
-/** Drops the partitions of days before one. A partition that is in use stays until the next sweep. */
-export async function dropPartitions(postgres: Postgres, table: string, firstDay: number): Promise<number> {
-  const { rows } = await postgres.ask(
-    `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = $1::regclass`,
-    table,
-  );
-  const names = rows.map(({ name }) => String(name)).filter((name) => (partitionDayIn(name) ?? firstDay) < firstDay);
+interface Partition {
+  name: string;
+  /** Detaching it has begun, and is not done; or is done, and only dropping it is left. */
+  state: 'attached' | 'pending' | 'detached';
+}
+
+/**
+ * Drops the partitions of days before one, and returns how many. Each is detached first, which waits for those who use it without
+ * holding up others; what does not succeed in time is gone on with at the next sweep. `queries` must be one connection.
+ */
+export async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
+  const old = (await partitionsOf(queries, table)).filter(({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay);
+  if (old.length === 0) return 0;
+  await queries.ask(`SET lock_timeout = ${lockMs}`);
   let dropped = 0;
-  for (const name of names) if (await drop(postgres, name)) dropped += 1;
+  try {
+    for (const partition of old) {
+      await drop(queries, table, partition);
+      dropped += 1;
+    }
+  } catch (error) {
+    if (!isTemporary(error)) throw error;
+  }
+  await queries.ask('RESET lock_timeout');
   return dropped;
 }
 
-async function drop(postgres: Postgres, name: string): Promise<boolean> {
-  try {
-    await postgres.transaction(async (queries) => {
-      await queries.script(`SET LOCAL lock_timeout = ${lockMs}; DROP TABLE IF EXISTS ${name}`);
-    });
-    return true;
-  } catch (error) {
-    if (isTemporary(error)) return false;
-    throw error;
+const partitionsSql = `SELECT relname AS name,
+    CASE WHEN inhrelid IS NULL THEN 'detached' WHEN inhdetachpending THEN 'pending' ELSE 'attached' END AS state
+  FROM pg_class LEFT JOIN pg_inherits ON inhrelid = oid
+  WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass)
+    AND relname ~ $2 ORDER BY relname`;
+
+/** In order of time; one that is pending comes first, since no other can be detached before it is. */
+async function partitionsOf(queries: Queries, table: string): Promise<Partition[]> {
+  const { rows } = await queries.ask(partitionsSql, table, `^${table}_[0-9]{4}_[0-9]{2}_[0-9]{2}$`);
+  const partitions = rows.map(({ name, state }) => ({
+    name: String(name),
+    state: String(state) as Partition['state'],
+  }));
+  return [
+    ...partitions.filter(({ state }) => state === 'pending'),
+    ...partitions.filter(({ state }) => state !== 'pending'),
+  ];
+}
+
+async function drop(queries: Queries, table: string, { name, state }: Partition): Promise<void> {
+  if (state !== 'detached') {
+    const how = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY';
+    await queries.ask(`ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`);
   }
+  await queries.ask(`DROP TABLE IF EXISTS ${name}`);
 }

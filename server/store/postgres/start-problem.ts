@@ -1,27 +1,7 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { messageOf } from '../../database/failures.ts';
+import type { Address } from './address.ts';
 import { isTemporary, sqlStateOf } from './failures.ts';
-
-/** What a database's URL says, but for the password. */
-interface Address {
-  /** With the port. */
-  host: string;
-  user: string;
-  database: string;
-}
-
-/** Throws a GatewayError `invalid_value`, without the URL, if it is none of PostgreSQL's. */
-export function readAddress(url: string): Address {
-  const read = URL.parse(url);
-  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) {
-    throw new GatewayError(
-      'invalid_value',
-      'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
-    );
-  }
-  const user = decodeURIComponent(read.username);
-  return { host: decodeURIComponent(read.host), user, database: decodeURIComponent(read.pathname.slice(1)) || user };
-}
 
 /** One line about a database that cannot be used, which says what to do. Other errors stay as they are. */
 export function startProblem(error: unknown, { host, user, database }: Address): unknown {

@@ -1,67 +1,152 @@
-/** The usage of a key or group so far, of all replicas, for its limits. */
+/**
+ * The usage of keys and groups so far, of all replicas, for their limits. Questions of one moment, such as those about all keys at
+ * a start, are asked together.
+ */
 import type { LimitScope } from '../../contract/limits.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
-import type { HistoryRange, Spent } from '../../ledger/usage-history.ts';
+import type { HistoryRange, PastRequest, Spent, UsageHistory } from '../../ledger/usage-history.ts';
+import { columnsOf, unnest } from './columns.ts';
 import type { Postgres } from './postgres.ts';
+
+interface Question {
+  scope: LimitScope;
+  id: string;
+  range: HistoryRange;
+}
+
+interface Asked {
+  question: Question;
+  resolve(spent: Spent): void;
+  reject(error: unknown): void;
+}
 
 const dayMs = 86_400_000;
 /** Later than all quarters that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
+const mostTogether = 500;
 
-const columns = 'input_tokens + output_tokens AS tokens, cost_usd, unpriced_requests AS unpriced';
+const asked = unnest({
+  place: 'integer',
+  dimension: 'text',
+  name: 'text',
+  first: 'integer',
+  until: 'integer',
+  first_day: 'integer',
+  end_day: 'integer',
+});
 const partsOf = (table: string, time: string, first: string, end: string) =>
-  `SELECT ${columns} FROM ${table} WHERE dimension = $1 AND name = $2 AND ${time} >= ${first} AND ${time} < ${end}`;
+  `SELECT input_tokens + output_tokens AS tokens, cost_usd, unpriced_requests AS unpriced FROM ${table} AS sums
+   WHERE sums.dimension = given.dimension AND sums.name = given.name AND ${time} >= ${first} AND ${time} < ${end}`;
 /** Whole days where possible, quarters of an hour before and after. */
-const spentSql = `SELECT sum(tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced) AS unpriced FROM (
-    ${partsOf('usage_quarters', 'quarter', '$3', `least($4, $5 * ${quartersPerDay})`)}
-    UNION ALL ${partsOf('usage_days', 'day', '$5', '$6')}
-    UNION ALL ${partsOf('usage_quarters', 'quarter', `$6 * ${quartersPerDay}`, '$4')}
-  ) AS cells`;
-const totalSql = `SELECT sum(tokens) AS tokens, sum(cost_usd) AS cost_usd FROM usage_totals
-  WHERE dimension = $1 AND name = $2`;
+const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced) AS unpriced FROM ${asked}, LATERAL (
+    ${partsOf('usage_quarters', 'quarter', 'first', `least(until, first_day * ${quartersPerDay})`)}
+    UNION ALL ${partsOf('usage_days', 'day', 'first_day', 'end_day')}
+    UNION ALL ${partsOf('usage_quarters', 'quarter', `end_day * ${quartersPerDay}`, 'until')}
+  ) AS cells GROUP BY place`;
+const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
+  FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
 const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
 
-/** Totals of the requests that began in the range and are written. For all time, `unpriced` is not available. */
-export async function readSpent(
-  postgres: Postgres,
-  { scope, id, range }: { scope: LimitScope; id: string; range: HistoryRange },
-): Promise<Spent> {
-  if (!Number.isFinite(range.startMs)) return toSpent((await postgres.ask(totalSql, scope, id)).rows[0]);
-  const first = Math.max(0, Math.floor(range.startMs / quarterMs));
-  const end = Math.min(lastQuarter, Math.ceil(range.endMs / quarterMs));
+export class PostgresUsageHistory implements UsageHistory {
+  readonly #postgres: Postgres;
+  #asked: Asked[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(postgres: Postgres) {
+    this.#postgres = postgres;
+  }
+
+  /** Of requests that are written. */
+  spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
+    const answer = new Promise<Spent>((resolve, reject) => {
+      this.#asked.push({ question: { scope, id, range }, resolve, reject });
+    });
+    this.#running ??= this.#answerAll();
+    return answer;
+  }
+
+  async requestsSince(scope: LimitScope, id: string, sinceMs: number): Promise<PastRequest[]> {
+    const { rows } = await this.#postgres.ask(
+      `SELECT started_at, coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
+       FROM requests WHERE day >= $1 AND ${scopeColumns[scope]} = $2 AND started_at >= $3
+         AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`,
+      Math.floor(sinceMs / dayMs),
+      id,
+      sinceMs,
+    );
+    return rows.map((row) => ({ startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 }));
+  }
+
+  /** Bound, since it is passed as a callback. */
+  readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
+    await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
+  };
+
+  async #answerAll(): Promise<void> {
+    while (this.#asked.length > 0) {
+      // Those that are asked while others are answered are answered together.
+      await Promise.resolve();
+      await this.#answer(this.#asked.splice(0, mostTogether));
+    }
+    this.#running = null;
+  }
+
+  async #answer(questions: readonly Asked[]): Promise<void> {
+    try {
+      const spent = await readSpent(
+        this.#postgres,
+        questions.map(({ question }) => question),
+      );
+      for (const [place, { resolve }] of questions.entries()) resolve(spent[place] ?? nothing);
+    } catch (error) {
+      for (const { reject } of questions) reject(error);
+    }
+  }
+}
+
+const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
+
+/**
+ * Totals of the requests that began in each range and are written, in the order of the questions. For all time, `unpriced` is not
+ * available.
+ */
+async function readSpent(postgres: Postgres, questions: readonly Question[]): Promise<Spent[]> {
+  const places = [...questions.entries()];
+  const bounded = places.filter(([, { range }]) => Number.isFinite(range.startMs));
+  const total = places.filter(([, { range }]) => !Number.isFinite(range.startMs));
+  const found: Row[] = [];
+  if (bounded.length > 0) {
+    const { rows } = await postgres.ask(
+      spentSql,
+      ...columnsOf(bounded.map(([place, { scope, id, range }]) => [place, scope, id, ...timesOf(range)])),
+    );
+    found.push(...rows);
+  }
+  if (total.length > 0) {
+    const { rows } = await postgres.ask(
+      totalSql,
+      ...columnsOf(total.map(([place, { scope, id }]) => [place, scope, id])),
+    );
+    found.push(...rows);
+  }
+  const byPlace = new Map(found.map((row) => [number(row.place), toSpent(row)]));
+  return questions.map((_, place) => byPlace.get(place) ?? nothing);
+}
+
+/** Quarters of an hour, and the whole days among them. */
+function timesOf({ startMs, endMs }: HistoryRange): number[] {
+  const first = Math.max(0, Math.floor(startMs / quarterMs));
+  const until = Math.min(lastQuarter, Math.ceil(endMs / quarterMs));
   const firstDay = Math.ceil(first / quartersPerDay);
-  const endDay = Math.max(firstDay, Math.floor(end / quartersPerDay));
-  const { rows } = await postgres.ask(spentSql, scope, id, first, end, firstDay, endDay);
-  return toSpent(rows[0]);
+  return [first, until, firstDay, Math.max(firstDay, Math.floor(until / quartersPerDay))];
 }
 
-/** Requests that began at `sinceMs` or later, without those that Sluice refused. */
-export async function readRequestsSince(
-  postgres: Postgres,
-  { scope, id, sinceMs }: { scope: LimitScope; id: string; sinceMs: number },
-): Promise<{ startedAt: number; tokens: number }[]> {
-  const { rows } = await postgres.ask(
-    `SELECT started_at, coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
-     FROM requests WHERE day >= $1 AND ${scopeColumns[scope]} = $2 AND started_at >= $3
-       AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`,
-    Math.floor(sinceMs / dayMs),
-    id,
-    sinceMs,
-  );
-  return rows.map((row) => ({ startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 }));
-}
-
-/** To be called when a key is removed, so that another key with its id starts at zero. */
-export async function forgetTotal(postgres: Postgres, scope: LimitScope, id: string): Promise<void> {
-  await postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
-}
-
-function toSpent(row: Row | undefined): Spent {
+function toSpent(row: Row): Spent {
   return {
-    usd: number(row?.cost_usd) ?? 0,
-    tokens: number(row?.tokens) ?? 0,
-    unpriced: number(row?.unpriced) ?? 0,
+    usd: number(row.cost_usd) ?? 0,
+    tokens: number(row.tokens) ?? 0,
+    unpriced: number(row.unpriced) ?? 0,
   };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
-import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { createLedger, type LocalLedger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, noon, silent, startedRow } from './records.ts';
 
 const hourMs = 3_600_000;
@@ -10,7 +10,7 @@ const always = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFIN
 const day = { startMs: noon - 12 * hourMs, endMs: noon + 12 * hourMs };
 
 let database: Database;
-let ledger: Ledger;
+let ledger: LocalLedger;
 let count: number;
 
 beforeEach(() => {

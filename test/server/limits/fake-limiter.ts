@@ -8,7 +8,7 @@ import { createLimiter, type LimiterSums } from '../../../server/limits/limiter.
 import { attemptRecord } from '../../support/attempt-record.ts';
 
 /** A limiter on clocks and a ledger that the test moves. */
-export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
+export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLater = false } = {}) {
   const clock = { wallMs, steadyMs: 5_000 };
   const rows: { key: string | null; group: string | null; startedAt: number; used: Spent }[] = [];
   const told: LimitReached[] = [];
@@ -38,10 +38,15 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
         .map(({ startedAt, used }) => ({ startedAt, tokens: used.tokens })),
     forgetTotal() {},
   };
+  const later: UsageHistory = {
+    spent: async (...question) => history.spent(...question),
+    requestsSince: async (...question) => history.requestsSince(...question),
+    async forgetTotal() {},
+  };
   const create = () =>
     createLimiter({
-      history,
-      sums,
+      history: isLater ? later : history,
+      sums: isLater ? { ...sums, find: () => null } : sums,
       clocks: { wallMs: () => clock.wallMs, steadyMs: () => clock.steadyMs },
       reached: (notice) => told.push(notice),
       log: { warn() {} },

@@ -82,7 +82,9 @@ describe.runIf(hasPostgres())('what was captured, in PostgreSQL', () => {
     const day = 86_400_000;
     await write('req_1', capturedExchange('old words'), nowMs - 5 * day);
     await write('req_2', capturedExchange('new words'));
-    await sweepLedger(postgres, { retentionDays: 90, retentionRows: 1_000, captureRetentionDays: 3 });
+    await postgres.exclusive(1, (queries) =>
+      sweepLedger(queries, { retentionDays: 90, retentionRows: 1_000, captureRetentionDays: 3 }),
+    );
     expect((await read('req_1')).absence).toBe('expired');
     expect((await read('req_2')).capture).not.toBeNull();
     expect((await listRequests(postgres, { search: 'words' })).requests.map(({ id }) => id)).toEqual(['req_2']);

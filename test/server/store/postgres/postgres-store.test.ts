@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPostgresStore } from '../../../../server/store/postgres/open-postgres-store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { openReplicaStore } from '../../../support/postgres-store.ts';
 import { silent } from '../../ledger/records.ts';
 import { job, jobContract } from '../contract/jobs.ts';
 import { keptResponseContract } from '../contract/kept-responses.ts';
@@ -20,7 +20,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
   });
 
   const subject: StoreSubject = {
-    open: (settings) => openPostgresStore({ url, log: { ...silent, error() {} }, settings }),
+    open: (settings) => openReplicaStore(url, { log: { ...silent, error() {} }, settings }),
   };
   jobContract(subject);
   keptResponseContract(subject);

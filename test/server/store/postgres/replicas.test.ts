@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RetentionLimits } from '../../../../server/ledger/retention.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { Replicas } from '../../../../server/store/postgres/replicas.ts';
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
@@ -107,6 +109,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       retentionRows,
       captureRetentionDays: 7,
     });
+    const sweep = (kept: RetentionLimits) => postgres.exclusive(1, (queries) => sweepLedger(queries, kept));
     const left = async () => {
       const { rows } = await postgres.ask('SELECT id FROM requests ORDER BY seq');
       return rows.map(({ id }) => id);
@@ -116,34 +119,41 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       const replica = openReplica(nowMs);
       const session = sessionMark('ses_old');
       await write(replica, { ...at(5), session }, at(3), at(1), at(0));
-      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
+      expect(await sweep(limits(4, 1_000))).toBe(1);
       expect(await left()).toEqual(['req_3', 'req_1', 'req_0']);
       const { rows } = await postgres.ask(
         `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(DISTINCT day) FROM request_names) AS named,
            (SELECT count(*) FROM usage_days WHERE dimension = 'day') AS days`,
       );
       expect(rows).toEqual([{ sessions: 0, named: 3, days: 3 }]);
-      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
+      expect(await sweep(limits(4, 1_000))).toBe(0);
     });
 
     test('drops the oldest days of too many requests', async () => {
       await write(openReplica(nowMs), at(3), at(2), at(1), at(0));
-      await sweepLedger(postgres, limits(90, 2));
+      await sweep(limits(90, 2));
       expect(await left()).toEqual(['req_2', 'req_1', 'req_0']);
-      await sweepLedger(postgres, limits(90, 1_000));
+      await sweep(limits(90, 1_000));
       expect(await left()).toHaveLength(3);
     });
 
-    test('waits for whoever reads a day', async () => {
+    test('waits for whoever reads a day, and holds up nobody meanwhile', async () => {
       const replica = openReplica(nowMs);
       await write(replica, at(5), at(0));
       await postgres.transaction(async (queries) => {
         await queries.ask('SELECT * FROM requests');
-        expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(0);
+        const sweeping = sweep(limits(4, 1_000));
+        await eventually(async () => {
+          const { rows } = await postgres.ask('SELECT 1 FROM pg_inherits WHERE inhdetachpending');
+          return rows.length > 0;
+        });
+        await write(replica, at(2));
+        expect(await left()).toEqual(['req_0', 'req_2']);
+        expect(await sweeping).toBe(0);
       });
-      expect(await sweepLedger(postgres, limits(4, 1_000))).toBe(1);
+      expect(await sweep(limits(4, 1_000))).toBe(1);
       await write(replica, at(1));
-      expect(await left()).toEqual(['req_0', 'req_1']);
+      expect(await left()).toEqual(['req_0', 'req_2', 'req_1']);
     });
   });
 });

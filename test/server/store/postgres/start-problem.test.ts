@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { configSchema } from '../../../../server/contract/config.ts';
-import { openPostgresStore } from '../../../../server/store/postgres/open-postgres-store.ts';
+import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { silent } from '../../ledger/records.ts';
 
-const { settings } = configSchema.parse({ version: 1 });
-const log = { ...silent, error() {} };
-const open = (url: string) => openPostgresStore({ url, log, settings: () => settings });
+const open = (url: string) => openDatabase({ url, log: silent });
 
 /** The error's only line. */
 async function problemWith(url: string): Promise<string> {

@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shadowAccount } from '../../../../server/contract/ledger.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
-import { createLedger, type Ledger } from '../../../../server/ledger/ledger.ts';
+import { createLedger, type LocalLedger } from '../../../../server/ledger/ledger.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { forgetTotal, readRequestsSince, readSpent } from '../../../../server/store/postgres/usage-history.ts';
+import { PostgresUsageHistory } from '../../../../server/store/postgres/usage-history.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   let server: PostgresServer;
   let postgres: Postgres;
-  let sqlite: Ledger;
+  let sqlite: LocalLedger;
+  let history: PostgresUsageHistory;
   const quarter = 900_000;
   const day = 96 * quarter;
   const midnight = noon - day / 2;
@@ -24,6 +25,7 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
     server = await startPostgres();
     postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
     await migrate(postgres);
+    history = new PostgresUsageHistory(postgres);
     sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
     const records = Array.from({ length: 120 }, (_, index) =>
       finishedRow(`req_${index}`, {
@@ -61,27 +63,30 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   ];
 
   test.each(ranges)('is the same as in SQLite, of %j', async (range) => {
-    for (const id of ['k0', 'k1', 'k2', 'k3']) {
-      const question = { scope: 'key', id, range } as const;
-      expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('key', id, range));
-    }
-    for (const id of ['g1', 'g2', shadowAccount('g1')]) {
-      const question = { scope: 'group', id, range } as const;
-      expect(await readSpent(postgres, question)).toEqual(sqlite.history.spent('group', id, range));
-    }
+    for (const id of ['k0', 'k1', 'k2', 'k3'])
+      expect(await history.spent('key', id, range)).toEqual(sqlite.history.spent('key', id, range));
+    for (const id of ['g1', 'g2', shadowAccount('g1')])
+      expect(await history.spent('group', id, range)).toEqual(sqlite.history.spent('group', id, range));
+  });
+
+  test('is answered for many at once, each with its own', async () => {
+    const questions = ['k0', 'k1', 'k2', 'k3'].flatMap((id) => ranges.map((range) => ({ id, range })));
+    const together = await Promise.all(questions.map(({ id, range }) => history.spent('key', id, range)));
+    expect(together).toEqual(questions.map(({ id, range }) => sqlite.history.spent('key', id, range)));
   });
 
   test('names the requests of late, without those that were refused and without shadows', async () => {
     for (const sinceMs of [noon - day, noon]) {
-      const question = { scope: 'key', id: 'k1', sinceMs } as const;
-      expect(await readRequestsSince(postgres, question)).toEqual(sqlite.history.requestsSince('key', 'k1', sinceMs));
+      expect(await history.requestsSince('key', 'k1', sinceMs)).toEqual(
+        sqlite.history.requestsSince('key', 'k1', sinceMs),
+      );
     }
   });
 
   test('begins at zero for a key whose id was another’s', async () => {
-    const question = { scope: 'key', id: 'k0', range: ranges[0] ?? { startMs: 0, endMs: 0 } } as const;
-    expect((await readSpent(postgres, question)).tokens).toBeGreaterThan(0);
-    await forgetTotal(postgres, 'key', 'k0');
-    expect(await readSpent(postgres, question)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
+    const always = ranges[0] ?? { startMs: 0, endMs: 0 };
+    expect((await history.spent('key', 'k0', always)).tokens).toBeGreaterThan(0);
+    await history.forgetTotal('key', 'k0');
+    expect(await history.spent('key', 'k0', always)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
   });
 });

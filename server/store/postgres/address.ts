@@ -1,0 +1,49 @@
+/** The address of a database: as it was given, or where a reference leads to. */
+import { GatewayError } from '../../contract/errors.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+
+/** What a database's address says, but for the password. */
+export interface Address {
+  /** With the port. */
+  host: string;
+  user: string;
+  database: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const isReference = (text: string) => text.startsWith('env:') || text.startsWith('file:');
+
+/**
+ * The URL of `postgres://…`, `env:NAME` or `file:PATH`; its password may be such a reference as well. Rejects with a GatewayError
+ * `invalid_value` that never contains a password.
+ */
+export async function resolveAddress(given: string, env: Env): Promise<string> {
+  const url = isReference(given) ? (await resolve(given, env)).trim() : given;
+  readAddress(url);
+  const read = new URL(url);
+  const password = decodeURIComponent(read.password);
+  if (!isReference(password)) return url;
+  read.password = encodeURIComponent(await resolve(password, env));
+  return read.href;
+}
+
+async function resolve(reference: string, env: Env): Promise<string> {
+  const store = { get: async () => undefined };
+  const value = await resolveSecret(reference, { name: 'store', store, env });
+  if (value !== undefined) return value;
+  throw new GatewayError('invalid_value', `The address of the database refers to ${reference}, which holds no value.`);
+}
+
+/** Throws a GatewayError `invalid_value`, without the URL, if it is none of PostgreSQL's. */
+export function readAddress(url: string): Address {
+  const read = URL.parse(url);
+  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) {
+    throw new GatewayError(
+      'invalid_value',
+      'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
+    );
+  }
+  const user = decodeURIComponent(read.username);
+  return { host: decodeURIComponent(read.host), user, database: decodeURIComponent(read.pathname.slice(1)) || user };
+}

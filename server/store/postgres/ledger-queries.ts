@@ -1,0 +1,48 @@
+/** The queries of the ledger, each with what waited to be written when it was asked. */
+import type { LedgerQueries } from '../../ledger/queries.ts';
+import { unreadable } from '../../ledger/unreadable.ts';
+import { readCapture } from './captures.ts';
+import { isTemporary } from './failures.ts';
+import { firstByteTimes } from './first-byte-queries.ts';
+import type { Postgres } from './postgres.ts';
+import { recordedNames } from './request-conditions.ts';
+import { countRequests, getRequest, listClients, listRequests, listUnpriced } from './request-queries.ts';
+import { getSession, listSessions } from './session-queries.ts';
+import { getShadow, summarizeShadows } from './shadow-queries.ts';
+import { summarizeUsage, usageOverTime } from './usage-queries.ts';
+
+interface Asking {
+  postgres: Postgres;
+  /** Writes what waits; does not reject. */
+  flush(): Promise<void>;
+  lastUsed(): Map<string, number>;
+}
+
+/** They reject with a GatewayError `storage_unavailable` while the database cannot be read. */
+export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): LedgerQueries {
+  const read = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await flush();
+    try {
+      return await ask();
+    } catch (error) {
+      throw isTemporary(error) ? unreadable(error) : error;
+    }
+  };
+  return {
+    listRequests: (filter) => read(() => listRequests(postgres, filter)),
+    getRequest: (id) => read(() => getRequest(postgres, id)),
+    countRequests: (filter) => read(() => countRequests(postgres, filter)),
+    listNames: (dimension) => read(() => recordedNames(postgres, dimension)),
+    listClients: () => read(() => listClients(postgres)),
+    listUnpriced: () => read(() => listUnpriced(postgres)),
+    summarizeUsage: (question) => read(() => summarizeUsage(postgres, question)),
+    usageOverTime: (question) => read(() => usageOverTime(postgres, question)),
+    firstByteTimes: (question) => read(() => firstByteTimes(postgres, question)),
+    lastUsed,
+    readCapture: (request) => read(() => readCapture(postgres, request)),
+    listSessions: (filter) => read(() => listSessions(postgres, filter)),
+    getSession: (id, stopAtUsd) => read(() => getSession(postgres, id, stopAtUsd)),
+    getShadow: (requestId) => read(() => getShadow(postgres, requestId)),
+    summarizeShadows: (question) => read(() => summarizeShadows(postgres, question)),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * The ledger in PostgreSQL, which any number of replicas write and read. Requests wait in memory for a fraction of a second and are
+ * written in batches; no request waits for the database.
+ */
+import { randomInt, randomUUID } from 'node:crypto';
+import { messageOf } from '../../database/failures.ts';
+import type { BudgetSums } from '../../ledger/budget-sums.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { RetentionLimits } from '../../ledger/retention.ts';
+import type { SessionStates } from '../../ledger/session-states.ts';
+import { unreadable } from '../../ledger/unreadable.ts';
+import { isTemporary } from './failures.ts';
+import { KeyUses } from './key-uses.ts';
+import { createPostgresQueries } from './ledger-queries.ts';
+import { LedgerWriter } from './ledger-writer.ts';
+import type { Notices } from './notices.ts';
+import type { Postgres } from './postgres.ts';
+import { PostgresRefusals } from './refusals.ts';
+import { Replicas } from './replicas.ts';
+import { readBudgetUsedUsd } from './session-queries.ts';
+import { StoppedSessions } from './stopped-sessions.ts';
+import { parts } from './sums-writer.ts';
+import { Sweeps } from './sweeps.ts';
+import { PostgresUsageHistory } from './usage-history.ts';
+import { WaitingBatches } from './waiting-batches.ts';
+
+interface Options {
+  postgres: Postgres;
+  /** Other connections, so that what people ask for does not hold up what is written. */
+  reading: Postgres;
+  notices: Notices;
+  log: { warn(fields: object, message: string): void };
+  /** Called on each use, so that changed settings take effect at once. */
+  settings(): RetentionLimits;
+}
+
+type Recording = Pick<Ledger, 'started' | 'finished' | 'joined' | 'capture'>;
+
+/** The ledger alone has what was spent: it is backed up as a whole. */
+const noBudgetSums: BudgetSums = {
+  find: () => null,
+  keep() {},
+  forget() {},
+  isEmpty: true,
+  problem: null,
+  flush() {},
+  close() {},
+};
+
+/** Rejects with PostgreSQL's error. */
+export async function openPostgresLedger(options: Options): Promise<Ledger> {
+  const { postgres, reading, log, settings } = options;
+  const replica = { postgres, log, replica: randomUUID(), part: randomInt(parts) };
+  const waiting = new WaitingBatches({ writer: new LedgerWriter(replica), log });
+  const replicas = new Replicas(replica);
+  const refusals = new PostgresRefusals({ postgres, log });
+  const stopped = new StoppedSessions(options);
+  const keyUses = new KeyUses({ postgres: reading, log });
+  const sweeps = new Sweeps({ postgres, log, settings });
+  const flush = async () => {
+    await Promise.all([waiting.flush(), refusals.flush()]);
+  };
+  await Promise.all([replicas.start(), stopped.open(), refusals.read(), keyUses.read()]);
+  return {
+    ...createPostgresQueries({ postgres: reading, flush, lastUsed: () => keyUses.lastUsed }),
+    ...recordingIn(waiting, keyUses),
+    history: new PostgresUsageHistory(reading),
+    refusals,
+    budgets: noBudgetSums,
+    sessionStates: sessionStatesIn({ stopped, waiting, reading, log }),
+    flush,
+    health: () => ({ ...waiting.health, budgetsError: null, replaced: null }),
+    sweep: () => sweeps.sweep(),
+    async close() {
+      keyUses.close();
+      await sweeps.close();
+      await waiting.close();
+      await refusals.close();
+      await replicas.close();
+    },
+  };
+}
+
+function recordingIn(waiting: WaitingBatches, keyUses: KeyUses): Recording {
+  return {
+    started(row, reserved) {
+      keyUses.note(row.keyId, row.startedAt);
+      waiting.add(reserved ? { ...row, reserved } : row);
+    },
+    finished: (row, books) => waiting.add(books ? { ...row, books } : row),
+    joined: (joined) => waiting.join(joined),
+    capture: (id, exchange) => waiting.addCapture({ id, capturedAt: Date.now(), exchange }),
+  };
+}
+
+interface SessionPorts extends Pick<Options, 'reading' | 'log'> {
+  stopped: StoppedSessions;
+  waiting: WaitingBatches;
+}
+
+function sessionStatesIn({ stopped, waiting, reading, log }: SessionPorts): SessionStates {
+  return {
+    async setStopped(id, stoppedAt) {
+      await waiting.flush();
+      try {
+        return await stopped.set(id, stoppedAt);
+      } catch (error) {
+        throw isTemporary(error) ? unreadable(error) : error;
+      }
+    },
+    stopped: () => [...stopped.ids],
+    async budgetUsedUsd(id) {
+      try {
+        return await readBudgetUsedUsd(reading, id);
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'what a session has spent cannot be read');
+        return null;
+      }
+    },
+    onChange: (listener) => stopped.onChange(listener),
+  };
+}

@@ -1,0 +1,58 @@
+/** Opens everything that replicas share: configuration, secrets and what lasts. Imported only if a database is named. */
+import type { ConfigStore } from '../../config/config-store.ts';
+import type { SecretStore } from '../../secrets/secret-store.ts';
+import type { Store, StoreOptions } from '../store.ts';
+import { type Address, readAddress, resolveAddress } from './address.ts';
+import { openPostgresConfig } from './config-store.ts';
+import { openDatabase } from './open-database.ts';
+import { openPostgresStore } from './open-postgres-store.ts';
+import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
+import { startProblem } from './start-problem.ts';
+
+interface Options {
+  /** `postgres://user:password@host:port/database`, or a reference to it; secret. */
+  address: string;
+  /** For `env:NAME` references. */
+  env: Readonly<Record<string, string | undefined>>;
+  key: OutsideKey;
+  log: StoreOptions['log'];
+}
+
+export interface SharedStore {
+  readonly address: Address;
+  readonly config: ConfigStore;
+  openSecrets(): Promise<SecretStore>;
+  openStore(options: StoreOptions): Promise<Store>;
+  /** To be called once the store is closed. */
+  close(): Promise<void>;
+}
+
+/** Rejects with a GatewayError, of one line that says what to do, if the database or its configuration cannot be used. */
+export async function openSharedStore({ address: given, env, key, log }: Options): Promise<SharedStore> {
+  const url = await resolveAddress(given, env);
+  const address = readAddress(url);
+  const database = await openDatabase({ url, log });
+  const { postgres, notices } = database;
+  const opening = async <T>(open: () => Promise<T>): Promise<T> => {
+    try {
+      return await open();
+    } catch (error) {
+      throw startProblem(error, address);
+    }
+  };
+  try {
+    const config = await opening(() => openPostgresConfig({ postgres, notices, log }));
+    // A wrong key is told at the start, not when a secret is needed.
+    const secrets = await opening(() => openSealedSecrets(postgres, key));
+    return {
+      address,
+      config,
+      openSecrets: async () => secrets,
+      openStore: (options) => opening(() => openPostgresStore({ database, ...options })),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

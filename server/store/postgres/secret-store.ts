@@ -1,0 +1,135 @@
+/**
+ * Secrets in the database, each sealed with AES-256-GCM by a key that is not in the database: derived from a passphrase, or read
+ * from a file that all replicas are given. Each is sealed together with its name, so that none can take another's place.
+ */
+import { readFile } from 'node:fs/promises';
+import { GatewayError } from '../../contract/errors.ts';
+import { text } from '../../database/columns.ts';
+import { describeFileProblem } from '../../files/file-problem.ts';
+import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
+import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../secrets/file-key.ts';
+import type { SecretStore } from '../../secrets/secret-store.ts';
+import type { Postgres } from './postgres.ts';
+
+export interface OutsideKey {
+  passphrase?: string | undefined;
+  /** The path of a file with 32 bytes in base64. */
+  keyFile?: string | undefined;
+}
+
+const provenText = 'sluice';
+const readSql = 'SELECT sealed FROM secrets WHERE name = $1';
+const writeSql = `INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed`;
+
+/**
+ * Opens the secrets with the key from outside; without one, secrets can only be referred to. Rejects with a GatewayError if the key
+ * is not the one that the secrets are sealed with, and with PostgreSQL's error.
+ */
+export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey): Promise<SecretStore> {
+  const key = await openKey(postgres, outside);
+  const keyOrAdvice = () => {
+    if (key !== null) return key;
+    throw new GatewayError(
+      'invalid_value',
+      'Secrets are stored in the database only if they can be encrypted: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE for all replicas, or refer to the secret by env:NAME or file:PATH.',
+    );
+  };
+  return {
+    kind: 'database',
+    description: describe(outside),
+    async get(name) {
+      const { rows } = await postgres.ask(readSql, name);
+      return rows[0] && open(text(rows[0].sealed), name, keyOrAdvice());
+    },
+    async set(name, value) {
+      await postgres.ask(writeSql, name, seal([name, value], keyOrAdvice()));
+    },
+    async delete(name) {
+      await postgres.ask('DELETE FROM secrets WHERE name = $1', name);
+    },
+    async list() {
+      const { rows } = await postgres.ask('SELECT name FROM secrets ORDER BY name COLLATE "C"');
+      return rows.map((row) => String(row.name));
+    },
+  };
+}
+
+function describe({ passphrase, keyFile }: OutsideKey): string {
+  if (keyFile !== undefined) return `Credentials are kept in the database, encrypted with the key in ${keyFile}.`;
+  return passphrase === undefined
+    ? 'Credentials are not kept: without SLUICE_PASSPHRASE or SLUICE_KEY_FILE, they can only be referred to by env:NAME and file:PATH.'
+    : 'Credentials are kept in the database, encrypted with the passphrase in SLUICE_PASSPHRASE.';
+}
+
+const seal = (plain: readonly string[], key: FileKey) => JSON.stringify(encrypt(JSON.stringify(plain), key));
+
+function open(sealed: string | null, name: string, key: FileKey): string {
+  try {
+    const plain: unknown = JSON.parse(decrypt(encryptedSecretsSchema.parse(JSON.parse(sealed ?? '')), key));
+    if (Array.isArray(plain) && plain[0] === name && typeof plain[1] === 'string') return plain[1];
+  } catch {
+    // As one that is another's.
+  }
+  throw new GatewayError('internal', `The secret "${name}" in the database is damaged. Enter it again.`);
+}
+
+/** Null without one. */
+async function openKey(postgres: Postgres, { passphrase, keyFile }: OutsideKey): Promise<FileKey | null> {
+  if (passphrase === undefined && keyFile === undefined) return null;
+  const stored = await readProof(postgres);
+  if (stored) return prove(stored, await keyFor(stored, { passphrase, keyFile }));
+  const source = keyFile === undefined ? newPassphraseSource() : ({ from: 'key-file' } as const);
+  const made = await keyOf(source, { passphrase, keyFile });
+  await postgres.ask(
+    'INSERT INTO secret_key (proof) VALUES ($1) ON CONFLICT DO NOTHING',
+    JSON.stringify(encrypt(provenText, made)),
+  );
+  // Another replica may have been first, with a salt of its own.
+  const first = await readProof(postgres);
+  return first ? prove(first, await keyFor(first, { passphrase, keyFile })) : made;
+}
+
+type Proof = ReturnType<typeof encryptedSecretsSchema.parse>;
+
+async function readProof(postgres: Postgres): Promise<Proof | null> {
+  const { rows } = await postgres.ask('SELECT proof FROM secret_key');
+  return rows[0] ? encryptedSecretsSchema.parse(JSON.parse(text(rows[0].proof) ?? '')) : null;
+}
+
+function keyFor({ key: source }: Proof, outside: OutsideKey): Promise<FileKey> {
+  const isGiven = source.from === 'key-file' ? outside.keyFile : outside.passphrase;
+  if (isGiven !== undefined) return keyOf(source, outside);
+  const [needed, given] = ['SLUICE_KEY_FILE', 'SLUICE_PASSPHRASE'];
+  const wanted = source.from === 'key-file' ? needed : given;
+  throw new GatewayError('invalid_value', `The secrets in the database are encrypted with ${wanted}: set it.`);
+}
+
+async function keyOf(source: FileKey['source'], { passphrase = '', keyFile = '' }: OutsideKey): Promise<FileKey> {
+  const bytes = source.from === 'passphrase' ? await deriveKey(passphrase, source) : await readKey(keyFile);
+  return { source, bytes };
+}
+
+async function readKey(path: string): Promise<Buffer> {
+  const written = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new GatewayError('invalid_value', `SLUICE_KEY_FILE: ${path} cannot be read: ${describeFileProblem(error)}.`);
+  });
+  const bytes = Buffer.from(written.trim(), 'base64');
+  if (bytes.length === keyBytes) return bytes;
+  throw new GatewayError(
+    'invalid_value',
+    `SLUICE_KEY_FILE: ${path} does not hold a key. Make one with: openssl rand -base64 ${keyBytes}`,
+  );
+}
+
+function prove(proof: Proof, key: FileKey): FileKey {
+  try {
+    if (decrypt(proof, key) === provenText) return key;
+  } catch {
+    // The wrong key.
+  }
+  const what = key.source.from === 'key-file' ? 'SLUICE_KEY_FILE' : 'SLUICE_PASSPHRASE';
+  throw new GatewayError(
+    'invalid_value',
+    `${what} is not the one that the secrets in the database are encrypted with. Set the one that the other replicas have.`,
+  );
+}

@@ -1,0 +1,55 @@
+/** Deletes old records now and then, at one replica at a time. */
+import { messageOf } from '../../database/failures.ts';
+import type { RetentionLimits } from '../../ledger/retention.ts';
+import type { Postgres } from './postgres.ts';
+import { sweepLedger } from './retention.ts';
+
+interface Options {
+  postgres: Postgres;
+  log: { warn(fields: object, message: string): void };
+  settings(): RetentionLimits;
+}
+
+const firstSweepMs = 60_000;
+const sweepEveryMs = 15 * 60_000;
+/** Any number that no other program uses in the same database. */
+const sweepLock = 4_810_004;
+
+export class Sweeps {
+  readonly #options: Options;
+  readonly #first = setTimeout(() => void this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #every = setInterval(() => void this.#sweepQuietly(), sweepEveryMs).unref();
+  #running: Promise<number> | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Resolves with the number of days that were dropped, 0 if another replica sweeps. Rejects with PostgreSQL's error. */
+  sweep(): Promise<number> {
+    this.#running ??= this.#sweep().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #sweep(): Promise<number> {
+    const { postgres, settings } = this.#options;
+    const dropped = await postgres.exclusive(sweepLock, (queries) => sweepLedger(queries, settings()));
+    return dropped ?? 0;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#first);
+    clearInterval(this.#every);
+    await this.#running?.catch(() => {});
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'old records cannot be deleted');
+    }
+  }
+}

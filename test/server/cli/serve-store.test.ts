@@ -1,0 +1,154 @@
+/** Replicas that are started as an operator starts them, over one database. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { get } from './ask-served.ts';
+import { endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+describe.runIf(hasPostgres())('replicas of one database', () => {
+  let server: PostgresServer;
+  let url: string;
+  let upstream: ScriptedUpstream;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    upstream = await startUpstream((_request, response) => json(response, { id: 'chatcmpl-1', choices: [] }));
+  });
+  afterEach(() => upstream.stop());
+
+  const secret = 'sk-upstream-secret-that-nobody-may-see';
+  const env = { SLUICE_PASSPHRASE: 'correct horse battery staple', UPSTREAM_KEY: secret };
+  const start = (folder: string, more: Record<string, string> = {}) =>
+    serve(folder, ['--store', url], { env: { ...env, ...more } });
+  const addProvider = (folder: string) =>
+    runVerb(
+      [
+        'provider',
+        'add',
+        '--no-test',
+        '--url',
+        upstream.baseUrl,
+        '--id',
+        'main',
+        '--models',
+        'gpt-x',
+        '--credential-env',
+        'UPSTREAM_KEY',
+        '--data-dir',
+        folder,
+      ],
+      { env },
+    );
+  const chat = (baseUrl: string, key: string) =>
+    fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] }),
+    });
+
+  async function dump(): Promise<string> {
+    const client = new pg.Client(url);
+    await client.connect();
+    const tables = await client.query(
+      "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace",
+    );
+    const texts: string[] = [];
+    for (const { relname } of tables.rows)
+      texts.push(JSON.stringify((await client.query(`SELECT * FROM ${relname}`)).rows));
+    await client.end();
+    return texts.join('\n');
+  }
+
+  test('serve the same keys and providers, follow a change within a second, and keep secrets sealed', async () => {
+    const [one, two] = [temporaryFolder(), temporaryFolder()];
+    const first = await start(one);
+    const key = first.ready.key ?? '';
+    expect(first.output.stderr).toContain('are in PostgreSQL at');
+    const second = await start(two);
+    expect(second.ready.key).toBeUndefined();
+    expect((await get(`${second.ready.baseUrl}/models`, key)).status).toBe(200);
+
+    const { code, stderr } = await addProvider(one);
+    expect(code, stderr).toBe(0);
+    const changedMs = performance.now();
+    await eventually(async () => (await chat(second.ready.baseUrl, key)).status === 200);
+    expect(performance.now() - changedMs).toBeLessThan(1_000);
+    expect(upstream.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
+    expect(await dump()).not.toContain(secret);
+
+    // Each tells of the requests of both.
+    await chat(first.ready.baseUrl, key);
+    const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+
+    await runVerb(['key', 'revoke', 'first-key', '--yes', '--data-dir', two]);
+    await eventually(async () => (await chat(first.ready.baseUrl, key)).status === 401);
+    expect(await first.end()).toBe(0);
+    expect(await second.end()).toBe(0);
+  });
+
+  test('take the address, its password and the key of the secrets from files and variables', async () => {
+    const folder = temporaryFolder();
+    const [addressFile, keyFile] = [join(folder, 'address'), join(folder, 'key')];
+    writeFileSync(addressFile, `${url.replace('sluice@', 'sluice:env:DATABASE_PASSWORD@')}\n`);
+    writeFileSync(keyFile, randomBytes(32).toString('base64'));
+    const more = { SLUICE_STORE: `file:${addressFile}`, SLUICE_KEY_FILE: keyFile, DATABASE_PASSWORD: 'any' };
+    const data = temporaryFolder();
+    const serving = await serve(data, [], { env: { UPSTREAM_KEY: secret, ...more } });
+    expect((await addProvider(data)).code).toBe(0);
+    expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
+    await serving.end();
+    // Without a running replica, commands change the database itself.
+    expect(await runJson(['provider', 'list', '--data-dir', temporaryFolder()], { env: more })).toMatchObject([
+      { id: 'main' },
+    ]);
+  });
+
+  test('store no secret that they cannot seal', async () => {
+    const folder = temporaryFolder();
+    const serving = await serve(folder, ['--store', url], { env: { UPSTREAM_KEY: secret } });
+    const { code, stderr } = await addProvider(folder);
+    expect(code).toBe(1);
+    expect(stderr).toContain('set SLUICE_PASSPHRASE or SLUICE_KEY_FILE');
+    await serving.end();
+    expect(await dump()).not.toContain(secret);
+  });
+
+  /** The one line on stderr of a start that fails. */
+  async function refusal(given: string, more: Record<string, string> = {}): Promise<string> {
+    const folder = temporaryFolder();
+    const { code, stdout, stderr } = await runCli(['serve', '--port', '0', '--data-dir', folder, '--store', given], {
+      env: more,
+    });
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    return stderr;
+  }
+
+  test('say in one line why they cannot start', async () => {
+    expect(await refusal('db.internal')).toContain('postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+    expect(await refusal('env:NO_SUCH_VARIABLE')).toContain('env:NO_SUCH_VARIABLE, which holds no value');
+    const serving = await start(temporaryFolder());
+    await serving.end();
+    const wrong = await refusal(url, { SLUICE_PASSPHRASE: 'another' });
+    expect(wrong).toContain('Set the one that the other replicas have');
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query("INSERT INTO schema_migrations (version, name, oldest_program) VALUES (900, 'later', 900)");
+    await client.end();
+    expect(await refusal(url)).toContain('Update Sluice');
+  });
+});

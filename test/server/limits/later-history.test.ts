@@ -1,0 +1,85 @@
+/** Limits over a ledger that answers later, since it is that of several replicas. */
+import { setImmediate } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fakeLimiter } from './fake-limiter.ts';
+import { budget, dayMs, exactly, limited, none } from './limited-parties.ts';
+
+const estimate = exactly(none);
+const tenDollars = budget(10, 'day', { hard: true });
+
+describe('a budget of several replicas', () => {
+  let faked: ReturnType<typeof fakeLimiter>;
+  beforeEach(() => {
+    faked = fakeLimiter(undefined, { isLater: true });
+  });
+  const spendElsewhere = (usd: number) =>
+    faked.rows.push({ key: 'k', group: 'g', startedAt: faked.clock.wallMs, used: { usd, tokens: 0, unpriced: 0 } });
+  const admit = (id: string) => faked.limiter.admit(id, [tenDollars], estimate);
+  const used = () => faked.limiter.meters(tenDollars)[0]?.used;
+
+  test('refuses requests until it is known what was spent', async () => {
+    spendElsewhere(4);
+    expect(() => admit('one')).toThrow('cannot be read');
+    await setImmediate();
+    admit('one');
+    expect(used()).toBe(4);
+  });
+
+  test('hears within seconds of what the others have spent, and counts its own once', async () => {
+    await faked.limiter.recall([tenDollars]);
+    admit('one');
+    faked.finish('one', { usd: 3, tokens: 0 });
+    expect(used()).toBe(3);
+    spendElsewhere(8);
+    faked.pass(5_000);
+    expect(used()).toBe(3);
+    await setImmediate();
+    expect(used()).toBe(11);
+    expect(() => admit('two')).toThrow('budget');
+  });
+
+  test('begins a new period at once', async () => {
+    spendElsewhere(11);
+    await faked.limiter.recall([tenDollars]);
+    expect(() => admit('one')).toThrow('budget');
+    faked.pass(dayMs);
+    admit('one');
+  });
+
+  test('is not told of as reached because a replica starts', async () => {
+    spendElsewhere(9);
+    expect(() => admit('one')).toThrow();
+    await setImmediate();
+    admit('one');
+    faked.finish('one', { usd: 0.5, tokens: 0 });
+    expect(faked.told).toEqual([]);
+    admit('two');
+    faked.finish('two', { usd: 1, tokens: 0 });
+    expect(faked.told).toMatchObject([{ percent: 100 }]);
+  });
+
+  test('stays as it was while the ledger cannot be read', async () => {
+    await faked.limiter.recall([tenDollars]);
+    faked.state.isBroken = true;
+    faked.pass(5_000);
+    admit('one');
+    await setImmediate();
+    admit('two');
+    faked.state.isBroken = false;
+  });
+});
+
+test('a limit per minute counts what another replica has served of late', async () => {
+  const faked = fakeLimiter(undefined, { isLater: true });
+  const two = limited({ requestsPerMinute: 2 });
+  faked.rows.push({
+    key: 'k',
+    group: 'g',
+    startedAt: faked.clock.wallMs - 1_000,
+    used: { usd: 0, tokens: 0, unpriced: 0 },
+  });
+  faked.limiter.meters(two);
+  await setImmediate();
+  faked.limiter.admit('one', [two], estimate);
+  expect(() => faked.limiter.admit('two', [two], estimate)).toThrow('requests');
+});

@@ -1,0 +1,16 @@
+import { openDatabase } from '../../server/store/postgres/open-database.ts';
+import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
+import type { Store, StoreOptions } from '../../server/store/store.ts';
+
+/** The store of one replica, with connections of its own, which end with it. */
+export async function openReplicaStore(url: string, { log, settings }: Omit<StoreOptions, 'dataDir'>): Promise<Store> {
+  const database = await openDatabase({ url, log });
+  const store = await openPostgresStore({ database, log, settings });
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      await database.close();
+    },
+  };
+}
