@@ -1,34 +1,28 @@
 import { Button, NativeSelect, NumberInput, SimpleGrid } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { Budget, Limits } from '../../server/contract/config.ts';
 import { useMessages } from '../messages/use-messages.ts';
-import { FieldPart } from './FieldPart.tsx';
 import { IconAct } from './IconAct.tsx';
 import classes from './LimitFields.module.css';
 import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from './limit-draft.ts';
 
 interface LimitFieldsProps {
-  /** Whom they are for. */
-  hint: string;
   limits: Limits | undefined;
   onChange(limits: Limits): void;
-  /** Below the fields. */
-  children?: ReactNode;
 }
 
 const none: Limits = { budgets: [] };
 const mostBudgets = 16;
 
 /** What a key or a group may use. */
-export function LimitFields({ hint, limits = none, onChange, children }: LimitFieldsProps) {
+export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
   const { limits: names } = useMessages();
   const { budgets } = limits;
   // They have no name but their place.
   const numbered = budgets.map((budget, index) => ({ budget, number: index + 1 }));
   const setBudgets = (next: Budget[]) => onChange({ ...limits, budgets: next });
   return (
-    <FieldPart legend={names.title} hint={hint}>
+    <>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         {rateNames.map((name) => (
           <RateField key={name} name={name} limits={limits} onChange={onChange} />
@@ -54,8 +48,7 @@ export function LimitFields({ hint, limits = none, onChange, children }: LimitFi
       >
         {names.addBudget}
       </Button>
-      {children}
-    </FieldPart>
+    </>
   );
 }
 

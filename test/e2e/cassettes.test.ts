@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
+import { unfold } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -26,6 +27,7 @@ it('records a group, replays a key, starts over, and says so at the request', as
   const client = clientWith(testKey);
   const ask = () =>
     client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] }).withResponse();
+  await unfold(page, 'Record and replay');
   await choose(page, 'Record');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Not used yet').or(page.getByText('0 recordings')).waitFor();
@@ -56,6 +58,7 @@ it('records a group, replays a key, starts over, and says so at the request', as
 it('names the file and field of a cassette that cannot be used, and changes nothing', async () => {
   writeFileSync(join(folder, '0001-chat-000000.json'), '{ "version": 1 }');
   const { page, gateway } = await open({ screen: '/groups/default' });
+  await unfold(page, 'Record and replay');
   await page.getByLabel('Cassette').selectOption('Replay');
   await page.getByLabel('Folder').fill('cassettes');
   await page.getByText('Enter an absolute path').waitFor();

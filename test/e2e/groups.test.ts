@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
-import { expectFocus, liftByKeyboard } from './person.ts';
+import { expectFocus, liftByKeyboard, unfold } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -37,8 +37,59 @@ describe('a group', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says in a line what each of its parts sets, and shows those that differ from the defaults', async () => {
+    const { page, gateway, complaints } = await open({
+      screen: '/groups/default',
+      config: {
+        ...config,
+        groups: [
+          {
+            ...{ id: 'default', order: [{ provider: 'beta' }], defaults: { chat: 'gpt-a' } },
+            policy: { hedgeAfterMs: 2_000, timeouts: { firstByteMs: 9_000 }, rescue: 'off' as const },
+            limits: { requestsPerMinute: 60, budgets: [{ unit: 'usd' as const, amount: 5, per: 'day' as const }] },
+          },
+        ],
+      },
+    });
+    const summaries = {
+      Providers: 'All · beta first',
+      Routing: 'Provider order · 2 retries · 3 fallbacks · broken streams not resumed · 2 more settings changed',
+      'Default models': 'Chat: gpt-a',
+      'Other API endpoints': 'None',
+      Limits: '60 requests per minute · $5.00 a day',
+      'Response cache': 'Off',
+      'Record and replay': 'Off',
+      'Shadow requests': 'Off',
+      Capture: 'Only when a client asks',
+    };
+    for (const [title, summary] of Object.entries(summaries)) {
+      const toggle = page.getByRole('button', { name: title, description: summary, exact: true });
+      const isUsual = ['None', 'Off', 'Only when a client asks'].includes(summary);
+      expect(await toggle.getAttribute('aria-expanded'), title).toBe(String(!isUsual));
+    }
+    expect(await page.getByRole('switch', { name: 'Answer equal requests from memory' }).isVisible()).toBe(false);
+    // What is set elsewhere comes into sight.
+    await gateway.gateway.execute({ type: 'group.put', group: { id: 'default', capture: true } });
+    await page.getByRole('switch', { name: 'Capture all requests' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows a folded part again where what is typed in it cannot be saved, and changes nothing', async () => {
+    const { page, gateway } = await open({ screen: '/groups/default', config });
+    const toggle = page.getByRole('button', { name: 'Shadow requests', exact: true });
+    await toggle.press('Enter');
+    await page.getByRole('switch', { name: 'Also send a share of the requests to another model' }).press('Space');
+    await toggle.press('Enter');
+    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await expectFocus(page.getByRole('textbox', { name: 'Model', exact: true }));
+    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.shadow).toBeNull();
+  });
+
   it('has its providers put in order by keyboard', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    await unfold(page, 'Providers');
     const handle = page.getByRole('button', { name: 'Move alpha' });
     await liftByKeyboard(page, 'alpha', 1);
     await page.keyboard.press('ArrowDown');
@@ -57,6 +108,7 @@ describe('a group', () => {
 
   it('has its providers put in order by dragging', async () => {
     const { page } = await open({ screen: '/groups/default', config });
+    await unfold(page, 'Providers');
     const from = page.getByRole('button', { name: 'Move gamma' });
     await from.scrollIntoViewIfNeeded();
     const start = await centreOf(from);
@@ -71,11 +123,12 @@ describe('a group', () => {
 
   it('may use some providers only, and has defaults and capture', async () => {
     const { page, gateway } = await open({ screen: '/groups/default', config });
+    await unfold(page, 'Providers');
     await replaceTags(page, 'Allowed providers', ['beta']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(await placesIn(page)).toEqual(['beta']);
     expect(await page.getByLabel('Chat', { exact: true }).isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Choose default models' }).click();
+    await unfold(page, 'Default models');
     await page.getByLabel('Chat', { exact: true }).fill('gpt-a');
     await page
       .getByText('Would be refused: not allowed here, or no provider serves it.')
@@ -83,17 +136,20 @@ describe('a group', () => {
     await page.getByLabel('Chat', { exact: true }).fill('gone');
     await page.getByText('Would be refused: not allowed here, or no provider serves it.').waitFor();
     await page.getByLabel('Chat', { exact: true }).fill('llama-c');
-    const rest = page.getByRole('combobox', { name: 'Other API endpoints' });
+    await unfold(page, 'Other API endpoints');
+    const rest = page.getByRole('combobox', { name: 'Pass them to' });
     await rest.selectOption({ label: 'alpha' });
     await page.getByText('Such requests are refused: the group may not use this provider.').waitFor();
     await rest.selectOption({ label: 'beta' });
     await page
       .getByText('Such requests are refused: the group may not use this provider.')
       .waitFor({ state: 'detached' });
+    await unfold(page, 'Capture');
     const capture = page.getByRole('group', { name: 'Capture' });
     await capture.getByText(/up to 256 kB of each body, for 7 days/).waitFor();
     await capture.getByRole('switch', { name: 'Capture all requests' }).press('Space');
     await capture.getByRole('switch', { name: 'Let clients have single requests captured' }).press('Space');
+    await unfold(page, 'Limits');
     await page.getByRole('switch', { name: 'Allow models of unknown price under a hard budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
@@ -110,6 +166,7 @@ describe('a group', () => {
 
   it('answers equal requests from memory once that is on, and forgets them at the press of a button', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default' });
+    await unfold(page, 'Response cache');
     const cache = page.getByRole('group', { name: 'Response cache' });
     await cache.getByRole('switch', { name: 'Answer equal requests from memory' }).press('Space');
     await cache.getByLabel('Keep answers for (seconds)').fill('60');
@@ -159,6 +216,7 @@ describe('a group', () => {
 
   it('has set by keyboard how its requests are tried', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    await page.getByRole('button', { name: 'Routing', exact: true }).press('Enter');
     const strategy = page.getByLabel('Strategy');
     await strategy.focus();
     await page.keyboard.type('Sticky');
@@ -230,6 +288,9 @@ describe('the groups screen', () => {
     await page.getByRole('listitem').filter({ hasText: 'gpt-a' }).first().waitFor();
     await replaceTags(page, /Allowed models|允许的模型/, ['gpt-*', 'llama-*']);
     await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
+    await check('folded');
+    const folded = page.locator('form h3 button[aria-expanded=false]');
+    while ((await folded.count()) > 0) await folded.first().click();
     await page.getByRole('button', { name: /^(More routing options|更多路由选项)$/ }).click();
     await check('detail');
     await page.getByRole('button', { name: /^(Save|保存)$/ }).click();

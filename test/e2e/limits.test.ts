@@ -1,6 +1,7 @@
 /** Limits in the window: set at a key and a group, seen as they are used, told where they are spent. */
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
+import { unfold } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -43,6 +44,7 @@ describe('limits', () => {
 
   it('of a group are set in its form, and an overview says when its budget is spent', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config: priced });
+    await unfold(page, 'Limits');
     await page.getByLabel('Tokens per minute').fill('90000');
     await page.getByRole('button', { name: 'Add a budget' }).click();
     await page.getByLabel('Amount of budget 1').fill('1');

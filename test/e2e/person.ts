@@ -32,6 +32,13 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error('Tab does not reach it');
 }
 
+/** Opens a part of a form that stands folded. */
+export async function unfold(page: Page, title: string): Promise<void> {
+  const toggle = page.getByRole('button', { name: title, exact: true });
+  await toggle.click();
+  await expect.poll(() => toggle.getAttribute('aria-expanded')).toBe('true');
+}
+
 /** Takes up a row of a list that can be put in order; the list says so once it hears the next keys. */
 export async function liftByKeyboard(page: Page, name: string, place: number): Promise<void> {
   await page.getByRole('button', { name: `Move ${name}` }).focus();

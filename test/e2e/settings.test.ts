@@ -28,6 +28,32 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says beside a line that cannot be used what is wrong with it, keeps it and changes nothing', async () => {
+    const { page, gateway, complaints } = await open({ screen });
+    const settings = async () => (await gateway.gateway.query({ type: 'status' })).settings;
+    const before = await settings();
+    const wrong = [
+      ['Allowed host names', 'http://gateway.example', /“http:\/\/gateway\.example” is not a host name/],
+      ['Allowed web pages', 'app.example', /“app\.example” is not an origin/],
+      ['Bypass proxy', 'a b', /“a b” is not a host/],
+      ['Scrape token', 'plain', /Use env:NAME or file:PATH/],
+      ['OpenTelemetry endpoint', 'nowhere', /“nowhere” is not a base URL/],
+      ['Webhooks', 'nowhere', /Use a URL without user and password/],
+    ] as const;
+    for (const [label, text, said] of wrong) {
+      const field = page.getByRole('textbox', { name: label });
+      await field.fill(text);
+      await page.getByRole('button', { name: 'Save' }).first().click();
+      await field.and(page.locator('[aria-invalid=true]')).waitFor();
+      await expect.poll(() => field.evaluate(describedBy)).toMatch(said);
+      expect(await field.inputValue()).toBe(text);
+      if (label === 'Webhooks') expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Discard changes' }).click();
+    }
+    expect(await settings()).toEqual(before);
+    expect(complaints).toEqual([]);
+  });
+
   it.each([
     ['Keep requests (days)', '1', /^10 requests from before .* will be deleted, with the usage and cost. This cannot/],
     ['Keep at most (requests)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
@@ -236,7 +262,7 @@ describe('the settings screen', () => {
     await part.getByLabel('OpenTelemetry headers').fill('authorization: Basic abc');
     await part.getByLabel('Webhooks').fill('http://127.0.0.1:9/hook budget env:HOOK');
     await save.click();
-    await part.getByText('telemetry.headers.authorization: use env:NAME or file:PATH').waitFor();
+    await part.getByText('Use “name: value”, and env:NAME or file:PATH for a value that is a secret.').waitFor();
     await part.getByLabel('OpenTelemetry headers').fill('authorization: env:OTLP');
     await save.click();
     await expect
@@ -307,4 +333,10 @@ async function downloadBy(page: Page, button: string): Promise<Download> {
 
 async function textOf(download: Download): Promise<string> {
   return textOfStream(await download.createReadStream());
+}
+
+/** Runs in the page: what a reader of the screen hears of a field besides its name. */
+function describedBy(field: Element): string {
+  const ids = field.getAttribute('aria-describedby')?.split(' ') ?? [];
+  return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');
 }

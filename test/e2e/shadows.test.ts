@@ -4,6 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { mainProvider } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
+import { unfold } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -14,6 +15,7 @@ const answer = (content: string) => ({
 });
 
 const english = {
+  part: 'Shadow requests',
   on: 'Also send a share of the requests to another model',
   model: 'Model',
   share: 'Share of the requests (%)',
@@ -28,6 +30,7 @@ const english = {
   download: 'Download',
 };
 const chinese: typeof english = {
+  part: '影子请求',
   on: '将一部分请求同时发送给另一个模型',
   model: '模型',
   share: '请求比例（%）',
@@ -59,6 +62,7 @@ test.each(appearances)(
     });
     const { page, gateway } = opened;
     const names = locale === 'zh-CN' ? chinese : english;
+    await unfold(page, names.part);
     await page.getByRole('switch', { name: names.on }).check();
     await page.getByRole('textbox', { name: names.model, exact: true }).fill('main/cheap');
     await page.getByRole('textbox', { name: names.share }).fill('100');

@@ -5,6 +5,9 @@ export const groups = {
   createTitle: 'New group',
   createHint: 'It allows every model until you change it.',
   createConfirm: 'Create',
+  /** Where nothing is set in a part of the form. */
+  none: 'None',
+  off: 'Off',
   emptyTitle: 'No groups',
   emptyNext: 'A key belongs to a group, which decides which models it may use. Create a group first, then keys.',
   keyCount: (keys: number, count: string) => `${count} ${keys === 1 ? 'key' : 'keys'}`,
@@ -29,11 +32,13 @@ export const groups = {
     'If several serve a model, the first available one answers. Drag to reorder, or use the keyboard on a handle.',
   forgetOrder: 'Reset to the provider list',
   notUsable: 'unavailable',
+  allProviders: 'All',
+  firstProvider: (name: string) => `${name} first`,
   policy: {
     title: 'Routing',
     strategy: 'Strategy',
     strategies: {
-      priority: 'Order above',
+      priority: 'Provider order',
       weighted: 'Weighted',
       'round-robin': 'Round robin over credentials',
       'lowest-latency': 'Lowest latency',
@@ -57,6 +62,11 @@ export const groups = {
     rescueHint:
       'Another target continues the answer, and the client sees one complete stream. Video downloads resume where they were cut off.',
     more: 'More routing options',
+    /** Of what is set, in a line. */
+    retriesSummary: (retries: number, count: string) => `${count} ${retries === 1 ? 'retry' : 'retries'}`,
+    fallbacksSummary: (fallbacks: number, count: string) => `${count} ${fallbacks === 1 ? 'fallback' : 'fallbacks'}`,
+    rescueOff: 'broken streams not resumed',
+    further: (settings: number, count: string) => `${count} more ${settings === 1 ? 'setting' : 'settings'} changed`,
     budget: 'Time for all attempts',
     budgetHint: 'After it, at most the first fallback is tried. It starts again when a broken stream is resumed.',
     hedge: 'Hedge after',
@@ -73,7 +83,6 @@ export const groups = {
   defaultOutside: 'Would be refused: not allowed here, or no provider serves it.',
   defaultUnserved: 'Would be refused: no provider that serves it is available right now.',
   defaultsHint: 'For requests that name no model.',
-  defaultsOpen: 'Choose default models',
   capabilities: {
     chat: 'Chat',
     completions: 'Completions',
@@ -87,6 +96,7 @@ export const groups = {
     videos: 'Videos',
   },
   passthrough: 'Other API endpoints',
+  passthroughTo: 'Pass them to',
   passthroughHint:
     'Files, batches, vector stores, assistants and everything else that Sluice does not serve itself are passed to this provider unchanged.',
   passthroughOnly: 'Its only provider',
@@ -102,6 +112,7 @@ export const groups = {
   setPrices: 'Set prices',
   cache: {
     title: 'Response cache',
+    upTo: (size: string) => `On, up to ${size}`,
     on: 'Answer equal requests from memory',
     onHint: 'Embeddings, moderations and conversations with temperature 0. Costs nothing, and no provider is asked.',
     ttl: 'Keep answers for (seconds)',
@@ -117,6 +128,7 @@ export const groups = {
     clear: 'Clear cache',
   },
   captureTitle: 'Capture',
+  captureSummary: { all: 'All requests', onRequest: 'Only when a client asks', never: 'Never' },
   capture: 'Capture all requests',
   captureOnRequest: 'Let clients have single requests captured',
   captureOnRequestHint: 'By sending the header x-sluice-capture: on.',

@@ -128,6 +128,19 @@ export const settings = {
   clearSearch: 'Clear search',
   noneFound: (search: string) => `No setting matches “${search}”.`,
   found: (count: number, number: string) => `${number} ${count === 1 ? 'section' : 'sections'} found.`,
+  /** What was typed is quoted as it is. */
+  wrongLines: {
+    allowedHosts: (line: string) => `“${line}” is not a host name. Leave out http:// and the port.`,
+    allowedOrigins: (line: string) =>
+      `“${line}” is not an origin. Use a form such as https://app.example, without a path.`,
+    noProxy: (line: string) => `“${line}” is not a host. Use a name, an IP address or a range such as 10.0.0.0/8.`,
+    metricsToken: () => 'Use env:NAME or file:PATH. The token itself is not stored here.',
+    telemetryEndpoint: (line: string) =>
+      `“${line}” is not a base URL. Use a form such as http://127.0.0.1:4318, without user, password and query.`,
+    telemetryHeaders: () => 'Use “name: value”, and env:NAME or file:PATH for a value that is a secret.',
+    webhooks: () =>
+      'Use a URL without user and password, or env:NAME or file:PATH, followed by events as listed above.',
+  },
   noAmount: 'An amount above 0, or empty',
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
   nextStart: 'Takes effect after restart.',

@@ -4,6 +4,7 @@ export const shadows = {
   mark: 'shadow',
   account: (group: string) => `Shadows of ${group}`,
   title: 'Shadow requests',
+  summary: (share: string, target: string) => (target === '' ? share : `${share} to ${target}`),
   on: 'Also send a share of the requests to another model',
   onHint:
     'In the background, after the client has its answer. Both answers are kept, so that you can compare them. Costs extra.',

@@ -75,6 +75,7 @@ export const shell = {
   },
   commandFailed: {
     other: 'Something went wrong.',
+    invalid_command: 'This cannot be saved.',
     unreachable: 'The engine is not responding. Nothing was changed.',
     unanswered: 'The engine is not responding.',
     read_only: 'The configuration comes from a file that Sluice does not write. Edit that file instead.',

@@ -4,6 +4,7 @@ export const shadows: typeof english = {
   mark: '影子',
   account: (group) => `${group} 的影子请求`,
   title: '影子请求',
+  summary: (share, target) => (target === '' ? share : `${share} 发送到 ${target}`),
   on: '将一部分请求同时发送给另一个模型',
   onHint: '在客户端得到响应之后于后台进行。两个响应都会保留，供你比较。会产生额外费用。',
   target: '模型',

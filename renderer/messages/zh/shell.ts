@@ -76,6 +76,7 @@ export const shell: typeof english = {
   },
   commandFailed: {
     other: '操作未成功。',
+    invalid_command: '无法保存。',
     unreachable: '引擎没有响应，未作任何更改。',
     unanswered: '引擎没有响应。',
     read_only: '配置来自一个 Sluice 不会写入的文件，请在该文件中修改。',

@@ -2,24 +2,26 @@ import { Button, NumberInput, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useQuery } from '../../state/use-query.ts';
 import classes from './Groups.module.css';
-import type { DraftProps } from './group-draft.ts';
+import type { PartProps } from './group-draft.ts';
 
 /** As the configuration has them where nothing is said. */
 const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
 const megabyte = 1_000_000;
 
 /** Whether equal requests are answered from memory, and what that has brought so far. */
-export function CacheField({ group, draft, change }: DraftProps & { group: GroupView }) {
-  const { cache: names } = useMessages().groups;
+export function CacheField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups.cache;
   const { cache } = draft;
+  const summary = cache ? names.upTo(formats.bytes(cache.maxBytes)) : messages.groups.off;
   const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
   return (
-    <FieldPart legend={names.title}>
+    <FoldedPart title={names.title} summary={summary} isSet={cache !== null} lock={lock}>
       <Switch
         label={names.on}
         description={names.onHint}
@@ -28,7 +30,7 @@ export function CacheField({ group, draft, change }: DraftProps & { group: Group
       />
       {cache && <Settings cache={cache} onChange={set} />}
       {group.cache && <Contents groupId={group.id} />}
-    </FieldPart>
+    </FoldedPart>
   );
 }
 

@@ -1,21 +1,24 @@
 import { Switch } from '@mantine/core';
 import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { DraftProps } from './group-draft.ts';
+import type { PartProps } from './group-draft.ts';
 
 /** Whether what the group's keys send and receive is kept: all of it, or what a client asks to have kept. */
-export function CaptureField({ draft, change }: DraftProps) {
+export function CaptureField({ draft, change, lock }: PartProps) {
   const { groups: names } = useMessages();
+  const { capture, captureOnRequest } = draft;
+  const { all, onRequest, never } = names.captureSummary;
+  const summary = capture ? all : captureOnRequest ? onRequest : never;
   return (
-    <FieldPart legend={names.captureTitle}>
-      <CaptureSwitch label={names.capture} isOn={draft.capture} onChange={(capture) => change({ capture })} />
+    <FoldedPart title={names.captureTitle} summary={summary} isSet={capture || !captureOnRequest} lock={lock}>
+      <CaptureSwitch label={names.capture} isOn={capture} onChange={(isOn) => change({ capture: isOn })} />
       <Switch
         label={names.captureOnRequest}
         description={names.captureOnRequestHint}
-        checked={draft.captureOnRequest}
+        checked={captureOnRequest}
         onChange={(event) => change({ captureOnRequest: event.currentTarget.checked })}
       />
-    </FieldPart>
+    </FoldedPart>
   );
 }

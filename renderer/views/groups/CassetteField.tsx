@@ -1,15 +1,18 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { CassetteFields } from '../../components/CassetteFields.tsx';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { DraftProps } from './group-draft.ts';
+import type { PartProps } from './group-draft.ts';
 
 /** Whether requests of the group's keys are recorded, or answered from recordings. */
-export function CassetteField({ group, draft, change }: DraftProps & { group: GroupView }) {
+export function CassetteField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
   const { cassettes: names } = useMessages();
+  const { mode, folder } = draft.cassette;
+  const isSet = mode !== 'off';
+  const summary = [names.modes[mode], ...(isSet && folder !== '' ? [folder] : [])].join(' · ');
   return (
-    <FieldPart legend={names.title}>
+    <FoldedPart title={names.title} summary={summary} isSet={isSet} lock={lock}>
       <CassetteFields draft={draft.cassette} saved={group.cassette} onChange={(cassette) => change({ cassette })} />
-    </FieldPart>
+    </FoldedPart>
   );
 }

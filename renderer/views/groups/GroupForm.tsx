@@ -3,8 +3,6 @@ import { useDebouncedValue } from '@mantine/hooks';
 import type { FormEvent } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { FormActs } from '../../components/FormActs.tsx';
-import { LimitFields } from '../../components/LimitFields.tsx';
-import { LimitMeters } from '../../components/LimitMeters.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -17,6 +15,7 @@ import { CacheField } from './CacheField.tsx';
 import { CaptureField } from './CaptureField.tsx';
 import { CassetteField } from './CassetteField.tsx';
 import { DefaultModels } from './DefaultModels.tsx';
+import { GroupLimits } from './GroupLimits.tsx';
 import classes from './Groups.module.css';
 import { type DraftProps, draftOf, groupOf } from './group-draft.ts';
 import { ModelPreview } from './ModelPreview.tsx';
@@ -25,14 +24,13 @@ import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
 import { ShadowField } from './ShadowField.tsx';
-import { UnpricedField } from './UnpricedField.tsx';
 
 /** Long enough that not every letter is a question. */
 const typingPauseMs = 150;
 
 /** A group as it is changed, and beside it what that means before it is saved. */
 export function GroupForm({ group }: { group: GroupView }) {
-  const { groups: names, limits: limitNames } = useMessages();
+  const { groups: names } = useMessages();
   const edits = useEdits(draftOf(group));
   const { draft, change, isChanged, isOvertaken } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
@@ -50,6 +48,7 @@ export function GroupForm({ group }: { group: GroupView }) {
     if (await command.run({ type: 'group.put', group: groupOf(draft), ...expected })) edits.reload();
   };
   const models = preview.answer?.models ?? null;
+  const part = { draft, change };
   const difference = differenceOf(saved.answer, models);
   return (
     <form className={classes.pair} onSubmit={(event) => void save(event)}>
@@ -66,47 +65,32 @@ export function GroupForm({ group }: { group: GroupView }) {
             />
           </Lockable>
           <Lockable lock={lockOf('models')}>
-            <AllowedModels draft={draft} change={change} />
+            <AllowedModels {...part} />
           </Lockable>
           <Lockable lock={lockOf('deny')}>
-            <DeniedModels draft={draft} change={change} />
+            <DeniedModels {...part} />
           </Lockable>
           <Outcome count={models?.length ?? null} difference={difference} />
-          <Lockable lock={lockOf('providers') ?? lockOf('order')}>
-            <ProviderOrder draft={draft} providers={preview.answer?.providers ?? []} change={change} />
-          </Lockable>
-          <Lockable lock={lockOf('policy')}>
-            <PolicyFields draft={draft} change={change} />
-          </Lockable>
-          <Lockable lock={lockOf('defaults')}>
+          <div>
+            <ProviderOrder
+              {...part}
+              providers={preview.answer?.providers ?? []}
+              lock={lockOf('providers') ?? lockOf('order')}
+            />
+            <PolicyFields {...part} lock={lockOf('policy')} />
             <DefaultModels
-              draft={draft}
+              {...part}
               models={models ?? []}
               refused={preview.answer?.refusedDefaults ?? []}
-              change={change}
+              lock={lockOf('defaults')}
             />
-          </Lockable>
-          <Lockable lock={lockOf('passthrough')}>
-            <PassthroughField draft={draft} provider={preview.answer?.passthrough} change={change} />
-          </Lockable>
-          <Lockable lock={lockOf('limits')}>
-            <LimitFields hint={limitNames.groupHint} limits={draft.limits} onChange={(limits) => change({ limits })}>
-              <LimitMeters meters={group.limitUse} />
-            </LimitFields>
-          </Lockable>
-          <Lockable lock={lockOf('unpriced')}>
-            <UnpricedField draft={draft} change={change} />
-          </Lockable>
-          <Lockable lock={lockOf('cache')}>
-            <CacheField group={group} draft={draft} change={change} />
-          </Lockable>
-          <CassetteField group={group} draft={draft} change={change} />
-          <Lockable lock={lockOf('shadow')}>
-            <ShadowField group={group} draft={draft} change={change} />
-          </Lockable>
-          <Lockable lock={lockOf('capture')}>
-            <CaptureField draft={draft} change={change} />
-          </Lockable>
+            <PassthroughField {...part} provider={preview.answer?.passthrough} lock={lockOf('passthrough')} />
+            <GroupLimits {...part} group={group} lock={lockOf('limits')} unpricedLock={lockOf('unpriced')} />
+            <CacheField {...part} group={group} lock={lockOf('cache')} />
+            <CassetteField {...part} group={group} lock={lockOf('cassette')} />
+            <ShadowField {...part} group={group} lock={lockOf('shadow')} />
+            <CaptureField {...part} lock={lockOf('capture')} />
+          </div>
           <FormActs
             isChanged={isChanged}
             overtaken={isOvertaken ? { onKeep: edits.keep } : null}

@@ -6,6 +6,7 @@ import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Groups.module.css';
 import type { ModelDifference } from './model-difference.ts';
 
@@ -21,6 +22,7 @@ interface ModelPreviewProps {
 export function ModelPreview({ groupId, models, difference, problem }: ModelPreviewProps) {
   const { messages, formats } = useLocalization();
   const names = messages.groups;
+  const providerName = useProviderName();
   return (
     <div className={classes.preview}>
       <Section title={names.preview} count={models ? formats.number(models.length) : undefined}>
@@ -48,7 +50,7 @@ export function ModelPreview({ groupId, models, difference, problem }: ModelPrev
                   </Link>
                 </span>
                 {difference.gained.has(model.id) && <span className={classes.gained}>{names.gained}</span>}
-                <span className={classes.servers}>{model.providers.join(', ')}</span>
+                <span className={classes.servers}>{model.providers.map(providerName).join(', ')}</span>
               </li>
             ))}
           </ul>

@@ -1,17 +1,18 @@
 import { NativeSelect } from '@mantine/core';
 import { passesThrough } from '../../../server/contract/passthrough.ts';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import { type DraftProps, onlyProvider, passthroughChoices } from './group-draft.ts';
+import { onlyProvider, type PartProps, passthroughChoices } from './group-draft.ts';
 
-interface PassthroughFieldProps extends DraftProps {
+interface PassthroughFieldProps extends PartProps {
   /** Who gets it by the draft; null: nobody. Undefined while that is not known. */
   provider: string | null | undefined;
 }
 
 /** Which provider gets what Sluice does not serve itself: files, batches, assistants … */
-export function PassthroughField({ draft, provider, change }: PassthroughFieldProps) {
+export function PassthroughField({ draft, provider, change, lock }: PassthroughFieldProps) {
   const { groups: names } = useMessages();
   const providerName = useProviderName();
   const views = useControlState((state) => state.views?.providers ?? null) ?? [];
@@ -24,14 +25,23 @@ export function PassthroughField({ draft, provider, change }: PassthroughFieldPr
   const isNobody = provider === null && draft.passthrough !== null;
   const isUnset = draft.passthrough === onlyProvider;
   const whyNobody = able.length === 0 ? names.passthroughNobody : names.passthroughSeveral;
+  const isRefused = isNobody && !isUnset;
   return (
-    <NativeSelect
-      label={names.passthrough}
-      description={isNobody && isUnset ? whyNobody : names.passthroughHint}
-      data={choices.map((choice, index) => ({ value: String(index), label: labelOf(choice) }))}
-      value={String(choices.indexOf(draft.passthrough))}
-      error={isNobody && !isUnset && names.passthroughOutside}
-      onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
-    />
+    <FoldedPart
+      title={names.passthrough}
+      summary={isNobody ? names.passthroughNone : labelOf(draft.passthrough)}
+      isSet={draft.passthrough !== null && !isUnset}
+      mustShow={isRefused}
+      lock={lock}
+    >
+      <NativeSelect
+        label={names.passthroughTo}
+        description={isNobody && isUnset ? whyNobody : names.passthroughHint}
+        data={choices.map((choice, index) => ({ value: String(index), label: labelOf(choice) }))}
+        value={String(choices.indexOf(draft.passthrough))}
+        error={isRefused && names.passthroughOutside}
+        onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
+      />
+    </FoldedPart>
   );
 }

@@ -3,21 +3,31 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Policy } from '../../../server/contract/policy.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
-import type { DraftProps } from './group-draft.ts';
-import { phases, strategyOrder, usualPolicy } from './policy-draft.ts';
+import type { PartProps } from './group-draft.ts';
+import { changesOf, phases, strategyOrder, usualPolicy } from './policy-draft.ts';
 
 /** Who is asked first, how often, and what happens where a provider fails. */
-export function PolicyFields({ draft, change }: DraftProps) {
-  const { groups } = useMessages();
-  const names = groups.policy;
-  const [showsMore, setShowsMore] = useState(false);
+export function PolicyFields({ draft, change, lock }: PartProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups.policy;
+  const { total, further } = changesOf(draft.policy);
+  const [showsMore, setShowsMore] = useState(further > 0);
   const Chevron = showsMore ? IconChevronDown : IconChevronRight;
   const { policy } = draft;
   const set = (changes: Partial<Policy>) => change({ policy: { ...policy, ...changes } });
+  const { strategy, retries, fallbacks, rescue } = policy;
+  const summary = [
+    names.strategies[strategy],
+    names.retriesSummary(retries, formats.number(retries)),
+    names.fallbacksSummary(fallbacks, formats.number(fallbacks)),
+    ...(rescue === 'off' ? [names.rescueOff] : []),
+    ...(further > 0 ? [names.further(further, formats.number(further))] : []),
+  ].join(' · ');
   return (
-    <FieldPart legend={names.title}>
+    <FoldedPart title={names.title} summary={summary} isSet={total > 0} lock={lock}>
       <NativeSelect
         label={names.strategy}
         description={names.strategyHints[policy.strategy]}
@@ -51,7 +61,7 @@ export function PolicyFields({ draft, change }: DraftProps) {
       <Collapse expanded={showsMore} transitionDuration={0}>
         <MoreFields policy={policy} onChange={set} />
       </Collapse>
-    </FieldPart>
+    </FoldedPart>
   );
 }
 

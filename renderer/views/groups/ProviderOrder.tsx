@@ -1,16 +1,16 @@
 import { Button, TagsInput } from '@mantine/core';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { moved } from '../../components/moved.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Groups.module.css';
-import type { DraftProps } from './group-draft.ts';
+import type { PartProps } from './group-draft.ts';
 import { inOrder, orderOf } from './group-draft.ts';
 
 /** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */
-export function ProviderOrder({ draft, providers, change }: DraftProps & { providers: readonly string[] }) {
+export function ProviderOrder({ draft, providers, change, lock }: PartProps & { providers: readonly string[] }) {
   const { groups: names } = useMessages();
   const providerName = useProviderName();
   const views = useControlState((state) => state.views?.providers ?? null) ?? [];
@@ -20,8 +20,16 @@ export function ProviderOrder({ draft, providers, change }: DraftProps & { provi
     const name = providerName(id);
     return { id, name, content: <Place number={index + 1} name={name} isUsable={!view?.unusable} /> };
   });
+  const allowsAll = draft.providers.includes('*');
+  const first = draft.order.length > 0 ? ordered[0] : undefined;
+  const allowed = allowsAll ? names.allProviders : draft.providers.join(', ') || names.none;
   return (
-    <FieldPart legend={names.providers}>
+    <FoldedPart
+      title={names.providers}
+      summary={[allowed, ...(first === undefined ? [] : [names.firstProvider(providerName(first))])].join(' · ')}
+      isSet={!allowsAll || draft.order.length > 0}
+      lock={lock}
+    >
       <TagsInput
         label={names.providerFilter}
         description={names.providerFilterHint}
@@ -42,7 +50,7 @@ export function ProviderOrder({ draft, providers, change }: DraftProps & { provi
           {names.forgetOrder}
         </Button>
       )}
-    </FieldPart>
+    </FoldedPart>
   );
 }
 

@@ -1,21 +1,23 @@
 import { NumberInput, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { ShadowSettings, ShadowSkip } from '../../../server/contract/shadow.ts';
-import { FieldPart } from '../../components/FieldPart.tsx';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import classes from './Groups.module.css';
-import type { DraftProps } from './group-draft.ts';
+import type { PartProps } from './group-draft.ts';
 import { ShadowFigures } from './ShadowFigures.tsx';
 
 const first: ShadowSettings = { target: '', share: 0.1, dailyUsd: 1 };
 
 /** Whether a share of the requests is also sent to another model, and what that has told so far. */
-export function ShadowField({ group, draft, change }: DraftProps & { group: GroupView }) {
-  const { shadows: names } = useMessages();
+export function ShadowField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.shadows;
   const { shadow } = draft;
+  const summary = shadow ? names.summary(formats.percent(shadow.share), shadow.target) : messages.groups.off;
   return (
-    <FieldPart legend={names.title}>
+    <FoldedPart title={names.title} summary={summary} isSet={shadow !== null} lock={lock}>
       <Switch
         label={names.on}
         description={names.onHint}
@@ -24,7 +26,7 @@ export function ShadowField({ group, draft, change }: DraftProps & { group: Grou
       />
       {shadow && <Settings shadow={shadow} onChange={(changes) => change({ shadow: { ...shadow, ...changes } })} />}
       {group.shadow && <Report groupId={group.id} />}
-    </FieldPart>
+    </FoldedPart>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
+import type { Lock } from '../../../server/contract/lock.ts';
 import { defaultGroupId } from '../../../server/contract/passthrough.ts';
 import { type CassetteDraft, cassetteDraftOf, cassetteOf } from '../../components/cassette-draft.ts';
 import { limitsOf } from '../../components/limit-draft.ts';
@@ -17,6 +18,12 @@ export const onlyProvider = '';
 export interface DraftProps {
   draft: GroupDraft;
   change(changes: Partial<GroupDraft>): void;
+}
+
+/** What each folded part of the form gets. */
+export interface PartProps extends DraftProps {
+  /** Null: nobody has fixed what the part sets. */
+  lock: Lock | null;
 }
 
 export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): GroupDraft {

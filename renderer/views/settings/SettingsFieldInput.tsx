@@ -7,6 +7,7 @@ import { useLocks } from '../../state/use-locks.ts';
 import { settingRow } from './setting-row.tsx';
 import type { SettingsField } from './settings-field.ts';
 import type { SettingsForm } from './use-settings-form.ts';
+import { isChecked } from './wrong-lines.ts';
 
 interface SettingsFieldProps {
   field: SettingsField;
@@ -36,10 +37,13 @@ function FieldInput({ field, form }: SettingsFieldProps) {
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
       form.set(field, event.currentTarget.value),
   };
+  const wrong = form.wrongLineOf(field);
+  const lineError = wrong !== null && isChecked(field.name) ? names.wrongLines[field.name](wrong) : undefined;
+  const typed = { ...shared, error: lineError, onBlur: () => form.finish(field) };
   if (field.kind === 'lines') {
-    return <Textarea {...shared} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
+    return <Textarea {...typed} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
   }
-  if (field.kind === 'text') return <TextInput {...shared} spellCheck={false} autoComplete="off" />;
+  if (field.kind === 'text') return <TextInput {...typed} spellCheck={false} autoComplete="off" />;
   if (field.kind === 'choice') {
     // A value set by hand in the file is a choice too.
     const values = new Set([...field.values, shared.value]);

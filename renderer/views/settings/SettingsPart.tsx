@@ -42,7 +42,7 @@ function PartForm({ part, settings, children }: SettingsPartProps & { settings: 
   const [lost, setLost] = useState<LostRecords | null>(null);
   const [problem, setProblem] = useState<ControlError | null>(null);
   const submit = async () => {
-    if (!form.canSave) return;
+    if (!form.canSave || !form.finishAll()) return;
     setProblem(null);
     try {
       const found = await lostRecordsOf(store, settings, form.changes(), Date.now());

@@ -3,16 +3,23 @@ import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { type CommandRunner, useCommand } from '../../state/use-command.ts';
 import type { FieldName, SettingsField } from './settings-field.ts';
+import { wrongLine } from './wrong-lines.ts';
 
 export interface SettingsForm {
   textOf(field: SettingsField): string;
   set(field: SettingsField, text: string): void;
   /** It is no number or amount that can be sent. */
   isWrong(field: SettingsField): boolean;
+  /** The line that cannot be used, once the person has finished typing it. */
+  wrongLineOf(field: SettingsField): string | null;
+  /** The person has left the field, or wants it saved. */
+  finish(field: SettingsField): void;
   /** It differs from what is in force. */
   isEdited(field: SettingsField): boolean;
   isChanged: boolean;
   canSave: boolean;
+  /** Whether every line can be used; those that cannot are shown from now on. */
+  finishAll(): boolean;
   changes(): SettingsChanges;
   /** Whether it was. */
   save(): Promise<boolean>;
@@ -23,6 +30,7 @@ export interface SettingsForm {
 /** What was typed and not saved, over what is in force. What others change meanwhile shows where nothing was typed. */
 export function useSettingsForm(settings: Settings, fields: readonly SettingsField[]): SettingsForm {
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
+  const [finished, setFinished] = useState<ReadonlySet<FieldName>>(new Set());
   const command = useCommand();
   const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
   const isEdited = (field: SettingsField) => textOf(field) !== field.read(settings);
@@ -30,8 +38,10 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const isWrong = (field: SettingsField) =>
     (field.kind === 'number' && !isWithin(textOf(field), field)) ||
     (field.kind === 'amount' && !isAmount(textOf(field)));
+  const wrongLineIn = (field: SettingsField) => (isEdited(field) ? wrongLine(field.name, textOf(field)) : null);
   const discard = () => {
     setTyped({});
+    setFinished(new Set());
     command.forget();
   };
   const changes = () => {
@@ -43,6 +53,12 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     textOf,
     set: (field, text) => setTyped((old) => ({ ...old, [field.name]: text })),
     isWrong,
+    wrongLineOf: (field) => (finished.has(field.name) ? wrongLineIn(field) : null),
+    finish: ({ name }) => setFinished((before) => new Set([...before, name])),
+    finishAll() {
+      setFinished(new Set(changedFields.map(({ name }) => name)));
+      return changedFields.every((field) => wrongLineIn(field) === null);
+    },
     isEdited,
     isChanged: changedFields.length > 0,
     canSave: changedFields.length > 0 && !fields.some(isWrong),

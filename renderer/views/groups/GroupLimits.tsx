@@ -1,0 +1,49 @@
+import type { GroupView } from '../../../server/contract/access-views.ts';
+import type { Limits } from '../../../server/contract/config.ts';
+import type { Lock } from '../../../server/contract/lock.ts';
+import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { LimitFields } from '../../components/LimitFields.tsx';
+import { amountOf, LimitMeters } from '../../components/LimitMeters.tsx';
+import { Lockable } from '../../components/Lockable.tsx';
+import { limitsOf, rateNames } from '../../components/limit-draft.ts';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import classes from './Groups.module.css';
+import type { PartProps } from './group-draft.ts';
+import { UnpricedField } from './UnpricedField.tsx';
+
+interface GroupLimitsProps extends PartProps {
+  group: GroupView;
+  unpricedLock: Lock | null;
+}
+
+/** What all keys of the group may use together, and how much of it is used. */
+export function GroupLimits({ group, draft, change, lock, unpricedLock }: GroupLimitsProps) {
+  const localization = useLocalization();
+  const { limits: names, groups } = localization.messages;
+  const set = describeLimits(limitsOf(draft.limits), localization);
+  return (
+    <FoldedPart title={names.title} summary={set || groups.none} isSet={set !== ''} lock={lock}>
+      <p className={classes.soft}>{names.groupHint}</p>
+      <LimitFields limits={draft.limits} onChange={(limits) => change({ limits })} />
+      <LimitMeters meters={group.limitUse} />
+      <Lockable lock={unpricedLock}>
+        <UnpricedField draft={draft} change={change} />
+      </Lockable>
+    </FoldedPart>
+  );
+}
+
+/** `60 requests per minute · $5.00 a day`; empty where there is no limit. */
+function describeLimits(limits: Limits | undefined, localization: Localization): string {
+  const { messages, formats } = localization;
+  const { meters, periods } = messages.limits;
+  const rates = rateNames.flatMap((name) => (limits?.[name] ? [{ name, amount: limits[name] }] : []));
+  return [
+    ...rates.map(({ name, amount }) => `${formats.number(amount)} ${meters[meterOf[name]]}`),
+    ...(limits?.budgets ?? []).map(
+      ({ unit, amount, per }) => `${amountOf(unit, amount, localization)} ${periods[per]}`,
+    ),
+  ].join(' · ');
+}
+
+const meterOf = { requestsPerMinute: 'requests', tokensPerMinute: 'tokens', concurrent: 'concurrent' } as const;
