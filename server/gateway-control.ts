@@ -18,7 +18,8 @@ import type { SessionBook } from './exchange/sessions/session-book.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { createLimiter, type Limiter } from './limits/limiter.ts';
+import type { Limiter } from './limits/limiter.ts';
+import { LocalLimiter } from './limits/local-limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import { compileLimits } from './routing/compile-limits.ts';
@@ -159,7 +160,7 @@ function openLimiter(
   live: LiveConfig,
   reached: (notice: LimitReached) => void,
 ) {
-  const limiter = createLimiter({
+  const limiter = new LocalLimiter({
     history: ledger.history,
     sums: ledger.budgets,
     clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },

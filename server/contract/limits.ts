@@ -7,6 +7,8 @@ export type LimitScope = 'key' | 'group';
 export interface Limited {
   scope: LimitScope;
   id: string;
+  /** The group itself, or the group of the key. */
+  groupId: string;
   name: string;
   limits: Limits;
   /** Unix milliseconds; earlier usage belongs to a removed key of the same id. */

@@ -145,8 +145,11 @@ export class Exchange {
     });
   }
 
-  /** Checks limits and reports the request as started; from here on it counts towards them. */
-  plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan {
+  /**
+   * Checks limits and reports the request as started; from here on it counts towards them. Returns a promise only if limits
+   * are counted together with other replicas.
+   */
+  plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan | Promise<CallPlan> {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
@@ -157,8 +160,14 @@ export class Exchange {
     const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
     const plan = pricedTargets(this.#ports.prices, call);
     const reserved = holdToLimits(this.#ports, this.#options.response, { ...call, plan });
+    if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
+    this.#ports.loopWatch.end();
+    return reserved.then((later) => this.#admittedAs(plan, member, later));
+  }
+
+  #admittedAs(plan: CallPlan, member: Member, reserved: Reserved | null): CallPlan {
     this.#reserved = reserved;
-    if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
+    if (reserved && hasHardDollarBudget(member)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;

@@ -3,7 +3,8 @@ import type { Reserved, Usage } from '../contract/ledger.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { free } from '../limits/account.ts';
-import type { Limiter } from '../limits/limiter.ts';
+import type { Limiter, RateHeaders } from '../limits/limiter.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
@@ -26,20 +27,29 @@ export interface LimitedCall {
 
 /**
  * Checks a request against the limits of its key and group and sets the rate-limit headers, which replace the upstream's.
- * Throws a GatewayError if a limit is reached. Reserves nothing, and returns null, for a request without limits.
+ * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request without
+ * limits.
  */
-export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
+export function holdToLimits(
+  ports: LimitPorts,
+  response: ServerResponse,
+  call: LimitedCall,
+): NowOrLater<Reserved | null> {
   const parties = partiesOf(call);
   if (parties.length === 0) return null;
   if (!isPaid(call.route)) {
-    setHeaders(response, ports.limiter.admit(call.requestId, parties, free));
-    return { usage: {}, costUsd: 0 };
+    return held(response, ports.limiter.admit(call.requestId, parties, free), { usage: {}, costUsd: 0 });
   }
   const likely = likelyReserved(ports.prices, call);
   const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
   const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
-  setHeaders(response, ports.limiter.admit(call.requestId, parties, estimate));
-  return most;
+  return held(response, ports.limiter.admit(call.requestId, parties, estimate), most);
+}
+
+function held(response: ServerResponse, admitted: NowOrLater<RateHeaders>, reserved: Reserved): NowOrLater<Reserved> {
+  if (admitted instanceof Promise) return admitted.then((headers) => held(response, headers, reserved));
+  setHeaders(response, admitted);
+  return reserved;
 }
 
 /** Whether a call of the route can cost money. */
@@ -47,7 +57,7 @@ export function isPaid({ method, model, job, isFree, session }: Route): boolean 
   return (method === 'POST' || session !== null) && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
 }
 
-function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
+function setHeaders(response: ServerResponse, headers: RateHeaders): void {
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
 }
 

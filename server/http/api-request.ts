@@ -151,7 +151,9 @@ class ApiRequest {
     const body = before ? await this.#continued(before, sent, held) : sent;
     const finding = this.#exchange.findJobs(match, { group, key }, body);
     if (finding) await finding;
-    const plan = this.#exchange.plan(match, { group, key }, body);
+    const planning = this.#exchange.plan(match, { group, key }, body);
+    const plan = planning instanceof Promise ? await planning : planning;
+    if (this.#clientGone) throw new ClientGone();
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);

@@ -103,7 +103,7 @@ export class SessionCall {
     await this.#refuseReplay(session.member.key);
     const place = this.#ports.admission.enter(session.member.key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
-    const planned = this.#plan(session, await this.#findCall(session));
+    const planned = await this.#plan(session, await this.#findCall(session));
     const opened = await this.#connect(session, planned);
     if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
     if (opened.kind === 'unanswered') this.#tell(session.match, opened.failureResponse);
@@ -140,7 +140,7 @@ export class SessionCall {
     return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
   }
 
-  #plan({ match, format, member }: FoundSession, jobs: KnownJobs): SessionPlan {
+  async #plan({ match, format, member }: FoundSession, jobs: KnownJobs): Promise<SessionPlan> {
     const { query } = this.#located;
     const { presented, id } = this.#trace;
     const { prices } = this.#ports;
@@ -148,7 +148,7 @@ export class SessionCall {
     this.#trace.model = planned.plan.model;
     this.#trace.stream = true;
     if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);
-    const rates = holdSession(this.#ports, id, member);
+    const rates = await holdSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
     return planned;

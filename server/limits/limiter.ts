@@ -1,30 +1,28 @@
 /**
- * Admits requests of keys and groups with limits, and counts their usage. Admission is one synchronous step: if no limit of
- * key or group is reached, it reserves a place and an estimate of tokens and cost; when the request ends, the actual usage
- * replaces the reservation.
+ * Admits requests of keys and groups with limits, and counts their usage. Admission is one step: if no limit of key or group
+ * is reached, it reserves a place and an estimate of tokens and cost; when the request ends, the actual usage replaces the
+ * reservation.
  *
- * Counts are in memory. After a start they are loaded from the ledger and the budgets' file, when a key or group is first
- * used or `recall`ed.
+ * Two implementations: `local-limiter.ts` counts in memory, `shared-counts/` together with other replicas.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { RequestRecord } from '../contract/ledger.ts';
-import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
-import type { BudgetSums } from '../ledger/budget-sums.ts';
-import { isUnpriced } from '../ledger/usage-cells.ts';
-import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
-import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
-import { BudgetWatch } from './budget-watch.ts';
-import { findExceeded, metersOf, rateMeters } from './meters.ts';
-import { rateHeaders } from './rate-headers.ts';
-import { refusal, unknownSpending } from './refusal.ts';
+import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
+import type { Amounts } from '../ledger/usage-history.ts';
+import type { NowOrLater } from '../now-or-later.ts';
+import type { Estimate } from './account.ts';
+
+/** Headers of a response by name. */
+export type RateHeaders = Record<string, string>;
 
 export interface Limiter {
   /**
-   * Admits a request, or throws a GatewayError without counting anything. Returns the `x-ratelimit` headers, none without a
-   * limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as estimate and
-   * are not subject to budgets.
+   * Admits a request, or throws (rejects with) a GatewayError without counting anything. Returns the `x-ratelimit` headers,
+   * none without a limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as
+   * estimate and are not subject to budgets. A promise only if other replicas have to be asked.
    */
-  admit(requestId: string, parties: readonly Limited[], estimate: Estimate): Record<string, string>;
+  admit(requestId: string, parties: readonly Limited[], estimate: Estimate): NowOrLater<RateHeaders>;
+  /** For callers that cannot wait: what other replicas have counted lately may be missing. Throws a GatewayError. */
+  admitAtOnce(requestId: string, parties: readonly Limited[], estimate: Estimate): RateHeaders;
   /**
    * Reserves the remaining cost of a job in the hard budgets of key and group until `release`. Must be called before
    * `finished` of its request, so that the amount is reserved throughout.
@@ -34,6 +32,8 @@ export interface Limiter {
   /** Must be called for every request, after it was recorded in the ledger. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
+  /** Brings what `meters` shows up to date. A promise only if other replicas have to be asked; it never rejects. */
+  refresh(limitedBy: readonly Limited[]): NowOrLater<void>;
   /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. Does not reject. */
   recall(limitedBy: Iterable<Limited>): Promise<void>;
   /** Called when a key is removed, since its id may be reused. */
@@ -44,164 +44,4 @@ export interface Limiter {
 export interface JobOwner {
   keyId: string | null;
   groupId: string;
-}
-export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
-
-interface LimiterPorts {
-  history: UsageHistory;
-  sums: LimiterSums;
-  clocks: Clocks;
-  reached(notice: LimitReached): void;
-  log: { warn(fields: object, message: string): void };
-}
-
-interface Admitted {
-  reservation: Reservation;
-  /** The key and group whose limits apply. */
-  parties: readonly { limited: Limited; account: Account }[];
-}
-
-export function createLimiter(ports: LimiterPorts): Limiter {
-  return new CountingLimiter(ports);
-}
-
-class CountingLimiter implements Limiter {
-  readonly #ports: LimiterPorts;
-  readonly #budgets: BudgetWatch;
-  readonly #accounts = new Map<string, Account>();
-  readonly #admitted = new Map<string, Admitted>();
-  /** By account and job; an account need not exist yet. */
-  readonly #held = new Map<string, Map<string, Amounts>>();
-
-  constructor(ports: LimiterPorts) {
-    this.#ports = ports;
-    this.#budgets = new BudgetWatch(ports.reached);
-  }
-
-  admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): Record<string, string> {
-    const { clocks } = this.#ports;
-    const parties = limitedBy.map((limited) => ({ limited, account: this.#accountOf(limited) }));
-    for (const { limited, account } of parties) {
-      const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
-      if (unknown && estimate !== free) throw unknownSpending(limited);
-      const exceeded = findExceeded(account, limited.limits, {
-        clocks,
-        isFree: estimate === free,
-        isPart: estimate.isPart === true,
-      });
-      if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
-    }
-    const reservation = { atMs: clocks.steadyMs(), estimate };
-    for (const { limited, account } of parties) {
-      this.#budgets.begin(limited, account);
-      account.reserve(reservation);
-    }
-    this.#admitted.set(requestId, { reservation, parties });
-    return this.#headers(limitedBy);
-  }
-
-  finished(record: RequestRecord): void {
-    if (this.#accounts.size === 0) return;
-    const settled = settledBy(record);
-    const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
-    this.#admitted.delete(record.id);
-    const counted = new Set<Account>();
-    for (const { limited, account } of parties) {
-      if (reservation) account.settle(reservation, settled);
-      this.#budgets.report(limited, account);
-      counted.add(account);
-    }
-    // The request may have begun before its key or group had limits.
-    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
-      const account = this.#accounts.get(name);
-      if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
-    }
-  }
-
-  hold(job: string, owner: JobOwner, most: Amounts): void {
-    for (const name of accountsOf(owner)) {
-      const held = this.#held.get(name) ?? new Map<string, Amounts>();
-      this.#held.set(name, held.set(job, most));
-    }
-  }
-
-  release(job: string, owner: JobOwner): void {
-    for (const name of accountsOf(owner)) {
-      const held = this.#held.get(name);
-      held?.delete(job);
-      if (held?.size === 0) this.#held.delete(name);
-    }
-  }
-
-  meters(limited: Limited): LimitMeter[] {
-    return metersOf(this.#accountOf(limited), limited.limits, this.#ports.clocks);
-  }
-
-  async recall(limitedBy: Iterable<Limited>): Promise<void> {
-    const loading: Promise<void>[] = [];
-    for (const limited of limitedBy) {
-      const account = this.#accountOf(limited);
-      for (const { per } of limited.limits.budgets) {
-        account.spent(per);
-        const later = account.loading(per);
-        if (later) loading.push(later);
-      }
-      await setImmediate();
-    }
-    await Promise.all(loading);
-  }
-
-  forget(scope: LimitScope, id: string): void {
-    const { sums, history, log } = this.#ports;
-    this.#accounts.delete(nameOf(scope, id));
-    const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
-    for (const forget of [sums.forget, history.forgetTotal]) {
-      try {
-        const done = forget(scope, id);
-        if (done instanceof Promise) done.catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
-  }
-
-  #headers(parties: readonly Limited[]): Record<string, string> {
-    return rateHeaders(
-      parties.flatMap((limited) => rateMeters(this.#accountOf(limited), limited.limits, this.#ports.clocks)),
-      this.#ports.clocks.wallMs(),
-    );
-  }
-
-  #accountOf({ scope, id, sinceMs }: Limited): Account {
-    const name = nameOf(scope, id);
-    let account = this.#accounts.get(name);
-    if (!account) {
-      const { clocks, history, sums, log } = this.#ports;
-      const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
-      const held = () => this.#held.get(name);
-      account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
-      this.#accounts.set(name, account);
-    }
-    return account;
-  }
-}
-
-function accountsOf({ keyId, groupId }: JobOwner): string[] {
-  return [...(keyId === null ? [] : [nameOf('key', keyId)]), nameOf('group', groupId)];
-}
-
-function nameOf(scope: LimitScope, id: string): string {
-  return `${scope} ${id}`;
-}
-
-/** An unknown cost counts as 0 and as an unpriced request. */
-function settledBy(record: RequestRecord): Settled {
-  const { startedAt, usage, costUsd, attempts, cached } = record;
-  const isFromCache = cached !== null && cached.result !== 'miss';
-  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
-  return {
-    startedAt,
-    used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
-    isVoid: !isFromCache && attempts.every(({ connectMs, status }) => connectMs === null && status === null),
-  };
 }

@@ -8,5 +8,6 @@ export function compileLimits(scope: LimitScope, config: KeyConfig | GroupConfig
   const { budgets, ...rates } = limits;
   if (budgets.length === 0 && Object.values(rates).every((rate) => rate === undefined)) return null;
   const sinceMs = 'createdAt' in config && config.createdAt ? Date.parse(config.createdAt) : 0;
-  return { scope, id, name: name ?? id, limits, sinceMs };
+  const groupId = 'group' in config ? config.group : id;
+  return { scope, id, groupId, name: name ?? id, limits, sinceMs };
 }

@@ -16,6 +16,7 @@ export function compileShadow({ id, name, shadow }: GroupConfig): CompiledShadow
     limited: {
       scope: 'group',
       id: shadowAccount(id),
+      groupId: id,
       name: `shadows of ${name ?? id}`,
       limits: { concurrent: shadowsAtOnce, budgets },
       sinceMs: 0,

@@ -2,7 +2,8 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { Reserved } from '../../contract/ledger.ts';
 import type { Estimate } from '../../limits/account.ts';
-import type { Limiter } from '../../limits/limiter.ts';
+import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
+import type { NowOrLater } from '../../now-or-later.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { Route } from '../../wire/route.ts';
@@ -36,8 +37,8 @@ const unused: Estimate = { likely: { usd: 0, tokens: 0 }, most: { usd: 0, tokens
 /** The handshake has no body. */
 export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => undefined, raw: () => null };
 
-/** Admits a session; returns the rate-limit headers. Throws a GatewayError if a limit is reached. */
-export function holdSession({ limiter }: LimitPorts, requestId: string, member: Member): Record<string, string> {
+/** Admits a session; returns the rate-limit headers. Throws a GatewayError, or rejects with it, if a limit is reached. */
+export function holdSession({ limiter }: LimitPorts, requestId: string, member: Member): NowOrLater<RateHeaders> {
   const parties = partiesOf(member);
   return parties.length === 0 ? {} : limiter.admit(requestId, parties, unused);
 }
@@ -55,7 +56,9 @@ export function holdResponse(ports: LimitPorts, member: Member, call: ResponseCa
   const likely = priced(route.wire.usage.likely(noBody));
   const isHard = parties.some((party) => hasHardBudget(party));
   const most = isHard ? priced(worstUsageAt(ports.prices, target, { route, body: noBody, plan })) : likely;
-  ports.limiter.admit(call.requestId, parties, { likely: amountsOf(likely), most: amountsOf(most), isPart: true });
+  // Not `admit`: the session's messages stay in order, so none can wait.
+  const estimate = { likely: amountsOf(likely), most: amountsOf(most), isPart: true } as const;
+  ports.limiter.admitAtOnce(call.requestId, parties, estimate);
   return most;
 }
 

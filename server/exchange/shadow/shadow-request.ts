@@ -23,7 +23,7 @@ import { responseToNobody } from './nowhere.ts';
 import { isSameAnswer } from './same-answer.ts';
 
 export interface ShadowRequestPorts extends AttemptsPorts {
-  limiter: Pick<Limiter, 'admit' | 'finished' | 'meters'>;
+  limiter: Pick<Limiter, 'admitAtOnce' | 'finished' | 'meters'>;
   prices: PriceTable;
   /** Parses a JSON body, as that of a client's request. */
   readBody(bytes: Buffer, isStream: boolean): RequestBody | Promise<RequestBody>;
@@ -83,7 +83,7 @@ export class ShadowRequest {
     this.#trace.stream = call.body.fields.stream;
     this.#trace.bytesIn = prepared.bytes.length;
     const most = amountsOf(reserved);
-    ports.limiter.admit(this.#trace.id, [shadow.limited], { likely: most, most });
+    ports.limiter.admitAtOnce(this.#trace.id, [shadow.limited], { likely: most, most });
   }
 
   /** Resolves when it is recorded. */

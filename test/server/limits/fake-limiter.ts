@@ -4,7 +4,7 @@ import { openDatabase } from '../../../server/database/database.ts';
 import { budgetMigrations } from '../../../server/database/schema.ts';
 import { createBudgetSums } from '../../../server/ledger/budget-sums.ts';
 import type { Amounts, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
-import { createLimiter, type LimiterSums } from '../../../server/limits/limiter.ts';
+import { type LimiterSums, LocalLimiter } from '../../../server/limits/local-limiter.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 
 /** A limiter on clocks and a ledger that the test moves. */
@@ -44,7 +44,7 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLat
     async forgetTotal() {},
   };
   const create = () =>
-    createLimiter({
+    new LocalLimiter({
       history: isLater ? later : history,
       sums: isLater ? { ...sums, find: () => null } : sums,
       clocks: { wallMs: () => clock.wallMs, steadyMs: () => clock.steadyMs },

@@ -18,7 +18,7 @@ export const cent = { usd: 0.01, tokens: 10 };
 
 export function limited(limits: object, scope: 'key' | 'group' = 'key'): Limited {
   const id = scope === 'key' ? 'k' : 'g';
-  return { scope, id, name: id, limits: limitsSchema.parse(limits), sinceMs: 0 };
+  return { scope, id, groupId: 'g', name: id, limits: limitsSchema.parse(limits), sinceMs: 0 };
 }
 
 export const budget = (amount: number, per: Budget['per'], more: Partial<Budget> = {}) =>

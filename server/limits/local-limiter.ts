@@ -1,0 +1,193 @@
+/**
+ * The limiter of a single process. Counts are in memory. After a start they are loaded from the ledger and the budgets' file,
+ * when a key or group is first used or `recall`ed.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
+import type { BudgetSums } from '../ledger/budget-sums.ts';
+import { isUnpriced } from '../ledger/usage-cells.ts';
+import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
+import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
+import { BudgetWatch } from './budget-watch.ts';
+import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
+import { findExceeded, metersOf, rateMeters } from './meters.ts';
+import { rateHeaders } from './rate-headers.ts';
+import { refusal, unknownSpending } from './refusal.ts';
+
+export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
+
+export interface LimiterPorts {
+  history: UsageHistory;
+  sums: LimiterSums;
+  clocks: Clocks;
+  reached(notice: LimitReached): void;
+  log: { warn(fields: object, message: string): void };
+}
+
+interface Admitted {
+  reservation: Reservation;
+  /** The key and group whose limits apply. */
+  parties: readonly { limited: Limited; account: Account }[];
+}
+
+export class LocalLimiter implements Limiter {
+  readonly #ports: LimiterPorts;
+  readonly #budgets: BudgetWatch;
+  readonly #accounts = new Map<string, Account>();
+  readonly #admitted = new Map<string, Admitted>();
+  /** By account and job; an account need not exist yet. */
+  readonly #held = new Map<string, Map<string, Amounts>>();
+
+  constructor(ports: LimiterPorts) {
+    this.#ports = ports;
+    this.#budgets = new BudgetWatch(ports.reached);
+  }
+
+  admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
+    const { clocks } = this.#ports;
+    const parties = this.#partiesOf(limitedBy);
+    for (const { limited, account } of parties) {
+      const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
+      if (unknown && estimate !== free) throw unknownSpending(limited);
+      const exceeded = findExceeded(account, limited.limits, {
+        clocks,
+        isFree: estimate === free,
+        isPart: estimate.isPart === true,
+      });
+      if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
+    }
+    this.#reserve(requestId, parties, estimate);
+    return this.#headers(limitedBy);
+  }
+
+  admitAtOnce(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
+    return this.admit(requestId, limitedBy, estimate);
+  }
+
+  /** Counts a request whatever the limits are. It must be `finished`. */
+  take(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): void {
+    this.#reserve(requestId, this.#partiesOf(limitedBy), estimate);
+  }
+
+  #reserve(requestId: string, parties: Admitted['parties'], estimate: Estimate): void {
+    const reservation = { atMs: this.#ports.clocks.steadyMs(), estimate };
+    for (const { limited, account } of parties) {
+      this.#budgets.begin(limited, account);
+      account.reserve(reservation);
+    }
+    this.#admitted.set(requestId, { reservation, parties });
+  }
+
+  finished(record: RequestRecord): void {
+    if (this.#accounts.size === 0) return;
+    const settled = settledBy(record);
+    const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
+    this.#admitted.delete(record.id);
+    const counted = new Set<Account>();
+    for (const { limited, account } of parties) {
+      if (reservation) account.settle(reservation, settled);
+      this.#budgets.report(limited, account);
+      counted.add(account);
+    }
+    // The request may have begun before its key or group had limits.
+    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
+      const account = this.#accounts.get(name);
+      if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
+    }
+  }
+
+  hold(job: string, owner: JobOwner, most: Amounts): void {
+    for (const name of accountsOf(owner)) {
+      const held = this.#held.get(name) ?? new Map<string, Amounts>();
+      this.#held.set(name, held.set(job, most));
+    }
+  }
+
+  release(job: string, owner: JobOwner): void {
+    for (const name of accountsOf(owner)) {
+      const held = this.#held.get(name);
+      held?.delete(job);
+      if (held?.size === 0) this.#held.delete(name);
+    }
+  }
+
+  meters(limited: Limited): LimitMeter[] {
+    return metersOf(this.account(limited), limited.limits, this.#ports.clocks);
+  }
+
+  refresh(): void {}
+
+  async recall(limitedBy: Iterable<Limited>): Promise<void> {
+    const loading: Promise<void>[] = [];
+    for (const limited of limitedBy) {
+      const account = this.account(limited);
+      for (const { per } of limited.limits.budgets) {
+        account.spent(per);
+        const later = account.loading(per);
+        if (later) loading.push(later);
+      }
+      await setImmediate();
+    }
+    await Promise.all(loading);
+  }
+
+  forget(scope: LimitScope, id: string): void {
+    const { sums, history, log } = this.#ports;
+    this.#accounts.delete(nameOf(scope, id));
+    const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
+    for (const forget of [sums.forget, history.forgetTotal]) {
+      try {
+        const done = forget(scope, id);
+        if (done instanceof Promise) done.catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
+
+  #partiesOf(limitedBy: readonly Limited[]): Admitted['parties'] {
+    return limitedBy.map((limited) => ({ limited, account: this.account(limited) }));
+  }
+
+  #headers(parties: readonly Limited[]): RateHeaders {
+    return rateHeaders(
+      parties.flatMap((limited) => rateMeters(this.account(limited), limited.limits, this.#ports.clocks)),
+      this.#ports.clocks.wallMs(),
+    );
+  }
+
+  /** Created on first use. */
+  account({ scope, id, sinceMs }: Limited): Account {
+    const name = nameOf(scope, id);
+    let account = this.#accounts.get(name);
+    if (!account) {
+      const { clocks, history, sums, log } = this.#ports;
+      const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
+      const held = () => this.#held.get(name);
+      account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
+      this.#accounts.set(name, account);
+    }
+    return account;
+  }
+}
+
+export function accountsOf({ keyId, groupId }: JobOwner): string[] {
+  return [...(keyId === null ? [] : [nameOf('key', keyId)]), nameOf('group', groupId)];
+}
+
+export function nameOf(scope: LimitScope, id: string): string {
+  return `${scope} ${id}`;
+}
+
+/** An unknown cost counts as 0 and as an unpriced request. */
+export function settledBy(record: RequestRecord): Settled {
+  const { startedAt, usage, costUsd, attempts, cached } = record;
+  const isFromCache = cached !== null && cached.result !== 'miss';
+  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return {
+    startedAt,
+    used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
+    isVoid: !isFromCache && attempts.every(({ connectMs, status }) => connectMs === null && status === null),
+  };
+}
