@@ -32,7 +32,10 @@ export interface ListeningServer {
   /** The number of running requests. */
   readonly active: number;
   readonly isDraining: boolean;
-  /** From now on each response ends its connection, so that clients and load balancers connect elsewhere. */
+  /**
+   * From now on each response ends its connection, so that clients and load balancers connect elsewhere. Idle connections stay:
+   * a request may be on its way on them.
+   */
   drain(): void;
   /** Stops accepting connections, gives running requests at most `drainMs`, then closes everything. */
   stop(drainMs: number): Promise<void>;
@@ -91,7 +94,6 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   const address = server.address();
   const drain = () => {
     isDraining = true;
-    server.closeIdleConnections();
   };
   return {
     host,
@@ -106,6 +108,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     async stop(drainMs) {
       drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
       const sessionsEnded = webSockets?.close();
       await idleWithin(drainMs);
       server.closeAllConnections();

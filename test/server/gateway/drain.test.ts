@@ -63,14 +63,17 @@ describe('a gateway that drains', () => {
     agent.destroy();
   });
 
-  test('closes connections that wait for a next request', async () => {
+  test('serves a next request on a connection that waited for it', async () => {
     const agent = new http.Agent({ keepAlive: true });
-    const response = await get('/livez', { agent });
-    const closed = once(response.socket, 'close');
-    response.resume();
-    await once(response, 'end');
+    const before = await get('/livez', { agent });
+    const { localPort } = before.socket;
+    const isFree = once(agent, 'free');
+    before.resume();
+    await isFree;
     gateway.gateway.drain();
-    await closed;
+    const next = await get('/livez', { agent });
+    expect([next.socket.localPort, next.headers.connection]).toEqual([localPort, 'close']);
+    next.resume();
   });
 
   test('cuts off nobody who asks again and again on one connection', async () => {
