@@ -54,14 +54,19 @@ function balancing(replicas: readonly string[], port: number): string {
   return [
     [/(?: {2}server sluice-\d:4810 .*\n)+/, servers.join('')] as const,
     [/listen 443 ssl;\n.*\n.*ssl_certificate_key.*\n/, `listen 127.0.0.1:${port};\n`] as const,
-  ].reduce((text, [pattern, replacement]) => {
-    if (!pattern.test(text)) throw new Error(`${delivered} has nothing like ${pattern}`);
-    return text.replace(pattern, replacement);
-  }, readFileSync(delivered, 'utf8'));
+  ].reduce(
+    (text, [pattern, replacement]) => {
+      if (!pattern.test(text)) throw new Error(`${delivered} has nothing like ${pattern}`);
+      return text.replace(pattern, replacement);
+    },
+    readFileSync(delivered, 'utf8'),
+  );
 }
 
 function wholeConfiguration(folder: string, server: string): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${folder}/${of};`);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (of) => `${of}_temp_path ${folder}/${of};`,
+  );
   return `daemon off; master_process off; pid ${folder}/nginx.pid;
     events {} http { access_log off; ${temporary.join(' ')}\n${server}}`;
 }

@@ -1,60 +1,208 @@
 /** A team's gateway as it is deployed: replicas of one database behind the nginx of `build/deploy`. */
+import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasNginx, type Nginx, startNginx } from '../../support/nginx.ts';
+import { freePort } from '../../support/ports.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
-import { endProgramsAfterEach, runJson, type Serving, serve, temporaryFolder } from './run-cli.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
+import { endProgramsAfterEach, runJson, runVerb, type Serving, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 // Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+
+/** More in `.ci/run`. */
+const kills = Number(process.env.SLUICE_TEST_KILLS ?? 3);
+const callers = 8;
+
+interface Replica {
+  port: number;
+  folder: string;
+  serving: Serving;
+}
 
 describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () => {
   let server: PostgresServer;
-  let store: string;
-  let replicas: Serving[];
+  let upstream: ScriptedUpstream;
+  let env: Record<string, string>;
+  let replicas: Replica[];
   let nginx: Nginx;
-  let client: OpenAI;
+  let apiKey: string;
   beforeAll(async () => {
     server = await startPostgres();
+    upstream = await startUpstream(answer);
+    env = { SLUICE_STORE: await server.createDatabase(), SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
+    const first = await newReplica();
+    apiKey = first.serving.ready.key ?? '';
+    await addProvider(first.folder);
+    replicas = [first, ...(await Promise.all([newReplica(), newReplica()]))];
+    nginx = await startNginx(replicas.map(({ port }) => `127.0.0.1:${port}`));
   });
-  afterAll(() => server.stop());
-  beforeEach(async () => {
-    store = await server.createDatabase();
-    const first = await replica();
-    replicas = [first, ...(await Promise.all([replica(), replica()]))];
-    nginx = await startNginx(replicas.map(({ ready }) => new URL(ready.baseUrl).host));
-    client = new OpenAI({ baseURL: `${nginx.origin}/v1`, apiKey: first.ready.key ?? '', maxRetries: 0 });
+  afterAll(async () => {
+    await nginx?.stop();
+    for (const { serving } of replicas) expect(await serving.end()).toBe(0);
+    await upstream.stop();
+    await server.stop();
   });
-  afterEach(() => nginx.stop());
 
-  const replica = (...parameters: string[]) => serve(temporaryFolder(), ['--store', store, ...parameters]);
-  const ask = () => client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] });
-  const recorded = async () => {
-    const folder = temporaryFolder();
-    return (await runJson(['usage', '--data-dir', folder], { env: { SLUICE_STORE: store } })) as { requests: number };
-  };
+  async function newReplica(): Promise<Replica> {
+    const [port, folder] = [await freePort(), temporaryFolder()];
+    return { port, folder, serving: await start(port, folder) };
+  }
+  const start = (port: number, folder: string) =>
+    serve(folder, ['--port', String(port), '--shutdown-delay', '1'], { env });
+  const addProvider = (folder: string) =>
+    runVerb(
+      `provider add --no-test --url ${upstream.baseUrl} --id main --models * --credential-env UPSTREAM_KEY`
+        .split(' ')
+        .concat('--data-dir', folder),
+      { env },
+    );
+  const clientAt = (origin: string, maxRetries = 0) => new OpenAI({ baseURL: `${origin}/v1`, apiKey, maxRetries });
 
-  test('serve chat, streams, embeddings, images, speech and uploads', async () => {
-    const said = await ask();
-    expect(said.choices[0]?.message.content).toContain('Hi');
-    const messages = [{ role: 'user' as const, content: 'Hi' }];
-    const events = await client.chat.completions.create({ model: 'demo-chat', stream: true, messages });
+  test('serve whole answers, streams, embeddings and uploads', async () => {
+    const client = clientAt(nginx.origin);
+    expect((await chat(client)).choices[0]?.message.content).toBe('Hi');
+    const stream = await client.chat.completions.create({ ...question, stream: true });
     let text = '';
-    for await (const { choices } of events) text += choices[0]?.delta.content ?? '';
-    expect(text).toBe(said.choices[0]?.message.content);
-    const { data } = await client.embeddings.create({ model: 'demo-embedding', input: 'Hi' });
-    expect(data).toHaveLength(1);
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+    expect(text).toBe('Hi there');
+    expect((await client.embeddings.create({ model: 'any', input: 'Hi' })).data).toHaveLength(1);
     const file = new File([new Uint8Array(3_000_000)], 'speech.wav');
-    expect((await client.audio.transcriptions.create({ model: 'demo-transcription', file })).text).not.toBe('');
+    expect((await client.audio.transcriptions.create({ model: 'any', file })).text).toBe('3000000 bytes and more');
   });
 
-  test('follow a job that one of them made at the others', async () => {
-    const video = await client.videos.create({ model: 'demo-video', prompt: 'A gate' });
-    for (const { ready } of replicas) {
-      const there = new OpenAI({ baseURL: ready.baseUrl, apiKey: client.apiKey, maxRetries: 0 });
-      expect((await there.videos.retrieve(video.id)).id).toBe(video.id);
+  test('follow at each of them the job that one has made', async () => {
+    const made = await clientAt(nginx.origin).videos.create({ model: 'any', prompt: 'A sluice' });
+    for (const { port } of replicas) {
+      const there = clientAt(`http://127.0.0.1:${port}`);
+      expect((await there.videos.retrieve(made.id)).status, String(port)).toBe('completed');
     }
   });
+
+  test('answer clients that retry, and count nothing twice, while replicas are killed', async () => {
+    const load = startLoad(clientAt(nginx.origin, 6));
+    for (let killed = 0; killed < kills; killed++) {
+      await load.answered(20);
+      const victim = replicas[killed % replicas.length] as Replica;
+      await victim.serving.end('SIGKILL');
+      await load.answered(20);
+      victim.serving = await start(victim.port, victim.folder);
+    }
+    const { answers, failures } = await load.stop();
+    expect(failures).toEqual([]);
+    const rows = await wholeLog();
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    const usage = (await runJson(['usage', '--by', 'provider', '--data-dir', temporaryFolder()], { env })) as Usage[];
+    const asked = rows.filter(({ provider }) => provider === 'main').length;
+    expect(usage.find(({ name }) => name === 'main')?.requests).toBe(asked);
+    expect(asked).toBeLessThanOrEqual(upstream.seen.length);
+    // A killed replica loses what it had not written yet: what was in flight, and a quarter of a second.
+    expect(asked).toBeGreaterThan(answers * 0.8);
+  });
+
+  test('fail no request while they are replaced one after the other', async () => {
+    const before = (await wholeLog()).length;
+    const load = startLoad(clientAt(nginx.origin));
+    for (const replica of replicas) {
+      await load.answered(30);
+      expect(await replica.serving.end()).toBe(0);
+      await load.answered(30);
+      replica.serving = await start(replica.port, replica.folder);
+    }
+    const { answers, failures } = await load.stop();
+    expect(failures).toEqual([]);
+    const added = (await wholeLog()).slice(before);
+    expect(added.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(answers);
+  });
+
+  /** All requests, oldest first, once each replica has written its own. */
+  async function wholeLog(): Promise<LogLine[]> {
+    const last = await Promise.all(
+      replicas.map(async ({ port }) => {
+        const { response } = await clientAt(`http://127.0.0.1:${port}`).models.list().withResponse();
+        return response.headers.get('x-sluice-request-id');
+      }),
+    );
+    return eventually(async () => {
+      const { stdout } = await runVerb(['log', '--export', 'jsonl', '--data-dir', temporaryFolder()], { env });
+      const rows = stdout.split('\n').filter((line) => line !== '');
+      return last.every((id) => stdout.includes(String(id))) && rows.map((line): LogLine => JSON.parse(line)).reverse();
+    });
+  }
 });
+
+interface LogLine {
+  id: string;
+  status: number | null;
+  provider: string | null;
+}
+
+interface Usage {
+  name: string | null;
+  requests: number;
+}
+
+const question = { model: 'any', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const chat = (client: OpenAI) => client.chat.completions.create(question);
+
+/** Callers that ask one question after the other until they are stopped. */
+function startLoad(client: OpenAI) {
+  let isOver = false;
+  let answers = 0;
+  const failures: string[] = [];
+  let heard = () => {};
+  const call = async () => {
+    while (!isOver && failures.length === 0) {
+      await chat(client).then(
+        () => answers++,
+        (error: unknown) => failures.push(String(error)),
+      );
+      heard();
+    }
+  };
+  const calls = Promise.all(Array.from({ length: callers }, call));
+  return {
+    /** Waits for so many more answers, or a failure. */
+    async answered(count: number) {
+      const enough = answers + count;
+      await new Promise<void>((resolve) => {
+        heard = () => {
+          if (answers >= enough || failures.length > 0) resolve();
+        };
+        heard();
+      });
+    },
+    async stop() {
+      isOver = true;
+      await calls;
+      return { answers, failures };
+    },
+  };
+}
+
+function answer({ url, body }: SeenRequest, response: ServerResponse): void {
+  const path = url.slice(url.indexOf('/v1') + 3);
+  if (body.includes('"stream":true')) stream(response);
+  else json(response, wholeAnswer(path, body));
+}
+
+function wholeAnswer(path: string, body: Buffer): object {
+  if (path.startsWith('/videos')) return { id: 'video_1', object: 'video', status: 'completed' };
+  if (path === '/embeddings') return { object: 'list', data: [{ embedding: [0], index: 0 }] };
+  if (path.startsWith('/audio')) return { text: body.length > 3_000_000 ? '3000000 bytes and more' : 'less' };
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi' } }];
+  return { id: 'chatcmpl-1', object: 'chat.completion', model: 'any', choices, usage };
+}
+
+function stream(response: ServerResponse): void {
+  eventStream(response);
+  for (const content of ['Hi', ' there']) response.write(event({ index: 0, delta: { content }, finish_reason: null }));
+  response.end(`${event({ index: 0, delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
+}
+
+const event = (choice: object) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'any', choices: [choice] })}\n\n`;
