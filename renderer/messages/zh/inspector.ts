@@ -12,6 +12,7 @@ export const inspector: Messages['inspector'] = {
     timeline: '时间线',
   },
   providerSaid: (provider, status) => (status === null ? `${provider} 没有响应` : `${provider} 返回了 ${status}`),
+  answerFailed: (provider) => `${provider} 的回答出错`,
   cutOff: (provider) => `${provider} 的回答中途断开`,
   connectionError: (words) => `连接错误：${words}`,
   sluiceSaid: (status) => (status === null ? '请求失败' : `Sluice 返回了 ${status}`),

@@ -117,14 +117,11 @@ function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
       return (
         <details>
           <summary className={classes.mono}>{part.name}</summary>
-          <pre className={classes.json}>{part.json.slice(0, longestJson)}</pre>
+          <FoldedText text={part.json} look="json" />
         </details>
       );
   }
 }
-
-/** The rest of such a part is in the Request and Response tabs. */
-const longestJson = 20_000;
 
 function Call({ call: { name, input, result } }: { call: ShownCall }) {
   const names = useLocalization().messages.inspector;
