@@ -54,6 +54,7 @@ export const inspector = {
   save: 'Download',
   showAll: 'Show all',
   showRest: (count: string) => `Show ${counted(count, 'more character')}`,
+  showEarlier: (count: string) => `Show more of ${counted(count, 'earlier message')}`,
   moreCharacters: (count: string) => `[${counted(count, 'more character')}]`,
   searchIn: (what: string) => `Search in ${what}`,
   bodyAs: 'Show the body as',

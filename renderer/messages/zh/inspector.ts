@@ -47,6 +47,7 @@ export const inspector: Messages['inspector'] = {
   save: '下载',
   showAll: '显示全部',
   showRest: (count) => `再显示 ${count} 个字符`,
+  showEarlier: (count) => `显示 ${count} 条较早消息中的更多消息`,
   moreCharacters: (count) => `[还有 ${count} 个字符]`,
   searchIn: (what) => `在${what}中搜索`,
   bodyAs: '正文显示方式',
