@@ -45,12 +45,17 @@ it('heads an error inside a stream as a failed answer, and says in the conversat
   expect(complaints).toEqual([]);
 });
 
-it('leads from a model that is not there to the route preview, which says why', async () => {
+it('shows what was sent of a request that was refused, and leads to the route preview, which says why', async () => {
   const { page, gateway } = await open({ screen: '/requests', config: await failingConfig() });
   const messages = [{ role: 'user' as const, content: 'Hello' }];
   await gateway.client.chat.completions.create({ model: 'of-nobody', messages }).catch(() => {});
   await page.getByRole('link', { name: 'POST /v1/chat/completions' }).click();
-  const note = page.getByRole('complementary', { name: 'Request' }).getByRole('note');
+  const panel = page.getByRole('complementary', { name: 'Request' });
+  await panel.getByRole('tab', { name: 'Request', exact: true }).click();
+  await panel.getByRole('region', { name: 'Request body' }).getByText('"of-nobody"').waitFor();
+  await panel.getByRole('tab', { name: 'Response' }).click();
+  await panel.getByRole('region', { name: 'Response body' }).getByText('"model_not_found"').waitFor();
+  const note = panel.getByRole('note');
   await note.getByRole('link', { name: 'See why in the route preview' }).click();
   await expect.poll(() => page.url()).toContain('#/models?for=key:k1&model=of-nobody');
   await page.getByText('(model_not_found)').waitFor();
