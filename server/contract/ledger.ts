@@ -143,6 +143,7 @@ export interface RequestRecord extends RequestStarted {
   credential: string | null;
   queueMs: number | null;
   connectMs: number | null;
+  /** From the start of the request, failed attempts included; `connectMs` is of the attempt that answered. */
   firstByteMs: number | null;
   totalMs: number;
   bytesIn: number;

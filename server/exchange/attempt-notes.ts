@@ -44,7 +44,13 @@ export class AttemptNotes {
     this.#record.droppedEvents++;
   }
 
-  /** `failure` is null if neither side is at fault. */
+  /** `words` may be empty. */
+  errorTold(words: string): void {
+    const status = `status ${this.#record.status}`;
+    this.#record.error = notedText(words === '' ? status : `${status}: ${words}`, this.#secrets, maxNotedLength);
+  }
+
+  /** `failure` is null if neither side is at fault. Without `why` what was told before stays. */
   failed(failure: FailureClass | null, why?: string): void {
     this.#record.failure = failure;
     if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);

@@ -144,6 +144,9 @@ export class Attempt {
       case 'dropped':
         this.#notes.eventDropped();
         break;
+      case 'told':
+        this.#notes.errorTold(step.message);
+        break;
       case 'headers':
         this.#describe({ ...this.#headers, ...step.headers });
         break;

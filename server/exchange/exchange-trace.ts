@@ -229,6 +229,7 @@ export class RequestTrace implements Labelled {
     accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
   ): RequestRecord {
     const last = this.answering?.record;
+    const totalMs = awakeMs() - this.#startedMs;
     const { headers } = request;
     const { outcome, status, errorCode, bytesOut } = this.response;
     return {
@@ -241,8 +242,8 @@ export class RequestTrace implements Labelled {
       credential: last?.credential ?? null,
       queueMs: this.#queueMs,
       connectMs: last?.connectMs ?? null,
-      firstByteMs: last?.firstByteMs ?? null,
-      totalMs: awakeMs() - this.#startedMs,
+      firstByteMs: this.#firstByteMs(totalMs),
+      totalMs,
       bytesIn: this.bytesIn,
       bytesOut,
       attempts: this.attempts.map(({ record }) => record),
@@ -257,6 +258,15 @@ export class RequestTrace implements Labelled {
       cassette: this.cassette,
       sameAnswer: null,
     };
+  }
+
+  /** Failed attempts before count: the client waited for them too. */
+  #firstByteMs(totalMs: number): number | null {
+    const record = (this.attempts.find(({ hasBegun }) => hasBegun) ?? this.answering)?.record;
+    if (!record || record.firstByteMs === null) return null;
+    const beforeMs = record.startedAt - this.startedAt;
+    // The clock of `startedAt` may be set, and runs while the machine sleeps.
+    return Math.min(Math.max(beforeMs, 0) + record.firstByteMs, totalMs);
   }
 
   /** Programs on another's SDK name themselves in `X-Title`, as OpenRouter has made usual. */

@@ -89,7 +89,7 @@ function sluiceConfig(upstreamPort: number, isFull: boolean): ConfigInput {
     groups: [{ id: 'default' }],
     keys: [...keys, { id: 'bench', group: 'default', secret: 'env:BENCH_CLIENT_KEY' }],
     // What the bench writes must not push out what it filled in: the sweep would fall into one round and not the others.
-    settings: { ledger: { retentionRows: 10_000_000 } },
+    settings: { ledger: { retentionRows: 10_000_000 }, capture: { maxBytes: 8_000_000 } },
   };
 }
 

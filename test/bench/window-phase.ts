@@ -7,7 +7,9 @@ import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
 import type { RunningGateway } from './gateways.ts';
+import { measureLongBody } from './long-body.ts';
 import type { Bench } from './measuring.ts';
+import { control, openWindow } from './opened-window.ts';
 import { buildRequest, clientKey } from './payloads.ts';
 import { quantile } from './samples.ts';
 
@@ -28,6 +30,7 @@ export async function windowPhase(bench: Bench): Promise<void> {
     const gateway = await bench.running('sluice');
     await measureOpening(bench, browser, gateway);
     await measureTail(bench, browser, gateway);
+    await measureLongBody(bench, browser, gateway);
   } finally {
     await browser.close();
   }
@@ -156,48 +159,4 @@ async function measureOverview(bench: Bench, gateway: RunningGateway): Promise<v
   const beganMs = performance.now();
   await Promise.all(questions.map((question) => control(gateway, 'query', question)));
   bench.samples.add('window.overviewMs', 'sluice', performance.now() - beganMs);
-}
-
-async function openWindow(browser: Browser, gateway: RunningGateway, screen: string): Promise<Page> {
-  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
-  const page = await context.newPage();
-  await page.addInitScript(noteWhenInteractive);
-  const { url } = await control(gateway, 'execute', { type: 'window.create-address' });
-  await page.goto(String(url));
-  await page.waitForFunction(() => document.documentElement.dataset.interactiveMs);
-  await page.evaluate((path) => location.assign(`#${path}`), screen);
-  return page;
-}
-
-/** In the page: notes when the first screen shows what the engine said, and its acts can be taken. */
-function noteWhenInteractive(): void {
-  const look = () => {
-    const root = document.documentElement;
-    const isThere = document.querySelector('[role="status"]')?.textContent?.includes('Serving');
-    if (!isThere || !document.querySelector('main a, main button') || root.dataset.interactiveMs) return;
-    requestAnimationFrame(() => {
-      root.dataset.interactiveMs ??= String(performance.now());
-    });
-  };
-  new PerformanceObserver((list) => {
-    const { dataset } = document.documentElement;
-    const longestMs = Math.max(
-      Number(dataset.longestTaskMs ?? 0),
-      ...list.getEntries().map(({ duration }) => duration),
-    );
-    dataset.longestTaskMs = String(longestMs);
-  }).observe({ type: 'longtask', buffered: true });
-  new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
-}
-
-async function control({ address, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
-  const response = await fetch(`http://127.0.0.1:${address.port}/control/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const reply = await response.json();
-  if (!response.ok) throw new Error(`the control plane refuses "${JSON.stringify(body)}": ${JSON.stringify(reply)}`);
-  return reply.result;
 }

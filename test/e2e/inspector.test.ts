@@ -286,6 +286,17 @@ it('draws of a body of 5 MB only what is in sight, in a box of a bounded height'
   ];
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages: long });
   const panel = await openFirst(page);
+  await panel.getByRole('tab', { name: 'Conversation' }).click();
+  await panel.getByText('It rains.').waitFor();
+  const drawn = panel.getByRole('tabpanel').locator('ol > li');
+  // The first, the newest 40, and what brings more of the others.
+  expect(await drawn.count()).toBe(42);
+  await drawn
+    .first()
+    .getByText(/^0 word/)
+    .waitFor();
+  await panel.getByRole('button', { name: 'Show more of 1,961 earlier messages' }).click();
+  await expect.poll(() => drawn.count()).toBe(242);
   await panel.getByRole('tab', { name: 'Request', exact: true }).click();
   const body = panel.getByRole('region', { name: 'Request body' });
   await body.getByText(/^\d\.\d MB$/).waitFor();

@@ -13,6 +13,7 @@ export const inspector = {
   },
   providerSaid: (provider: string, status: number | null) =>
     status === null ? `No answer from ${provider}` : `${provider} answered ${status}`,
+  answerFailed: (provider: string) => `The answer from ${provider} failed`,
   cutOff: (provider: string) => `The answer from ${provider} was cut off`,
   connectionError: (words: string) => `Connection error: ${words}`,
   sluiceSaid: (status: string | null) => (status === null ? 'The request failed' : `Sluice answered ${status}`),
@@ -53,6 +54,7 @@ export const inspector = {
   save: 'Download',
   showAll: 'Show all',
   showRest: (count: string) => `Show ${counted(count, 'more character')}`,
+  showEarlier: (count: string) => `Show more of ${counted(count, 'earlier message')}`,
   moreCharacters: (count: string) => `[${counted(count, 'more character')}]`,
   searchIn: (what: string) => `Search in ${what}`,
   bodyAs: 'Show the body as',

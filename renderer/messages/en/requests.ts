@@ -260,6 +260,7 @@ export const requests = {
     providers: 'Open providers',
     keys: 'Open keys',
     groups: 'Open the group',
+    route: 'See why in the route preview',
     limits: 'Open its limits',
     settings: 'Open settings',
     prices: 'Set its price',

@@ -259,6 +259,7 @@ export const requests: typeof english.requests = {
     providers: '查看服务商',
     keys: '查看密钥',
     groups: '查看分组允许的内容',
+    route: '在路由预览中查看原因',
     limits: '查看限额',
     settings: '查看设置',
     prices: '设置其价格',

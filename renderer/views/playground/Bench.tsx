@@ -63,7 +63,7 @@ export function Bench(props: BenchProps) {
           {choices}
           {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
         </div>
-        <FollowingBox>{result}</FollowingBox>
+        <FollowingBox isRunning={isRunning}>{result}</FollowingBox>
         <form className={classes.form} onSubmit={submit}>
           {children}
           {numbered(failures).map(({ key, value }) => (

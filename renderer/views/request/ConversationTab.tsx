@@ -19,6 +19,9 @@ export function ConversationTab({ capture }: { capture: NonNullable<RequestInFul
     <>
       {isCut && <p className={classes.note}>{names.conversationCut}</p>}
       {conversation && <ConversationView conversation={conversation} />}
+      {answered?.kind === 'stream' && answered.assembled?.isComplete === false && (
+        <p className={classes.note}>{names.streamIncomplete}</p>
+      )}
       {answered?.kind === 'media' && (
         <div className={classes.media}>
           <Medium

@@ -40,9 +40,14 @@ function Failed({ request }: { request: RequestView }) {
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
-  // An answer that was cut off began with a status of success, which would tell nothing here.
-  const failureTitle = ({ provider, status: answered }: AttemptRecord) =>
-    isCut ? inspector.cutOff(providerName(provider)) : inspector.providerSaid(providerName(provider), answered);
+  // An answer that was cut off, or has an error in it, began with a status of success, which would tell nothing here.
+  const failureTitle = ({ provider, status: answered }: AttemptRecord) => {
+    if (isCut) return inspector.cutOff(providerName(provider));
+    const isInAnswer = answered !== null && answered < 400;
+    return isInAnswer
+      ? inspector.answerFailed(providerName(provider))
+      : inspector.providerSaid(providerName(provider), answered);
+  };
   const advice = failed?.failure && inspector.whatToDo[isCut ? 'stream-broken' : failed.failure];
   return (
     <div className={classes.failure} role="note">

@@ -1,8 +1,9 @@
 import { Tabs } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { RequestInFull } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { Attempts } from './Attempts.tsx';
+import { loadCodeView } from './body/LazyCodeView.tsx';
 import { CaptureAbsent } from './CaptureAbsent.tsx';
 import { ConversationTab } from './ConversationTab.tsx';
 import { FailureNote } from './FailureNote.tsx';
@@ -18,6 +19,11 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
   const names = messages.inspector;
   const [tab, choose] = useTab();
   const attempts = shown.request.attempts.length;
+  const hasBodies = shown.capture !== null;
+  useEffect(() => {
+    // One that cannot be fetched now is fetched with the first body.
+    if (hasBodies) loadCodeView().catch(() => {});
+  }, [hasBodies]);
   const isTab = (value: string | null): value is TabName => tabNames.some((name) => name === value);
   return (
     <div className={classes.detail}>

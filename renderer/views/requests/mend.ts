@@ -24,12 +24,12 @@ const byCode: Record<string, Mend> = {
 
 type Failed = Pick<
   RequestView,
-  'outcome' | 'status' | 'errorCode' | 'provider' | 'groupId' | 'attempts' | 'modelAsked'
+  'outcome' | 'status' | 'errorCode' | 'provider' | 'keyId' | 'groupId' | 'attempts' | 'modelAsked'
 >;
 
 /** Null where it went well, or where only the program that asked can mend it. */
 export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
-  const { outcome, status, errorCode, provider, groupId, attempts, modelAsked } = request;
+  const { outcome, status, errorCode, provider, keyId, groupId, attempts, modelAsked } = request;
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
   const failed = attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
   const isOfProvider = failed !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
@@ -37,6 +37,9 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   const group = groupId === null ? '/groups' : `/groups/${groupId}`;
   switch (errorCode) {
     case 'model_not_found':
+      return keyId === null || modelAsked === null
+        ? { kind: 'groups', href: group }
+        : { kind: 'route', href: `/models?for=key:${keyId}&model=${encodeURIComponent(modelAsked)}` };
     case 'model_missing':
     case 'passthrough_refused':
       return { kind: 'groups', href: group };

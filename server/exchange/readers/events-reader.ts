@@ -198,7 +198,8 @@ export class EventsReader implements ResponseReader {
     else if (saying.kind === 'alive' && this.#hasContent) this.#hasSaid = true;
     // An error after content passes on, unless another target may continue the stream.
     const isHeard = !this.#hasContent || this.#options.text !== null;
-    if (saying.kind !== 'error' || !isHeard) return;
+    if (saying.kind !== 'error') return;
+    if (!isHeard) return void this.#steps.push({ kind: 'told', message: saying.error.message });
     this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
     this.#known.forget();
   }
@@ -279,7 +280,7 @@ export class EventsReader implements ResponseReader {
       this.#finish(failWith(refusal));
       return;
     }
-    this.#pass(error.bytes);
+    this.#steps.push({ kind: 'told', message: error.error.message }, { kind: 'pass', bytes: error.bytes });
     this.#finish({ kind: 'complete', hasFailed: true });
   }
 

@@ -53,6 +53,8 @@ export type Step =
   | { kind: 'alive' }
   /** An event that no client could parse was left out. */
   | { kind: 'dropped' }
+  /** An event that passes to the client is an error, with these words. */
+  | { kind: 'told'; message: string }
   /** Headers for the client that differ from the upstream's. Precedes any `pass`. */
   | { kind: 'headers'; headers: ResponseHeaders }
   /** Bytes for the client. The first ones make this attempt the answer. */

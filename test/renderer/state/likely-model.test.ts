@@ -12,11 +12,22 @@ const names = [
   'gpt-5',
 ];
 
+const prices: Record<string, { inputUsd: number; outputUsd: number }> = {
+  'aa-free': { inputUsd: 0, outputUsd: 0 },
+  'gpt-5': { inputUsd: 1.25, outputUsd: 10 },
+  'gpt-5-nano': { inputUsd: 0.05, outputUsd: 0.4 },
+};
+
 function likely(
   question: Partial<LikelyQuestion> & { failing?: readonly string[]; listed?: readonly string[] },
 ): string {
   const { failing = [], listed = names, ...given } = question;
-  const models = listed.map((id) => ({ id, health: failing.includes(id) ? ('cooling' as const) : ('ok' as const) }));
+  const models = listed.map((id) => ({
+    id,
+    health: failing.includes(id) ? ('cooling' as const) : ('ok' as const),
+    providers: [id.startsWith('demo-') ? 'demo' : 'openai'],
+    price: prices[id] ?? null,
+  }));
   return likelyModel({ models, use: 'chat', usual: null, mostUsed: [], ...given });
 }
 
@@ -42,6 +53,18 @@ describe('a likely model', () => {
     expect(likely({ mostUsed: ['codestral', 'gpt-5'], failing: ['codestral'] })).toBe('gpt-5');
     expect(likely({ failing: ['codestral'] })).toBe('gpt-5');
     expect(likely({ mostUsed: ['gpt-5'], failing: names })).toBe('gpt-5');
+  });
+
+  it('is the one that costs least where none was used, and a free one only where none has a price', () => {
+    const listed = ['aa-free', 'chat-old', 'gpt-5', 'gpt-5-nano'];
+    expect(likely({ listed })).toBe('gpt-5-nano');
+    expect(likely({ listed, failing: ['gpt-5-nano'] })).toBe('gpt-5');
+    expect(likely({ listed: ['aa-free', 'chat-old'] })).toBe('aa-free');
+  });
+
+  it('is of the demo only where there is no other', () => {
+    expect(likely({ listed: ['demo-chat', 'gpt-5'], mostUsed: ['demo-chat'] })).toBe('gpt-5');
+    expect(likely({ listed: ['demo-chat', 'whisper-1'] })).toBe('demo-chat');
   });
 
   it('is none where none seems made for it', () => {

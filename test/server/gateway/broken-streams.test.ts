@@ -185,8 +185,9 @@ describe('a chat stream without [DONE]', () => {
 
 const nested = { message: 'Overloaded', type: 'server_error', param: null, code: 'server_is_overloaded' };
 
+const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: nested } };
+
 describe('an error event of the upstream in place of an answer is an HTTP error', () => {
-  const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: nested } };
   test.each([
     ['/chat/completions', `data: ${JSON.stringify({ error: nested })}\n\n`],
     ['/chat/completions', `data: ${JSON.stringify({ id: 'c', choices: [], error: nested })}\n\n`],
@@ -209,16 +210,18 @@ describe('an error event of the upstream in place of an answer is an HTTP error'
   });
 });
 
-describe('an error event of the upstream after content passes once, and nothing is added', () => {
+describe('an error event of the upstream after content passes once, nothing is added, and its words are recorded', () => {
   const content = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
   const typed = responsesEvents.slice(0, 5).map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   test.each([
     ['/chat/completions', content, `data: ${JSON.stringify({ error: nested })}\n\ndata: [DONE]\n\n`],
     ['/responses', typed.join(''), `event: error\ndata: ${JSON.stringify({ type: 'error', error: nested })}\n\n`],
+    ['/responses', typed.join(''), `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`],
   ])('%s', async (path, start, bytes) => {
     const { text, id } = await relayed(path, start + bytes, 'the stream just ends');
     expect(text).toBe(start + bytes);
-    expect(await gateway.record(id)).toMatchObject({ outcome: 'error', status: 200 });
+    const { outcome, status, attempts } = await gateway.record(id);
+    expect([outcome, status, attempts.at(-1)?.error]).toEqual(['error', 200, 'status 200: Overloaded']);
   });
 
   test('and is raised by the client with its own code', async () => {

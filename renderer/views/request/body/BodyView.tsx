@@ -1,15 +1,13 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { CopyButton } from '../../../components/CopyButton.tsx';
-import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import classes from './Body.module.css';
 import type { BodyContent } from './body-content.ts';
 import { cutLines, formatJson } from './format-json.ts';
+import { LazyCodeView } from './LazyCodeView.tsx';
 import { MediaBody } from './MediaBody.tsx';
-
-const CodeView = lazy(async () => ({ default: (await import('./CodeView.tsx')).CodeView }));
 
 interface BodyViewProps {
   content: BodyContent;
@@ -88,9 +86,7 @@ function TextBody({ content, title, bytes }: BodyViewProps & { content: TextCont
       {content.kind === 'stream' && content.assembled?.isComplete === false && (
         <p className={classes.note}>{names.streamIncomplete}</p>
       )}
-      <Suspense fallback={<ListSkeleton rows={4} rowHeight={20} />}>
-        <CodeView text={shown.text} language={source.isJson ? 'json' : 'none'} label={title} searches={searches} />
-      </Suspense>
+      <LazyCodeView text={shown.text} language={source.isJson ? 'json' : 'none'} label={title} searches={searches} />
     </section>
   );
 }

@@ -18,12 +18,33 @@ export function ConversationView({ conversation: { messages, tools } }: { conver
     <div className={classes.conversation}>
       {hasAnswers && <ModeSwitch isRaw={isRaw} onChange={setRaw} />}
       {tools.length > 0 && <Tools tools={tools} />}
-      <ol className={classes.messages}>
-        {numbered(messages).map(({ key, value }) => (
-          <Message key={key} message={value} isRaw={isRaw} />
-        ))}
-      </ol>
+      <Messages messages={messages} isRaw={isRaw} />
     </div>
+  );
+}
+
+/** Of a long conversation, besides its beginning; more is asked for in steps, so that thousands cost no wait. */
+const firstShown = 40;
+const moreShown = 200;
+
+function Messages({ messages, isRaw }: { messages: readonly ShownMessage[]; isRaw: boolean }) {
+  const { messages: texts, formats } = useLocalization();
+  const [shown, setShown] = useState(firstShown);
+  const hidden = Math.max(0, messages.length - 1 - shown);
+  const all = numbered(messages);
+  const draw = ({ key, value }: (typeof all)[number]) => <Message key={key} message={value} isRaw={isRaw} />;
+  return (
+    <ol className={classes.messages}>
+      {all.slice(0, 1).map(draw)}
+      {hidden > 0 && (
+        <li>
+          <button type="button" className={classes.more} onClick={() => setShown(shown + moreShown)}>
+            {texts.inspector.showEarlier(formats.number(hidden))}
+          </button>
+        </li>
+      )}
+      {all.slice(1 + hidden).map(draw)}
+    </ol>
   );
 }
 
@@ -117,14 +138,11 @@ function Part({ part, isMarkdown }: { part: ShownPart; isMarkdown: boolean }) {
       return (
         <details>
           <summary className={classes.mono}>{part.name}</summary>
-          <pre className={classes.json}>{part.json.slice(0, longestJson)}</pre>
+          <FoldedText text={part.json} look="json" />
         </details>
       );
   }
 }
-
-/** The rest of such a part is in the Request and Response tabs. */
-const longestJson = 20_000;
 
 function Call({ call: { name, input, result } }: { call: ShownCall }) {
   const names = useLocalization().messages.inspector;

@@ -1,23 +1,21 @@
 import { Button, NativeSelect } from '@mantine/core';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
 import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/KeyChooser.tsx';
-import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
 import { ModelField } from '../../../components/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { useModelChoice } from '../../../state/use-model-choice.ts';
 import bodyClasses from '../body/Body.module.css';
 import { formatJson, looksLikeJson } from '../body/format-json.ts';
+import { LazyCodeView } from '../body/LazyCodeView.tsx';
 import { Comparison } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
 import { useSecondAnswer } from './use-second-answer.ts';
 import { useUsedKey } from './use-used-key.ts';
-
-const CodeView = lazy(async () => ({ default: (await import('../body/CodeView.tsx')).CodeView }));
 
 interface SendAgainProps {
   sent: KeptRequest;
@@ -54,14 +52,12 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
       {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
       {isEdited && (
         <div className={`${bodyClasses.frame} ${bodyClasses.low}`}>
-          <Suspense fallback={<ListSkeleton rows={4} rowHeight={20} />}>
-            <CodeView
-              text={draft.firstBody}
-              language={looksLikeJson(draft.firstBody) ? 'json' : 'none'}
-              label={names.requestBody}
-              onChange={draft.edit}
-            />
-          </Suspense>
+          <LazyCodeView
+            text={draft.firstBody}
+            language={looksLikeJson(draft.firstBody) ? 'json' : 'none'}
+            label={names.requestBody}
+            onChange={draft.edit}
+          />
         </div>
       )}
       {draft.problem && (
