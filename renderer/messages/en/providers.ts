@@ -57,7 +57,7 @@ export const providers = {
   },
 
   blocked: {
-    off: 'it is switched off',
+    off: 'switched off',
     'no-credential': 'no enabled credential has a value',
     'leads-back': 'its base URL leads back to Sluice itself',
   },
