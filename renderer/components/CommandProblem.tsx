@@ -20,8 +20,9 @@ export function Problem({ text }: { text: string }) {
   );
 }
 
-/** What the engine said is in English. */
+/** What the engine said is in English, so the window says first what it means. What the window has found itself is in its own words. */
 function inGeneral({ code, message }: ControlError, texts: Messages['commandFailed']): string {
+  if (code === 'window') return message;
   const general = isKnown(code, texts) ? texts[code] : texts.other;
   return code === 'unreachable' || code === 'unanswered' ? general : `${general} ${message}`;
 }

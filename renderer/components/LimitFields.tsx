@@ -85,6 +85,7 @@ function BudgetRow({ number, budget, onChange, onRemove }: BudgetRowProps) {
         aria-label={names.amount(number)}
         placeholder="0"
         min={0}
+        required
         allowNegative={false}
         thousandSeparator
         hideControls

@@ -1,43 +1,9 @@
 import classes from './ProviderMark.module.css';
-
-/** Two letters of each preset; others have those of their name. Not the services' own marks, which are theirs. */
-const letters: Readonly<Record<string, string>> = {
-  openai: 'OA',
-  azure: 'Az',
-  openrouter: 'OR',
-  groq: 'Gq',
-  together: 'To',
-  fireworks: 'Fw',
-  mistral: 'Mi',
-  deepseek: 'DS',
-  xai: 'xA',
-  cerebras: 'Ce',
-  nvidia: 'NV',
-  perplexity: 'Px',
-  anthropic: 'An',
-  gemini: 'Ge',
-  bedrock: 'Be',
-  vertex: 'Vx',
-  moonshot: 'Ki',
-  zhipu: 'GL',
-  zai: 'Z',
-  dashscope: 'Qw',
-  siliconflow: 'SF',
-  volcengine: 'Ar',
-  minimax: 'MM',
-  qianfan: 'Qf',
-  hunyuan: 'HY',
-  ollama: 'Ol',
-  'lm-studio': 'LM',
-  'llama-cpp': 'lc',
-  vllm: 'vL',
-  jan: 'Ja',
-  localai: 'LA',
-};
+import { providerLetters } from './provider-letters.ts';
 
 /** A sign by which a provider is found at a glance: letters on a colour of its own. The name stands beside it. */
 export function ProviderMark({ preset, name }: { preset: string | null; name: string }) {
-  const text = (preset && letters[preset]) || [...name.trim()].slice(0, 2).join('');
+  const text = (preset && providerLetters[preset]) || [...name.trim()].slice(0, 2).join('');
   return (
     <svg className={classes.mark} viewBox="0 0 32 32" aria-hidden data-hue={hueOf(preset ?? name)}>
       <rect width="32" height="32" rx="8" />

@@ -169,7 +169,9 @@ describe('a group', () => {
     await unfold(page, 'Response cache');
     const cache = page.getByRole('group', { name: 'Response cache' });
     await cache.getByRole('switch', { name: 'Answer equal requests from memory' }).press('Space');
-    await cache.getByLabel('Keep answers for (seconds)').fill('60');
+    const seconds = cache.getByLabel('Keep answers for (seconds)');
+    await retype(page, seconds, '60');
+    expect(await seconds.inputValue()).toBe('60');
     await page.getByRole('button', { name: 'Save' }).click();
     await cache.getByText('0 answers, 0 B').waitFor();
     const ask = { model: 'demo-chat', temperature: 0, messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -229,19 +231,21 @@ describe('a group', () => {
     await more.press('Enter');
     await page.getByLabel('First byte').fill('30');
     await page.getByLabel('Hedge after').fill('1.5');
+    await retype(page, page.getByLabel('Time for all attempts'), '0.5');
     await page.getByRole('switch', { name: 'Finish responses after the client disconnects' }).press('Space');
     await page.getByRole('switch', { name: 'Refuse requests that cannot be translated without loss' }).press('Space');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     const policyOf = async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.policy;
     await expect.poll(policyOf).toMatchObject({
-      ...{ strategy: 'sticky', retries: 1, fallbacks: 3, budgetMs: 120_000, rescue: 'resume' },
+      ...{ strategy: 'sticky', retries: 1, fallbacks: 3, budgetMs: 500, rescue: 'resume' },
       ...{ hedgeAfterMs: 1_500, onClientGone: 'drain', losses: 'refuse', timeouts: { firstByteMs: 30_000 } },
     });
     await page.getByLabel('First byte').fill('');
     await page.getByLabel('Retries').fill('');
+    await page.getByLabel('Time for all attempts').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(policyOf).toMatchObject({ retries: 2, timeouts: {} });
+    await expect.poll(policyOf).toMatchObject({ retries: 2, budgetMs: 120_000, timeouts: {} });
     expect(complaints).toEqual([]);
   });
 
@@ -319,6 +323,14 @@ async function replaceTags(page: Page, label: string | RegExp, tags: readonly st
     await page.keyboard.type(tag);
     await page.keyboard.press('Enter');
   }
+}
+
+/** As a person who empties a field first: nothing comes back into it in between. */
+async function retype(page: Page, field: ReturnType<Page['getByLabel']>, text: string): Promise<void> {
+  await field.focus();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.type(text);
 }
 
 type Queries = Awaited<ReturnType<typeof open>>['gateway'];

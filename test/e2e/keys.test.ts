@@ -75,11 +75,15 @@ describe('a new key', () => {
   });
 
   it('needs the keyboard alone', async () => {
-    const { page, complaints } = await open({ screen: '/keys' });
+    const { page, gateway, complaints } = await open({ screen: '/keys' });
     const newKey = page.getByRole('button', { name: 'New key' });
     await tabTo(page, newKey);
     await page.keyboard.press('Enter');
     await expectFocus(page.getByLabel('Name'));
+    // One without a name could not be told from others.
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByLabel('Name'));
+    expect(await gateway.gateway.query({ type: 'keys' })).toHaveLength(1);
     await page.keyboard.type('typed');
     await page.keyboard.press('Enter');
     await expectFocus(page.getByRole('button', { name: 'Copy secret' }));

@@ -1,7 +1,7 @@
 /** Limits in the window: set at a key and a group, seen as they are used, told where they are spent. */
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
-import { unfold } from './person.ts';
+import { expectFocus, unfold } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -47,6 +47,10 @@ describe('limits', () => {
     await unfold(page, 'Limits');
     await page.getByLabel('Tokens per minute').fill('90000');
     await page.getByRole('button', { name: 'Add a budget' }).click();
+    // Without an amount it would be no budget: nothing is saved.
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expectFocus(page.getByLabel('Amount of budget 1'));
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.limits).toBeUndefined();
     await page.getByLabel('Amount of budget 1').fill('1');
     await page.getByLabel('Unit of budget 1').selectOption('tokens');
     await page.getByLabel('When budget 1 is spent').selectOption('then only warn');

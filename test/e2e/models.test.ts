@@ -60,7 +60,7 @@ describe('the names', () => {
       .toEqual([
         expect.stringMatching(/^alpha gpt-ait serves this modelunchanged: Chat Completions, Responses/),
         expect.stringMatching(/^beta gpt-ait serves this model/),
-        'offit is switched off',
+        'offswitched off',
       ]);
     const translated = items.first().getByText('translated: Anthropic Messages → Chat Completions');
     await translated.focus();
@@ -99,6 +99,16 @@ describe('the route preview', () => {
     const route = page.getByRole('region', { name: 'Route preview' });
     await expect.poll(() => route.getByLabel('Model').inputValue()).toBe('gpt-b');
     await route.getByText('Will try, in order').waitFor();
+  });
+
+  it('names in one row those who are skipped for the same reason', async () => {
+    const { baseUrl } = upstream;
+    const providers = ['gpt-a', 'gpt-b', 'gpt-c'].map((model) => ({ id: `of-${model}`, baseUrl, models: [model] }));
+    const { page } = await open({ screen: '/models?model=gpt-a', config: { providers } });
+    const items = page.getByRole('region', { name: 'Route preview' }).getByRole('listitem');
+    await expect
+      .poll(() => items.allTextContents())
+      .toEqual([expect.stringMatching(/^of-gpt-a/), 'of-gpt-b · of-gpt-cnot known to serve this model']);
   });
 
   it('heads nothing as tried that is paused', async () => {

@@ -189,6 +189,7 @@ describe('the command palette', () => {
   it('asks before the only sight of a secret is lost', async () => {
     const { page } = await open({ config, screen: '/keys' });
     await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('dialog', { name: 'New key' }).getByLabel('Name').fill('once');
     await page.getByLabel('Keep the secret so that it can be shown again').uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByTestId('secret').waitFor();

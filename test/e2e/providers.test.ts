@@ -33,6 +33,10 @@ describe('adding a provider', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Service').fill('gro');
     await dialog.getByRole('button', { name: /^Groq/ }).click();
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText('Paste the API key.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await gateway.gateway.query({ type: 'providers' })).toHaveLength(1);
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Add and test' }).click();
     await dialog.getByText(/^Answered in/).waitFor();
@@ -194,7 +198,7 @@ describe('a test', () => {
   it('that went well does not hide that requests fail', async () => {
     upstream.answer(works);
     const config = { ...oneProvider(), groups: [{ id: 'default', policy: { retries: 0 } }] };
-    const { page, clientWith } = await open({ screen: '/providers', config });
+    const { page, gateway, clientWith } = await open({ screen: '/providers', config });
     const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
     await card.getByText(/^Ready · 2 models/).waitFor();
     upstream.answer((_request, response) => json(response, { error: { message: 'All workers are busy' } }, 500));
@@ -206,6 +210,9 @@ describe('a test', () => {
     await card.getByRole('button', { name: /^Test/ }).click();
     await card.getByText(/^Answered in/).waitFor();
     await card.getByText('Requests have failed recently, though:').waitFor();
+    // Nothing is held against it any more, and still no request has gone well.
+    await gateway.gateway.execute({ type: 'provider.reset-health', id: 'main' });
+    await card.getByText(/^Last requests failed · 2 models/).waitFor();
     await card.getByRole('link', { name: /^Requests of/ }).click();
     await expect.poll(() => page.url()).toContain('/requests?provider=main');
   });
@@ -234,6 +241,10 @@ describe('the settings of a provider', () => {
     const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
     const section = page.getByRole('region', { name: 'Credentials' });
     await section.getByRole('button', { name: 'Add credential' }).click();
+    await page.getByRole('dialog').getByText('Environment', { exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').getByText('Enter the name of the variable.').waitFor();
+    await page.getByRole('dialog').getByText('Paste it', { exact: true }).click();
     await page.getByRole('dialog').getByLabel('Credential', { exact: true }).fill(rightSecret);
     await page.getByRole('dialog').getByLabel('Label').fill('team');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();

@@ -212,7 +212,7 @@ describe('the settings screen', () => {
   });
 
   it.each([
-    ['no JSON', 'not json', /The file is not JSON/],
+    ['no JSON', 'not json', /This is not JSON/],
     ['no configuration', '{"version":7}', /config\.version/],
   ])('says of a file that is %s what is wrong with it', async (_name, text, complaint) => {
     const { page } = await open({ screen });

@@ -35,7 +35,7 @@ export const models = {
     'not-on-key': (key: string) => `the list of key “${key}” does not allow this model name`,
     'not-in-alias': (alias: string) => `the alias “${alias}” does not lead to it`,
     'other-addressed': (provider: string) => `the model name addresses provider “${provider}”`,
-    'not-served': 'it is not known to serve this model',
+    'not-served': 'not known to serve this model',
   },
   wires: {
     'openai-chat': 'Chat Completions',

@@ -52,11 +52,12 @@ export const providers = {
     degraded: 'Some requests failing',
     unlisted: 'Couldn’t list models',
     waiting: 'Listing models…',
+    failing: 'Last requests failed',
     ready: 'Ready',
   },
 
   blocked: {
-    off: 'it is switched off',
+    off: 'switched off',
     'no-credential': 'no enabled credential has a value',
     'leads-back': 'its base URL leads back to Sluice itself',
   },
@@ -112,6 +113,11 @@ export const providers = {
     source: 'Source',
     sources: { secret: 'Paste it', env: 'Environment', file: 'File' },
     labels: { secret: 'Credential', env: 'Name of the variable', file: 'Path of the file' },
+    missingValues: {
+      secret: 'Paste the API key.',
+      env: 'Enter the name of the variable.',
+      file: 'Enter the path of the file.',
+    },
     optional: (label: string) => `${label} (if required)`,
     hints: {
       secret: 'The API key of the service. It goes into the secret store and is never shown again.',

@@ -25,7 +25,7 @@ export const team = {
   link: 'The link',
   pasted: 'The pasted text',
   unreadable: (what: string) => `${what} does not contain a readable team preset. Nothing was changed.`,
-  notJson: 'The file is not JSON.',
+  notJson: 'This is not JSON. Nothing was changed.',
   unknown: 'This is neither a team preset nor an exported configuration. Nothing was changed.',
   changesTitle: 'This would change',
   nothing: 'Everything it sets is already in place.',

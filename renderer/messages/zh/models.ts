@@ -37,7 +37,7 @@ export const models: typeof english.models = {
     'not-on-key': (key) => `密钥“${key}”的列表不允许此模型名称`,
     'not-in-alias': (alias) => `别名“${alias}”不指向它`,
     'other-addressed': (provider) => `模型名称指定了服务商“${provider}”`,
-    'not-served': '不知道它提供此模型',
+    'not-served': '未列出此模型',
   },
   wires: {
     'openai-chat': 'Chat Completions',

@@ -29,6 +29,7 @@ export const providers: typeof english.providers = {
     degraded: '部分请求失败',
     unlisted: '无法获取模型列表',
     waiting: '正在获取模型列表…',
+    failing: '最近的请求失败',
     ready: '就绪',
   },
 
@@ -104,6 +105,11 @@ export const providers: typeof english.providers = {
     source: '凭据在哪里',
     sources: { secret: '粘贴', env: '环境变量', file: '文件' },
     labels: { secret: '凭据', env: '变量名', file: '文件路径' },
+    missingValues: {
+      secret: '请粘贴 API 密钥。',
+      env: '请输入变量的名称。',
+      file: '请输入文件的路径。',
+    },
     optional: (label) => `${label}（如果需要）`,
     hints: {
       secret: '该服务的 API 密钥。它会存入机密存储，之后不再显示。',

@@ -1,8 +1,9 @@
-import { Button, NumberInput, SimpleGrid, Switch } from '@mantine/core';
+import { Button, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -44,27 +45,25 @@ function Settings({ cache, onChange }: SettingsProps) {
   return (
     <>
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <NumberInput
+        <UsualNumberInput
           label={names.ttl}
+          usual={usual.ttlSeconds}
           min={1}
           max={31_536_000}
           allowDecimal={false}
           clampBehavior="strict"
           value={cache.ttlSeconds}
-          onChange={(value) =>
-            onChange({ ttlSeconds: typeof value === 'number' && value > 0 ? value : usual.ttlSeconds })
-          }
+          onChange={(ttlSeconds) => onChange({ ttlSeconds })}
         />
-        <NumberInput
+        <UsualNumberInput
           label={names.size}
+          usual={usual.maxBytes / megabyte}
           min={1}
           max={4_000}
           allowDecimal={false}
           clampBehavior="strict"
           value={Math.max(1, Math.round(cache.maxBytes / megabyte))}
-          onChange={(value) =>
-            onChange({ maxBytes: typeof value === 'number' && value > 0 ? value * megabyte : usual.maxBytes })
-          }
+          onChange={(megabytes) => onChange({ maxBytes: megabytes * megabyte })}
         />
       </SimpleGrid>
       <Switch

@@ -35,8 +35,8 @@ export function GroupForm({ group }: { group: GroupView }) {
   const { draft, change, isChanged, isOvertaken } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
-  // A folder that is not typed to its end is no reason to show no models.
-  const previewed = { ...groupOf(settled), cassette: null };
+  // A field that is not typed to its end is no reason to show no models.
+  const previewed = { ...groupOf(settled), cassette: null, shadow: null };
   const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, revision);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, revision);
   const locks = useLocks();

@@ -4,10 +4,13 @@ import { useState } from 'react';
 import type { Policy } from '../../../server/contract/policy.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
 import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 import type { PartProps } from './group-draft.ts';
 import { changesOf, phases, strategyOrder, usualPolicy } from './policy-draft.ts';
+
+const secondMs = 1_000;
 
 /** Who is asked first, how often, and what happens where a provider fails. */
 export function PolicyFields({ draft, change, lock }: PartProps) {
@@ -73,16 +76,16 @@ interface PolicyPartProps {
 function CountField({ name, policy, onChange }: PolicyPartProps & { name: 'retries' | 'fallbacks' }) {
   const { policy: names } = useMessages().groups;
   return (
-    <NumberInput
+    <UsualNumberInput
       label={names[name]}
       description={names[`${name}Hint`]}
-      placeholder={String(usualPolicy[name])}
+      usual={usualPolicy[name]}
       min={0}
       max={20}
       allowDecimal={false}
       clampBehavior="strict"
       value={policy[name]}
-      onChange={(value) => onChange({ [name]: typeof value === 'number' ? value : usualPolicy[name] })}
+      onChange={(value) => onChange({ [name]: value })}
     />
   );
 }
@@ -93,11 +96,16 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
   return (
     <Stack gap="sm">
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <SecondsField
+        <UsualNumberInput
           label={names.budget}
           description={names.budgetHint}
-          valueMs={policy.budgetMs}
-          onChange={(budgetMs) => onChange({ budgetMs: budgetMs ?? usualPolicy.budgetMs })}
+          usual={usualPolicy.budgetMs / secondMs}
+          min={0.001}
+          max={86_400}
+          suffix=" s"
+          hideControls
+          value={policy.budgetMs / secondMs}
+          onChange={(seconds) => onChange({ budgetMs: Math.round(seconds * secondMs) })}
         />
         <SecondsField
           label={names.hedge}
@@ -157,7 +165,7 @@ interface SecondsFieldProps {
   onChange(valueMs: number | undefined): void;
 }
 
-/** A time in seconds; the configuration has milliseconds. */
+/** A time in seconds that may be left empty; the configuration has milliseconds. */
 function SecondsField({ valueMs, onChange, ...field }: SecondsFieldProps) {
   return (
     <NumberInput
@@ -166,8 +174,8 @@ function SecondsField({ valueMs, onChange, ...field }: SecondsFieldProps) {
       max={86_400}
       suffix=" s"
       hideControls
-      value={valueMs === undefined ? '' : valueMs / 1_000}
-      onChange={(value) => onChange(typeof value === 'number' && value > 0 ? Math.round(value * 1_000) : undefined)}
+      value={valueMs === undefined ? '' : valueMs / secondMs}
+      onChange={(value) => onChange(typeof value === 'number' && value > 0 ? Math.round(value * secondMs) : undefined)}
     />
   );
 }

@@ -1,7 +1,8 @@
-import { NumberInput, SimpleGrid, Switch, TextInput } from '@mantine/core';
+import { SimpleGrid, Switch, TextInput } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { ShadowSettings, ShadowSkip } from '../../../server/contract/shadow.ts';
 import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import classes from './Groups.module.css';
@@ -49,22 +50,24 @@ function Settings({ shadow, onChange }: SettingsProps) {
         autoComplete="off"
       />
       <SimpleGrid cols={2} spacing="sm" className={classes.level}>
-        <NumberInput
+        <UsualNumberInput
           label={names.share}
+          usual={first.share * 100}
           min={0}
           max={100}
           decimalScale={2}
           clampBehavior="strict"
           value={Number((shadow.share * 100).toFixed(2))}
-          onChange={(value) => onChange({ share: typeof value === 'number' ? value / 100 : first.share })}
+          onChange={(percent) => onChange({ share: percent / 100 })}
         />
-        <NumberInput
+        <UsualNumberInput
           label={names.dailyUsd}
+          usual={first.dailyUsd}
           min={0.01}
           max={1_000_000}
           decimalScale={2}
           value={shadow.dailyUsd}
-          onChange={(value) => onChange({ dailyUsd: typeof value === 'number' && value > 0 ? value : first.dailyUsd })}
+          onChange={(dailyUsd) => onChange({ dailyUsd })}
         />
       </SimpleGrid>
       <p className={classes.soft}>{names.dailyHint}</p>

@@ -35,7 +35,7 @@ export function ImportDoor({ children }: { children: ReactNode }) {
   useOpenedPresets(({ fileName, text }) => {
     const name = fileName ?? names.link;
     if (text !== null) return openOrTell({ name, text });
-    setOpened({ kind: 'problem', problem: new ControlError('unreadable', names.unreadable(name)) });
+    setOpened({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
   });
   return (
     <ImportContext value={open}>
@@ -58,8 +58,8 @@ async function examine({ name, text }: HandedOver, { query }: ControlStore, name
       return { kind: 'configuration', preview: { fileName: name, config: read.config, ...preview } };
     }
     case 'not-json':
-      throw new ControlError('not_json', names.notJson);
+      throw new ControlError('window', names.notJson);
     case 'unknown':
-      throw new ControlError('unknown', names.unknown);
+      throw new ControlError('window', names.unknown);
   }
 }

@@ -59,7 +59,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <KeyFields draft={draft} onChange={setDraft} />
+        <KeyFields draft={draft} onChange={setDraft} isNew />
         <Checkbox
           label={names.keepSecret}
           checked={keepSecret}

@@ -15,6 +15,8 @@ const expiryDays = [1, 7, 30, 90, 365];
 interface KeyFieldsProps {
   draft: KeyDraft;
   onChange(draft: KeyDraft): void;
+  /** It is told from others by its name; an old one may have none. */
+  isNew?: boolean;
   /** ISO 8601, of a key that has an expiry already. */
   expiresAt?: string | null;
   /** The cassette in force, of a key that has one. */
@@ -22,7 +24,7 @@ interface KeyFieldsProps {
 }
 
 /** What can be set of a key, new or not. */
-export function KeyFields({ draft, onChange, expiresAt = null, cassette = null }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
@@ -35,6 +37,7 @@ export function KeyFields({ draft, onChange, expiresAt = null, cassette = null }
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
         maxLength={200}
+        required={isNew}
         autoComplete="off"
         data-autofocus
       />

@@ -1,5 +1,4 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
 import { Link } from 'wouter';
 import type { ModelView, RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
@@ -16,6 +15,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { type Asker, askedAs } from './asker.ts';
 import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
+import { SkippedList } from './SkippedList.tsx';
 import { Wires } from './Wires.tsx';
 
 interface RouteSectionProps {
@@ -82,7 +82,7 @@ function Explanation({ route }: { route: RouteView }) {
       )}
       {taken.length > 1 && <p className={classes.reason}>{names.strategies[route.strategy]}</p>}
       {paused.length > 0 && <Candidates title={names.paused} list={paused} strategy={route.strategy} />}
-      {others.length > 0 && <Candidates title={names.leftOut} list={others} strategy={route.strategy} />}
+      {others.length > 0 && <SkippedList list={others} />}
     </div>
   );
 }
@@ -124,7 +124,7 @@ interface CandidateProps {
 
 function Candidate({ candidate, isShared, strategy }: CandidateProps) {
   const { messages, formats } = useLocalization();
-  const { model, weight, why, isTaken, health } = candidate;
+  const { model, weight, why, health } = candidate;
   const providers = useControlState((state) => state.views?.providers);
   const provider = providers?.find(({ id }) => id === candidate.provider);
   const providerName = useProviderName();
@@ -133,15 +133,15 @@ function Candidate({ candidate, isShared, strategy }: CandidateProps) {
   const credentials = candidate.credentials.filter(({ failure }) => failure !== health?.failure);
   return (
     <li className={classes.candidate}>
-      {isTaken ? <span className={classes.place} /> : <IconMinus className={classes.mark} size={16} aria-hidden />}
+      <span className={classes.place} />
       <div className={classes.candidateText}>
-        <span className={isTaken ? classes.strong : undefined}>{providerName(candidate.provider)}</span>
+        <span className={classes.strong}>{providerName(candidate.provider)}</span>
         {model !== null && <span className={classes.mono}> {model}</span>}
         {isShared && weight !== null && <span> · {messages.models.weightIs(formats.number(weight))}</span>}
         <span className={classes.reason}>{describeReason(why, provider, messages)}</span>
         {health && <CooldownNote health={health} className={classes.leftAlone} />}
-        {isTaken && <Measure candidate={candidate} strategy={strategy} />}
-        {isTaken && <Wires ways={candidate.wires} />}
+        <Measure candidate={candidate} strategy={strategy} />
+        <Wires ways={candidate.wires} />
         {credentials.map((credential) => (
           <CooldownNote
             key={credential.id}

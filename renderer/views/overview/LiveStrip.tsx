@@ -43,7 +43,7 @@ export function LiveStrip() {
       <Fact name={names.today}>
         <SpentToday />
       </Fact>
-      <Fact name={names.callers}>{isOpen ? <Callers second={second} /> : unknown}</Fact>
+      <Fact name={names.callers}>{isOpen ? <Callers second={second} /> : <span>{unknown}</span>}</Fact>
     </section>
   );
 }

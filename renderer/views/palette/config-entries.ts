@@ -140,6 +140,6 @@ function modelEntries({ views, messages }: EntrySources): PaletteEntry[] {
 }
 
 async function copy(text: string, done: string, refused: string): Promise<string> {
-  if (!(await writeToClipboard(text))) throw new ControlError(null, refused);
+  if (!(await writeToClipboard(text))) throw new ControlError('window', refused);
   return done;
 }

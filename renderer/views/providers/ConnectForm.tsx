@@ -40,6 +40,7 @@ export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
             onChange={form.setCredential}
             keyPage={preset?.keyPage ?? null}
             isOptional={!form.needsCredential}
+            isMissing={form.lacksCredential}
             isFirst={preset !== null && form.blanks.length === 0}
           />
         )}

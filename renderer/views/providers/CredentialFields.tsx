@@ -19,6 +19,8 @@ interface CredentialFieldsProps {
   /** Where a person gets one. */
   keyPage?: string | null;
   isOptional?: boolean;
+  /** Somebody wanted to go on without it. */
+  isMissing?: boolean;
   /** It has the focus when its dialog opens. */
   isFirst?: boolean;
 }
@@ -26,13 +28,14 @@ interface CredentialFieldsProps {
 /** A credential, pasted or by a reference to where it is. */
 export function CredentialFields({ draft, onChange, keyPage = null, ...rest }: CredentialFieldsProps) {
   const { credential: names } = useMessages().providers;
-  const { isOptional = false, isFirst = false } = rest;
+  const { isOptional = false, isMissing = false, isFirst = false } = rest;
   const common = {
     value: draft.value,
     onChange: (event: { currentTarget: { value: string } }) => onChange({ ...draft, value: event.currentTarget.value }),
     label: isOptional ? names.optional(names.labels[draft.source]) : names.labels[draft.source],
     description: names.hints[draft.source],
     placeholder: examples[draft.source],
+    error: isMissing && names.missingValues[draft.source],
     autoComplete: 'off',
     spellCheck: false,
     ...(isFirst && { 'data-autofocus': true }),

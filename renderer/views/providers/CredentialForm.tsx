@@ -22,6 +22,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
   const names = providers.credential;
   const [draft, setDraft] = useState(emptyDraft);
   const [label, setLabel] = useState('');
+  const [wasSent, setWasSent] = useState(false);
   const takeFocus = useFocusTrap();
   const command = useCommand();
   const given = draftedCredential(draft);
@@ -29,6 +30,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
     event.preventDefault();
     // A form within another one's dialog must not send that one too.
     event.stopPropagation();
+    setWasSent(true);
     if (!given) return;
     const isSaved = await command.run({
       type: 'credential.set',
@@ -41,7 +43,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
   return (
     <form onSubmit={(event) => void submit(event)} ref={takeFocus}>
       <Stack gap="sm">
-        <CredentialFields draft={draft} onChange={setDraft} isFirst />
+        <CredentialFields draft={draft} onChange={setDraft} isMissing={wasSent && !given} isFirst />
         {!credential && (
           <TextInput
             label={names.label}
@@ -52,7 +54,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
             autoComplete="off"
           />
         )}
-        <DialogActs command={command} isBlocked={!given} onLeave={onCancel} />
+        <DialogActs command={command} onLeave={onCancel} />
       </Stack>
     </form>
   );

@@ -55,7 +55,7 @@ export function ProviderCard({ row, activity }: ProviderCardProps) {
         </div>
       </div>
       {provider ? (
-        <ProviderFacts provider={provider} />
+        <ProviderFacts provider={provider} activity={activity} />
       ) : (
         row.isOn && <p className={classes.warning}>{names.demoNotRunning}</p>
       )}

@@ -8,6 +8,7 @@ import { blockedReason } from './blocked-reason.ts';
 import classes from './Providers.module.css';
 import { type ProviderState, stateOf } from './provider-state.ts';
 import { unlistedReason } from './unlisted-reason.ts';
+import { hasJustFailed, type ProviderActivity } from './use-provider-activity.ts';
 
 const dots: Record<ProviderState['kind'], string | undefined> = {
   off: undefined,
@@ -16,16 +17,23 @@ const dots: Record<ProviderState['kind'], string | undefined> = {
   refused: classes.dotBad,
   cooling: classes.dotBad,
   degraded: classes.dotWarning,
+  failing: classes.dotWarning,
   unlisted: classes.dotWarning,
   waiting: undefined,
   ready: classes.dotGood,
 };
 
+interface ProviderFactsProps {
+  provider: ProviderView;
+  /** Null: it had no requests; undefined: that is not known. */
+  activity: ProviderActivity | null | undefined;
+}
+
 /** How a provider does: its state, its models and how fresh they are, and why not if so. */
-export function ProviderFacts({ provider }: { provider: ProviderView }) {
+export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.providers;
-  const state = stateOf(provider);
+  const state = stateOf(provider, hasJustFailed(activity));
   const refreshedAt = provider.discovery?.refreshedAt ?? null;
   const credentials = provider.credentials.length;
   return (

@@ -41,6 +41,12 @@ export function activityIn(
   return activities === null ? undefined : (activities.get(id) ?? null);
 }
 
+/** Whether every request of the last hour that had any failed. */
+export function hasJustFailed(activity: ProviderActivity | null | undefined): boolean {
+  const last = activity?.hours.findLast(({ requests }) => requests > 0);
+  return last !== undefined && last.errors === last.requests;
+}
+
 function lastEndOf(requests: readonly LiveRequest[]): number {
   return requests
     .slice(0, lookedAt)

@@ -153,6 +153,6 @@ function PasteForm({ onDone }: { onDone(): void }) {
 function textOf(pasted: string, unreadable: string): string {
   if (!isSluiceLink(pasted)) return pasted;
   const text = readPresetLink(pasted);
-  if (text === null) throw new ControlError('unreadable', unreadable);
+  if (text === null) throw new ControlError('window', unreadable);
   return text;
 }

@@ -68,6 +68,12 @@ describe('the state of a provider', () => {
     ['ready', { discovery }],
     ['ready', {}],
   ])('is "%s" for %o', (kind, more) => {
-    expect(stateOf({ ...provider, ...more }).kind).toBe(kind);
+    expect(stateOf({ ...provider, ...more }, false).kind).toBe(kind);
+  });
+
+  it('is not "ready" where its last requests failed, whatever else is known of it', () => {
+    expect(stateOf(provider, true).kind).toBe('failing');
+    expect(stateOf({ ...provider, health: { ...wellProvider, state: 'cooling' } }, true).kind).toBe('cooling');
+    expect(stateOf({ ...provider, enabled: false }, true).kind).toBe('off');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { activityOf } from '../../../../renderer/views/providers/use-provider-activity.ts';
+import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/use-provider-activity.ts';
 
 const hourMs = 3_600_000;
 const step = (name: string | null, hour: number, requests: number, errors: number, costUsd: number | null) => ({
@@ -17,4 +17,14 @@ it('what a provider did is told by the hour, with its errors and its cost', () =
   expect(activity.get('a')?.hours).toHaveLength(24);
   expect(activity.get('a')?.hours[23]).toEqual({ startMs: 23 * hourMs, requests: 6, errors: 0 });
   expect(activity.get('b')?.costUsd).toBeNull();
+});
+
+it('only a provider all of whose requests of its last busy hour failed has just failed', () => {
+  const activity = activityOf(
+    [step('a', 3, 4, 0, 0), step('a', 9, 2, 2, 0), step('b', 3, 2, 2, 0), step('b', 9, 2, 1, 0)],
+    0,
+  );
+  expect(hasJustFailed(activity.get('a'))).toBe(true);
+  expect(hasJustFailed(activity.get('b'))).toBe(false);
+  expect([null, undefined].map(hasJustFailed)).toEqual([false, false]);
 });
