@@ -55,6 +55,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
   'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
+  'client-folder-missing': ({ path, file }) =>
+    `Sluice 在 ${path} 中查找 ${file}，但该文件夹不存在。如果它在别处，请按步骤手动设置。`,
   'fault-rule-wrong': ({ rule, fault, field, reason }) =>
     `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>

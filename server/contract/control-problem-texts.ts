@@ -57,6 +57,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'client-file-not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. Nothing was changed.`,
   'client-file-outside-home': ({ path }) =>
     `${path} lies outside your home folder. Sluice does not write there: follow the steps instead.`,
+  'client-folder-missing': ({ path, file }) =>
+    `There is no folder ${path}, where Sluice looks for ${file}. If yours is elsewhere, follow the steps instead.`,
   'fault-rule-wrong': ({ rule, reason }) => `Rule ${rule}: ${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>
     `Rule ${rule}: "${fault}" is never met, since rule ${other} lets every request meet "${instead}" instead.`,
