@@ -6,7 +6,7 @@ import { editsBetween, type SettingsEdit } from './settings-edits.ts';
 
 export const yamlFormat: ConfigFormat = {
   parse(text) {
-    const settings = valueOf(text) ?? {};
+    const settings = contentOf(text) ?? {};
     if (!isObject(settings)) throw new ConfigSyntaxError(1);
     return settings;
   },
@@ -16,7 +16,7 @@ export const yamlFormat: ConfigFormat = {
 /** A file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
 export const yamlListFormat: ConfigFormat = {
   parse(text) {
-    const entries = valueOf(text) ?? [];
+    const entries = contentOf(text) ?? [];
     if (!Array.isArray(entries)) throw new ConfigSyntaxError(1);
     return entries.length === 0 ? {} : { entries };
   },
@@ -41,7 +41,7 @@ function read(text: string): Document {
 }
 
 /** Null: nothing, or only comments. */
-function valueOf(text: string): unknown {
+function contentOf(text: string): unknown {
   return read(text).toJS();
 }
 
@@ -94,7 +94,7 @@ function printedAnew(text: string, edits: readonly SettingsEdit[]): string {
 
 function holds(text: string, value: unknown): boolean {
   try {
-    return isDeepStrictEqual(valueOf(text), value);
+    return isDeepStrictEqual(contentOf(text), value);
   } catch {
     return false;
   }
