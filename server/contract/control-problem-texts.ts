@@ -19,7 +19,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `${path} was changed by another program while Sluice was running. Restart Sluice to use it, then repeat the change.`,
   'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration is unchanged.`,
   'read-only': () =>
-    'The configuration comes from a file that Sluice does not write: change that file and restart Sluice.',
+    'The configuration comes from a file that Sluice does not write: change that file, and Sluice reads it again.',
   'id-taken': ({ id }) => `"${id}" is taken: choose another id.`,
   'id-of-demo': ({ id }) => `"${id}" is the built-in demo provider: choose another id.`,
   'demo-by-setting': () => 'The built-in demo provider is switched by the setting "demo" only.',
