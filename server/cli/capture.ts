@@ -44,8 +44,23 @@ export function addCaptureVerbs(program: Command, { on }: Verbs): void {
     const scope = scopeOf(options);
     const ended = await control.execute({ type: 'capture.stop', ...scope });
     const stored = scope.group || scope.key ? await setCapture(control, scope, false) : {};
-    output.show({ ...ended, ...stored }, `Capture is off for ${nameOf(scope)}.`);
+    if (scope.group || scope.key) {
+      output.show({ ...ended, ...stored }, `Capture is off for ${nameOf(scope)}.`);
+      return;
+    }
+    const staying = await captured(control);
+    const rest = staying.length === 0 ? '' : ` It stays on for ${staying.map(nameOf).join(', ')}.`;
+    output.show({ ...ended, staying }, `Capture of all requests is off.${rest}`);
   });
+}
+
+/** The groups and keys for which capture is on until it is switched off for them. */
+async function captured(control: Control): Promise<Scope[]> {
+  const [groups, keys] = await Promise.all([control.query({ type: 'groups' }), control.query({ type: 'keys' })]);
+  return [
+    ...groups.filter(({ capture }) => capture).map(({ id }) => ({ group: id })),
+    ...keys.filter(({ capture }) => capture).map(({ id }) => ({ key: id })),
+  ];
 }
 
 function withScope(command: Command): Command {

@@ -5,6 +5,7 @@ import type { GroupConfig } from '../contract/config.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { cacheHelp, parseCache } from './cache-option.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
+import type { Control } from './control.ts';
 import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
@@ -88,12 +89,21 @@ function addPut(group: Command, { on }: Verbs): void {
     const group = { ...before, ...given, ...policy, ...cleared };
     const result = await control.execute({ type: 'group.put', group });
     const { refusedDefaults, passthrough } = await control.query({ type: 'group-preview', group });
+    for (const name of await noProviders(control, options)) output.note(`There is no provider "${name}" yet.`);
     for (const refused of refusedDefaults) output.note(describeRefusedDefault(refused));
     if ('passthrough' in group && group.passthrough && passthrough === null) {
       output.note(`Provider "${group.passthrough}" gets nothing of it: the group may not use it.`);
     }
     output.show(result, `Group "${id}" is stored.`);
   });
+}
+
+/** Those given by name, of which there is none. */
+async function noProviders(control: Control, { providers = [], order = [] }: PutOptions): Promise<string[]> {
+  const named = [...providers.filter((each) => !each.includes('*')), ...order.map(({ provider }) => provider)];
+  if (named.length === 0) return [];
+  const known = new Set((await control.query({ type: 'providers' })).map(({ id }) => id));
+  return [...new Set(named)].filter((each) => !known.has(each));
 }
 
 function addRemove(group: Command, { on }: Verbs): void {

@@ -1,6 +1,8 @@
 /** The options by which `sluice log` selects requests. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestFilterInput } from '../contract/queries.ts';
+import type { Control } from './control.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
 import { parsePast } from './moment.ts';
 import type { LoggedRequest } from './request-rows.ts';
 
@@ -31,8 +33,12 @@ export function addFilterOptions(command: Command): Command {
     .option('--until <when>', 'before then', parsePast);
 }
 
+/** Throws a CliError for a time range that is empty. */
 export function filterOf(options: FilterOptions): RequestFilterInput {
   const { key, group, model, provider, client, status, errors, search, since, until } = options;
+  if (since !== undefined && until !== undefined && since >= until) {
+    throw new CliError('Nothing lies between --since and --until: --until is not the later one.', exitCodes.usage);
+  }
   return {
     ...(key !== undefined && { keyId: key }),
     ...(group !== undefined && { groupId: group }),
@@ -45,6 +51,23 @@ export function filterOf(options: FilterOptions): RequestFilterInput {
     ...(since !== undefined && { sinceMs: since }),
     ...(until !== undefined && { untilMs: until }),
   };
+}
+
+/** What is said where nothing was found, since a name that was mistyped looks like one without requests. */
+export async function unknownNames(
+  control: Control,
+  { keyId, groupId, provider }: RequestFilterInput,
+): Promise<string[]> {
+  const asked = [
+    { what: 'key', id: keyId, known: () => control.query({ type: 'keys' }) },
+    { what: 'group', id: groupId, known: () => control.query({ type: 'groups' }) },
+    { what: 'provider', id: provider, known: () => control.query({ type: 'providers' }) },
+  ];
+  const notes = asked.map(async ({ what, id, known }) => {
+    if (id === undefined) return [];
+    return (await known()).some((each) => each.id === id) ? [] : [`There is no ${what} "${id}".`];
+  });
+  return (await Promise.all(notes)).flat();
 }
 
 const failedOutcomes: ReadonlySet<string | null> = new Set(['error', 'stream-broken', 'interrupted']);

@@ -9,7 +9,7 @@ import type { Control } from './control.ts';
 import { printDataset } from './dataset.ts';
 import { describeRequest } from './describe-request.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import { addFilterOptions, type FilterOptions, filterOf, isSelected } from './log-filter.ts';
+import { addFilterOptions, type FilterOptions, filterOf, isSelected, unknownNames } from './log-filter.ts';
 import { columnWidths, type Output, table, tableLine } from './output.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { type LoggedRequest, requestHead, requestRow, usualRow } from './request-rows.ts';
@@ -33,7 +33,9 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
       new Option(
         '--export <format>',
         'export all requests with all fields; dataset: captured conversations in the chat format for fine-tuning',
-      ).choices(['csv', 'jsonl', 'dataset']),
+      )
+        .choices(['csv', 'jsonl', 'dataset'])
+        .conflicts('follow'),
     )
     .addOption(
       new Option('--answer <whose>', 'the answers in a dataset: those of the requests, or those of their shadows')
@@ -87,6 +89,7 @@ async function printTable(
   const isEverything = Object.keys(filter).length === 0;
   const refusals = isEverything ? await recentRefusals(control) : [];
   const none = isFollowed ? '' : isEverything ? 'There were no requests yet.' : 'There are no such requests.';
+  if (shown.length === 0) for (const note of await unknownNames(control, filter)) output.note(note);
   const rows = shown.map(requestRow);
   const list = isFollowed ? followed(rows) : table(requestHead, rows, none);
   output.show(shown, [list, ...refusals.map(describeRefusal)].join('\n'));

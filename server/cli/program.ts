@@ -54,7 +54,7 @@ Environment:
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
 Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run",
-"record" and "replay" end with that of their program.`;
+"record", "replay" and "faults run" end with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {

@@ -44,6 +44,8 @@ interface Address {
 /** Resolves once it listens and has printed that; a signal ends the process. Rejects with advice if it cannot start. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
+  // Unheard, it would end the process; `endInOrder` hears it once there is something to read again.
+  process.on('SIGHUP', () => {});
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   const claim = await claimFolder(options.dataDir);
   if ('holder' in claim) throw alreadyRunning(options.dataDir, claim.holder);

@@ -1,14 +1,16 @@
 /** `sluice service`: runs Sluice in the background from login on, by systemd on Linux and by launchd on macOS. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
+import { readTextFile } from './read-input.ts';
 import { agentLabel, launchAgent, systemdUnit, unitName } from './service-files.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -45,12 +47,10 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
     .addHelpText('after', help);
   install.action(async () => {
     const manager = managerOf(terminal);
-    const text = manager.text(commandLine(install.opts<ServiceOptions>()));
-    await mkdir(dirname(manager.path), { recursive: true });
-    await writeFile(manager.path, text).catch((error: unknown) => {
-      throw new CliError(`${manager.path} cannot be written: ${describeFileProblem(error)}.`);
-    });
-    await manager.start();
+    const options = install.opts<ServiceOptions>();
+    // The service would say so only in its own log.
+    if (options.config !== undefined) await readTextFile(options.config);
+    await installService(manager, manager.text(commandLine(options)));
     output.show({}, `Sluice runs as a ${manager.name} service (${manager.path}), now and from each login on.`);
   });
 
@@ -72,6 +72,29 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
     output.show({}, `The ${manager.name} service is ${state}.`);
     if (state !== 'active') process.exitCode = exitCodes.failure;
   });
+}
+
+/** Leaves things as they were if the service cannot be started. */
+async function installService(manager: ServiceManager, text: string): Promise<void> {
+  const { path } = manager;
+  const before = await readFile(path, 'utf8').catch(() => null);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${describeFileProblem(error)}.`);
+  }
+  try {
+    await manager.start();
+  } catch (error) {
+    if (before !== null) await writeFile(path, before);
+    else {
+      // What it has enabled already. The first error is the one to be told.
+      await manager.stop().catch(() => {});
+      await rm(path, { force: true });
+    }
+    throw error;
+  }
 }
 
 /** The program as it is running now, with absolute paths. */
@@ -107,8 +130,7 @@ function systemd({ env }: Terminal): ServiceManager {
     async stop() {
       await systemctl('disable', '--now', unitName);
     },
-    // Its exit code is not 0 for a service that is not active.
-    state: () => systemctl('is-active', unitName).catch((error: unknown) => outputOf(error)),
+    state: () => systemctl('is-active', unitName).catch(stateOf),
   };
 }
 
@@ -142,6 +164,16 @@ function homeOf({ HOME }: Terminal['env']): string {
   throw new CliError('HOME is not set, so there is no place for the service.');
 }
 
+/** A program that has ended with another code than 0. */
+class ProgramFailed extends CliError {
+  readonly stdout: string;
+
+  constructor(commandLine: string, { stdout, stderr }: { stdout: string; stderr: string }) {
+    super(`"${commandLine}" failed: ${(stderr || stdout).trim().replace(/\.$/, '')}.`);
+    this.stdout = stdout.trim();
+  }
+}
+
 async function run(command: string, parameters: string[], env: Terminal['env']): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(command, parameters, { env: { ...env } });
@@ -150,14 +182,16 @@ async function run(command: string, parameters: string[], env: Terminal['env']):
     if (systemErrorCode(error) === 'ENOENT') {
       throw new CliError(`${command} is not found: this system has no services for users.`);
     }
-    throw error;
+    const said = outputSchema.safeParse(error);
+    throw said.success ? new ProgramFailed([command, ...parameters].join(' '), said.data) : error;
   }
 }
 
-/** What a program that ended with another code than 0 has written to stdout; throws other errors. */
-function outputOf(error: unknown): string {
-  if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '') {
-    return error.stdout.trim();
-  }
+/** What `execFile` adds to its error. */
+const outputSchema = z.object({ stdout: z.string(), stderr: z.string() });
+
+/** `systemctl is-active` prints the state, and ends with another code than 0 for a service that is not active. */
+function stateOf(error: unknown): string {
+  if (error instanceof ProgramFailed && error.stdout !== '') return error.stdout;
   throw error;
 }

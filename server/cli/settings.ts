@@ -37,7 +37,7 @@ function addSet(settings: Command, { on }: Verbs): void {
   on(set, async ({ control, output }, [name = '', text = '']) => {
     const { settings: before } = await control.query({ type: 'status' });
     valueAt(before, name);
-    const changes = changesFor(name, parseValue(text));
+    const changes = changesFor(name, parseValue(name, text));
     const { revision } = await control.execute({ type: 'settings.update', changes });
     const { settings: after } = await control.query({ type: 'status' });
     const value = valueAt(after, name);
@@ -91,10 +91,11 @@ function changesFor(name: string, value: unknown): SettingsChanges {
   return { [section]: inner === undefined ? value : { [inner]: value } };
 }
 
-function parseValue(text: string): unknown {
+function parseValue(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    if (/^\s*[[{]/.test(text)) throw new CliError(`${name}: the value is not valid JSON.`, exitCodes.usage);
     return text;
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CliError } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
 import type { Verbs } from './verb.ts';
 
@@ -20,6 +21,7 @@ export function addWindowVerb(program: Command, { on }: Verbs): void {
       output.show({ ended }, `Signed out: ${ended} ${ended === 1 ? 'browser' : 'browsers'}.`);
       return;
     }
+    if (control.origin === null) throw new CliError('Sluice is not running. Start it with "sluice serve".');
     const { url } = await control.execute({ type: 'window.create-address' });
     output.show({ url }, url);
     if (open) openBrowser(url, output.note);

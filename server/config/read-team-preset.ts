@@ -1,4 +1,5 @@
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
@@ -12,7 +13,10 @@ const largestPresetBytes = 1024 * 1024;
  */
 export function readTeamPreset(text: string, source: string): TeamPreset {
   if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');
-  const parsed = writtenTeamPresetSchema.safeParse(parse(text, source));
+  const value = parse(text, source);
+  if (isObject(value) && !('teamPreset' in value))
+    throw refused(source, 'it is no team preset: "teamPreset" is missing');
+  const parsed = writtenTeamPresetSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw refused(source, summarizeProblems(problemsOf(parsed.error)));
 }

@@ -3,12 +3,13 @@
  * Only formats that were tried with the client itself, or that its maker documents.
  */
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { ConfigFormat, Settings } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat, jsonListFormat } from './json-format.ts';
 import { withAdded, withEntry } from './merge-settings.ts';
 import { tomlFormat } from './toml-format.ts';
-import { yamlFormat } from './yaml-format.ts';
+import { yamlFormat, yamlListFormat } from './yaml-format.ts';
 
 export interface WantedConnection {
   /** Ends in `/v1`. */
@@ -23,6 +24,8 @@ export interface ClientFile {
   folder: string;
   /** A variable that names the folder instead, and what follows on it. */
   variable?: { name: string; subfolder: string };
+  /** The folder is where the program itself was put: it is never made. */
+  isProgramFolder?: true;
   /** The first that exists is used, else the last. */
   names: readonly [string, ...string[]];
   format: ConfigFormat;
@@ -190,9 +193,46 @@ export const configurableClients: readonly ConfigurableClient[] = [
             'weak-model': `openai/${model}`,
           }),
       },
+      { folder: '', names: ['.aider.model.settings.yml'], format: yamlListFormat, connect: nameAider },
+    ],
+  },
+  {
+    id: 'librechat',
+    name: 'LibreChat',
+    keyVariable: ownVariable,
+    files: [
+      {
+        // As its documentation has it cloned.
+        folder: 'LibreChat',
+        isProgramFolder: true,
+        names: ['librechat.yaml'],
+        format: yamlFormat,
+        connect: connectLibreChat,
+      },
     ],
   },
 ];
+
+/** Aider calls through openai-python and under its name. The settings of this name count for all models. */
+function nameAider({ entries }: Settings): Settings {
+  const isForAll = ({ name }: Settings) => name === 'aider/extra_params';
+  const present = Array.isArray(entries) ? entries.filter(isObject).find(isForAll) : undefined;
+  const added = { name: 'aider/extra_params', extra_params: { extra_headers: { 'X-Title': 'Aider' } } };
+  return { entries: withEntry(entries, withAdded(present ?? {}, added), isForAll) };
+}
+
+function connectLibreChat(settings: Settings, { baseUrl, model }: WantedConnection): Settings {
+  const entry = {
+    name: 'Sluice',
+    apiKey: `\${${ownVariable}}`,
+    baseURL: baseUrl,
+    models: { default: [model], fetch: true },
+    headers: { 'X-Title': 'LibreChat' },
+  };
+  const added = withAdded({ version: '1.3.0', ...settings }, { endpoints: {} });
+  const { custom } = added.endpoints as Settings;
+  return withAdded(added, { endpoints: { custom: withEntry(custom, entry, ({ name }) => name === entry.name) } });
+}
 
 /** In the file that "Chat: Open Language Models (JSON)" opens. */
 function connectCopilot(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {

@@ -4,7 +4,12 @@ import { homedir } from 'node:os';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
-import { type ConfigurableClient, configurableClients, type WantedConnection } from './client-files.ts';
+import {
+  type ClientFile,
+  type ConfigurableClient,
+  configurableClients,
+  type WantedConnection,
+} from './client-files.ts';
 import { type HomeFile, removeHomeFile, writeHomeFile } from './home-file.ts';
 import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-client-files.ts';
 import { showDiff } from './show-diff.ts';
@@ -44,7 +49,7 @@ export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
     return {
       client: id,
       name,
-      files: found.map((file, index) => file?.shown ?? files[index]?.names[0] ?? ''),
+      files: found.map((file, index) => file?.shown ?? usualPath(files[index])),
       applied,
     };
   };
@@ -83,6 +88,11 @@ export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
       await store.remove(client);
     },
   };
+}
+
+/** Of a file that cannot be looked at. */
+function usualPath(file: ClientFile | undefined): string {
+  return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
 }
 
 interface Planned {

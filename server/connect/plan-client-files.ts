@@ -1,4 +1,5 @@
 /** What is to become of each of a client's files. Reads them, and writes none. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
 import type { AppliedFile, AppliedRecord } from './applied-store.ts';
@@ -18,14 +19,17 @@ export interface FilePlan {
   madeFolder: string | null;
 }
 
-/** Where the client keeps its settings. Rejects as `readHomeFile`. */
+/** Where the client keeps its settings. Rejects as `readHomeFile`, and if the program's own folder is missing. */
 export async function findFile(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
-  { folder, variable, names }: ClientFile,
+  { folder, variable, names, isProgramFolder }: ClientFile,
 ): Promise<HomeFile> {
   const named = variable && env[variable.name];
   const base = named ? join(named, variable.subfolder) : join(home, folder);
+  if (isProgramFolder && !(await stat(base).catch(() => null))) {
+    throw controlError('conflict', { code: 'client-folder-missing', path: `~/${folder}`, file: names[0] });
+  }
   const files = await Promise.all(names.map((name) => readHomeFile(home, join(base, name))));
   // Safe: a client's file has at least one name.
   return files.find(({ text }) => text !== null) ?? (files.at(-1) as HomeFile);

@@ -1,18 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
 import { isObject } from '../contract/is-object.ts';
-import { type ConfigFormat, ConfigSyntaxError, type Settings } from './config-format.ts';
+import { type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 import { editsBetween, type SettingsEdit } from './settings-edits.ts';
 
 export const yamlFormat: ConfigFormat = {
-  parse: (text) => settingsOf(read(text)),
-  rewrite(text, settings) {
-    const edits = editsBetween(this.parse(text), settings);
-    const edited = edits.reduce<string | null>((current, edit) => current && withEdit(current, edit), text || '\n');
-    if (edited !== null && holds(edited, settings)) return edited.trimStart();
-    return printedAnew(text, edits);
+  parse(text) {
+    const settings = contentOf(text) ?? {};
+    if (!isObject(settings)) throw new ConfigSyntaxError(1);
+    return settings;
+  },
+  rewrite: (text, settings) => rewritten(text, settings, editsBetween(yamlFormat.parse(text), settings)),
+};
+
+/** A file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
+export const yamlListFormat: ConfigFormat = {
+  parse(text) {
+    const entries = contentOf(text) ?? [];
+    if (!Array.isArray(entries)) throw new ConfigSyntaxError(1);
+    return entries.length === 0 ? {} : { entries };
+  },
+  rewrite(text, { entries = [] }) {
+    const edits = editsBetween({ entries: [], ...yamlListFormat.parse(text) }, { entries });
+    const inList = edits.map(({ path, value }) => ({ path: path.slice(1), value }));
+    return rewritten(text, entries, inList);
   },
 };
+
+function rewritten(text: string, value: unknown, edits: readonly SettingsEdit[]): string {
+  const edited = edits.reduce<string | null>((current, edit) => current && withEdit(current, edit), text || '\n');
+  return edited !== null && holds(edited, value) ? edited.trimStart() : printedAnew(text, edits);
+}
 
 function read(text: string): Document {
   const lines = new LineCounter();
@@ -22,10 +40,9 @@ function read(text: string): Document {
   return document;
 }
 
-function settingsOf(document: Document): Settings {
-  const settings: unknown = document.toJS() ?? {};
-  if (!isObject(settings)) throw new ConfigSyntaxError(1);
-  return settings;
+/** Null: nothing, or only comments. */
+function contentOf(text: string): unknown {
+  return read(text).toJS();
 }
 
 /** Changes only the lines that the edit concerns. Null for an edit of another kind than clients' settings need. */
@@ -37,10 +54,11 @@ function withEdit(text: string, { path, value }: SettingsEdit): string | null {
     return text.slice(0, there.range[0]) + stringify(value).trimEnd() + text.slice(there.range[1]);
   }
   if (there !== undefined) return null;
-  if (path.length === 1)
-    return isFlow(document.contents) ? null : withLines(text, text.length, stringify({ [String(path[0])]: value }));
-  const list: unknown = document.getIn(path.slice(0, -1), true);
-  return isSeq(list) && !list.flow ? withItem(text, list.items.at(-1), value) : null;
+  const [name] = path.slice(-1);
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (isSeq(parent)) return parent.flow ? null : withItem(text, parent.items.at(-1), value);
+  if (path.length > 1 || isFlow(parent)) return null;
+  return withLines(text, text.length, stringify(typeof name === 'number' ? [value] : { [String(name)]: value }));
 }
 
 function isFlow(node: unknown): boolean {
@@ -74,9 +92,9 @@ function printedAnew(text: string, edits: readonly SettingsEdit[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-function holds(text: string, settings: Settings): boolean {
+function holds(text: string, value: unknown): boolean {
   try {
-    return isDeepStrictEqual(yamlFormat.parse(text), settings);
+    return isDeepStrictEqual(contentOf(text), value);
   } catch {
     return false;
   }

@@ -24,7 +24,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'changed-meanwhile': () => '配置已在别处更改。请查看后再作更改。',
   'file-changed': ({ path }) => `Sluice 运行期间，${path} 被其他程序更改了。请重新启动 Sluice 以使用它，然后再作更改。`,
   'not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。配置保持不变。`,
-  'read-only': () => '配置来自一个 Sluice 不写入的文件：请更改该文件，然后重新启动 Sluice。',
+  'read-only': () => '配置来自一个 Sluice 不写入的文件：请更改该文件，Sluice 会自动重新读取。',
   'id-taken': ({ id }) => `“${id}”已被占用：请选择另一个 ID。`,
   'id-of-demo': ({ id }) => `“${id}”是内置的演示服务商：请选择另一个 ID。`,
   'demo-by-setting': () => '内置的演示服务商只能在设置中开关。',
@@ -55,6 +55,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
   'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
+  'client-folder-missing': ({ path, file }) =>
+    `Sluice 在 ${path} 中查找 ${file}，但该文件夹不存在。如果它在别处，请按步骤手动设置。`,
   'fault-rule-wrong': ({ rule, fault, field, reason }) =>
     `第 ${rule} 条规则中“${fault}”${field === null ? '' : `的“${field}”`}不正确：${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>

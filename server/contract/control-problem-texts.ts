@@ -19,7 +19,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
     `${path} was changed by another program while Sluice was running. Restart Sluice to use it, then repeat the change.`,
   'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration is unchanged.`,
   'read-only': () =>
-    'The configuration comes from a file that Sluice does not write: change that file and restart Sluice.',
+    'The configuration comes from a file that Sluice does not write: change that file, and Sluice reads it again.',
   'id-taken': ({ id }) => `"${id}" is taken: choose another id.`,
   'id-of-demo': ({ id }) => `"${id}" is the built-in demo provider: choose another id.`,
   'demo-by-setting': () => 'The built-in demo provider is switched by the setting "demo" only.',
@@ -57,6 +57,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'client-file-not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. Nothing was changed.`,
   'client-file-outside-home': ({ path }) =>
     `${path} lies outside your home folder. Sluice does not write there: follow the steps instead.`,
+  'client-folder-missing': ({ path, file }) =>
+    `There is no folder ${path}, where Sluice looks for ${file}. If yours is elsewhere, follow the steps instead.`,
   'fault-rule-wrong': ({ rule, reason }) => `Rule ${rule}: ${reason}`,
   'fault-rule-unmet': ({ rule, fault, other, instead }) =>
     `Rule ${rule}: "${fault}" is never met, since rule ${other} lets every request meet "${instead}" instead.`,

@@ -39,6 +39,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'client-file-unreadable': { path: string; reason: string };
   'client-file-not-written': { path: string; reason: string };
   'client-file-outside-home': { path: string };
+  'client-folder-missing': { path: string; file: string };
   /** `rule`: its number, from 1. `field` is null if it is not about one. `reason` is English. */
   'fault-rule-wrong': { rule: number; fault: string; field: string | null; reason: string };
   /** Every request meets `instead`, the fault of the rule with the number `other`. */

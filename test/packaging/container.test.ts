@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
@@ -17,6 +17,8 @@ import { checkout, collectOutput, type Ready, readyOf } from '../support/program
 
 // A build of the program is part of it.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const canMount = spawnSync('unshare', ['--mount', 'mount', '--make-rprivate', '/'], { stdio: 'ignore' }).status === 0;
 
 const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8');
 const runStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
@@ -54,13 +56,19 @@ describe('the commands of the Dockerfile', () => {
     SLUICE_DATA_DIR: join(root, 'data'),
     SLUICE_SECRETS: 'file',
   });
+  async function startAsTheImageDoes(before: string[], environment: NodeJS.ProcessEnv) {
+    const [command = '', ...parameters] = [...before, ...words('ENTRYPOINT').map(inRoot), ...words('CMD')];
+    const started = spawn(command, [...parameters, '--port', '0', '--json'], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(started, 'close').then(([code]): number | null => code);
+    return { child: started, ready: await readyOf({ child: started, output: collectOutput(started), ended }), ended };
+  }
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'sluice-image-'));
     buildAsTheImageDoes(root);
-    const [command = '', ...parameters] = [...words('ENTRYPOINT'), ...words('CMD')].map(inRoot);
-    child = spawn(command, [...parameters, '--port', '0', '--json'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
-    const ended = once(child, 'close').then(([code]): number | null => code);
-    ready = await readyOf({ child, output: collectOutput(child), ended });
+    ({ child, ready } = await startAsTheImageDoes([], env()));
   });
   afterAll(() => {
     child.kill('SIGKILL');
@@ -73,6 +81,29 @@ describe('the commands of the Dockerfile', () => {
     const page = await fetch(ready.windowUrl);
     expect(await page.text()).toContain('<title>Sluice');
   });
+
+  test.runIf(onlyIf(canMount, 'this user may not mount'))(
+    'serve where nothing but the data folder can be written, as with --read-only',
+    async () => {
+      const data = join(root, 'only-data');
+      mkdirSync(data);
+      const mounts =
+        'mount --make-rprivate / && mount -t tmpfs -o mode=700 none "$0" && mount -o remount,bind,ro / && exec "$@"';
+      const started = await startAsTheImageDoes(['unshare', '--mount', 'sh', '-c', mounts, data], {
+        ...env(),
+        SLUICE_DATA_DIR: data,
+      });
+      const answer = await fetch(`${started.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${started.ready.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      expect(answer.status).toBe(200);
+      started.child.kill('SIGTERM');
+      expect(await started.ended).toBe(0);
+      expect(readdirSync(data)).toEqual([]);
+    },
+  );
 
   test('tell a healthy gateway from one that is gone, and end in order on SIGTERM', async () => {
     const [command = '', ...parameters] = words('HEALTHCHECK').map((word) =>

@@ -1,5 +1,6 @@
 /**
- * Programs as installed from npm: on the PATH, or in the folder that SLUICE_TEST_CLIENTS names (`npm install --prefix FOLDER …`).
+ * Programs as installed from npm and PyPI: on the PATH, or in the folder that SLUICE_TEST_CLIENTS names (`npm install --prefix
+ * FOLDER …`, `python3 -m venv FOLDER && FOLDER/bin/pip install …`).
  * They are no part of what `CI=true` requires: some cannot be had for every system.
  */
 import { spawn } from 'node:child_process';
@@ -9,8 +10,9 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { plainEnvironment } from './plain-environment.ts';
 
+const folder = process.env.SLUICE_TEST_CLIENTS;
 const searched = [
-  ...(process.env.SLUICE_TEST_CLIENTS ? [join(process.env.SLUICE_TEST_CLIENTS, 'node_modules', '.bin')] : []),
+  ...(folder ? [join(folder, 'node_modules', '.bin'), join(folder, 'bin')] : []),
   ...plainEnvironment.PATH.split(delimiter),
 ];
 

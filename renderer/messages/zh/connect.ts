@@ -85,6 +85,8 @@ export const connect: typeof english.connect = {
     'litellm-master-key': () => '该代理没有自己的主密钥就无法启动，它的客户端使用这个主密钥：',
     'aider-weak-model': () =>
       '如果不加 --weak-model，Aider 会自行选择较便宜的模型来写提交信息，而你的密钥可能无权使用该模型。',
+    'aider-title': ({ file }) =>
+      `可选：Aider 自称 openai-python。在 ${file} 中加入以下内容，它的请求就会显示为 Aider：`,
     'llama-index-class': () => 'LlamaIndex 的 OpenAI 类会拒绝它不认识的模型名，OpenAILike 则接受任何名称。',
     'raycast-plan': () => '在 Raycast 的 Settings → AI 中开启自定义服务商。',
     'goose-host': () => '主机地址不带 /v1：Goose 会自己添加路径。',

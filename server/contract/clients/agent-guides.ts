@@ -81,6 +81,10 @@ export const agentGuides: readonly ClientGuide[] = [
         snippet: `export OPENAI_API_BASE=${baseUrl}\nexport OPENAI_API_KEY=${key}\naider --model openai/${model} --weak-model openai/${model}`,
       },
       { say: { code: 'aider-weak-model' } },
+      {
+        say: { code: 'aider-title', file: '~/.aider.model.settings.yml' },
+        snippet: '- name: aider/extra_params\n  extra_params:\n    extra_headers:\n      X-Title: Aider',
+      },
     ],
   },
   {

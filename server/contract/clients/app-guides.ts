@@ -37,7 +37,7 @@ export const appGuides: readonly ClientGuide[] = [
       {
         say: { code: 'add-to', file: 'librechat.yaml' },
         // Indented as it stands in the file.
-        snippet: `endpoints:\n  custom:\n    - name: "Sluice"\n      apiKey: "$\{SLUICE_KEY}"\n      baseURL: "${baseUrl}"\n      models:\n        default: ["${model}"]\n        fetch: true`,
+        snippet: `endpoints:\n  custom:\n    - name: "Sluice"\n      apiKey: "$\{SLUICE_KEY}"\n      baseURL: "${baseUrl}"\n      models:\n        default: ["${model}"]\n        fetch: true\n      headers:\n        X-Title: LibreChat`,
       },
       { say: { code: 'add-to', file: '.env' }, snippet: `SLUICE_KEY=${key}` },
       fromContainer,

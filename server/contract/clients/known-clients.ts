@@ -26,7 +26,10 @@ const knownClients: readonly KnownClient[] = [
   { id: 'cherry-studio', is: /\[Cherry Studio\]$/ },
   { id: 'open-webui', is: /\[Open WebUI\]$/ },
   { id: 'goose', is: /\[goose\]$/i },
-  // As their guides set it up.
+  // As their guides set them up.
+  { id: 'aider', is: /\[Aider\]$/ },
+  { id: 'llm', is: /\[llm\]$/ },
+  { id: 'librechat', is: /\[LibreChat\]$/ },
   { id: 'langchain', is: /\[LangChain\]$/ },
   { id: 'llama-index', is: /\[LlamaIndex\]$/ },
   { id: 'claude-code', is: /^claude-cli\// },

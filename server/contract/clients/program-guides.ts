@@ -90,7 +90,7 @@ export const programGuides: readonly ClientGuide[] = [
       { say: { code: 'install' }, snippet: 'pip install llm' },
       {
         say: { code: 'add-to', file: '"$(dirname "$(llm logs path)")"/extra-openai-models.yaml' },
-        snippet: `- model_id: sluice\n  model_name: ${model}\n  api_base: ${baseUrl}\n  api_key_name: sluice\n  supports_tools: true\n  supports_schema: true`,
+        snippet: `- model_id: sluice\n  model_name: ${model}\n  api_base: ${baseUrl}\n  api_key_name: sluice\n  supports_tools: true\n  supports_schema: true\n  headers: {X-Title: llm}`,
       },
       { say: { code: 'run-in-terminal' }, snippet: `llm keys set sluice --value ${key}\nllm -m sluice 'Hello'` },
     ],

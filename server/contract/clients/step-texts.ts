@@ -31,6 +31,7 @@ export interface StepCodes {
   'from-container': object;
   'litellm-master-key': object;
   'aider-weak-model': object;
+  'aider-title': { file: string };
   'llama-index-class': object;
   'raycast-plan': object;
   'goose-host': object;
@@ -77,6 +78,8 @@ export const stepTexts: TextsOf<StepCodes> = {
   'litellm-master-key': () => 'The proxy does not start without a master key of its own, which its clients use:',
   'aider-weak-model': () =>
     'Without --weak-model, Aider asks a cheaper model of its own choice for commit messages, which your key may not be allowed to use.',
+  'aider-title': ({ file }) =>
+    `Optional: Aider calls itself openai-python. With this in ${file}, its requests show as Aider:`,
   'llama-index-class': () =>
     'The class OpenAI of LlamaIndex refuses model names that it does not know. OpenAILike takes any.',
   'raycast-plan': () => 'Custom providers are switched on in Raycast’s Settings → AI.',

@@ -123,3 +123,14 @@ test('every command has examples in its help, and every example is of a command'
     for (const line of lines) expect(line).toContain(`sluice ${path}`);
   }
 });
+
+test('every option in an example is one of its command', () => {
+  const commands = new Map(commandsBelow(createProgram(quietTerminal)).map(({ path, command }) => [path, command]));
+  for (const [path, lines] of Object.entries(examples)) {
+    const known = commands.get(path)?.options.flatMap(({ short, long }) => [short, long]);
+    for (const line of lines) {
+      const own = line.split(' -- ')[0]?.match(/(?<= )--[a-z-]+/g) ?? [];
+      for (const option of own) expect.soft(known, line).toContain(option);
+    }
+  }
+});

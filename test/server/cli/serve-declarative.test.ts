@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -7,7 +9,7 @@ import { onlyIf } from '../../support/only-if.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
-import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -90,6 +92,25 @@ describe('a declarative configuration that changes', () => {
       child.kill('SIGHUP');
       await eventually(() => output.stderr.includes('read again and is in force (revision 2)'));
       expect(await modelsOf(ready)).toEqual(['a']);
+    },
+  );
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGHUP'))(
+    'is served though SIGHUP has come while it was being read for the first time',
+    async () => {
+      const file = join(temporaryFolder(), 'pipe.json');
+      execFileSync('mkfifo', [file]);
+      const { output, child } = spawnCli(
+        ['serve', '--json', '--port', '0', '--data-dir', temporaryFolder(), '--config', file],
+        { env: { SLUICE_KEY: 'local key', MAIN_API_KEY: 'upstream-key' } },
+      );
+      // Opens only when the other end is being read.
+      const pipe = await open(file, 'w');
+      child.kill('SIGHUP');
+      await pipe.writeFile(withModels('a'));
+      await pipe.close();
+      await eventually(() => output.stdout.includes('"event":"ready"'));
+      expect(child.exitCode).toBeNull();
     },
   );
 });

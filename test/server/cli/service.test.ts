@@ -11,12 +11,13 @@ import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
 endProgramsAfterEach();
 
 /** A home, and a systemctl that writes its arguments to a file and answers `is-active` as told. */
-function standIn(state = 'active') {
+function standIn(state = 'active', unreachable = false) {
   const home = temporaryFolder();
   const calls = join(home, 'calls');
   const programs = join(home, 'bin');
   mkdirSync(programs);
-  const script = `#!/bin/sh\necho "$@" >> '${calls}'\n[ "$2" = is-active ] && echo ${state}\n[ "$2 ${state}" != "is-active inactive" ]\n`;
+  const refusal = unreachable ? `echo 'Failed to connect to bus: No medium found' >&2\nexit 1\n` : '';
+  const script = `#!/bin/sh\necho "$@" >> '${calls}'\n${refusal}[ "$2" = is-active ] && echo ${state}\n[ "$2 ${state}" != "is-active inactive" ]\n`;
   writeFileSync(join(programs, 'systemctl'), script);
   chmodSync(join(programs, 'systemctl'), 0o755);
   const env = { HOME: home, PATH: `${programs}${delimiter}${plainEnvironment.PATH}` };
@@ -57,6 +58,36 @@ describe.runIf(onlyIf(process.platform === 'linux', 'systemd is for Linux'))('wi
     expect(await service('uninstall')).toMatchObject({ code: 0 });
     expect(existsSync(unit)).toBe(false);
     expect(calls().at(-1)).toBe('--user disable --now sluice.service');
+  });
+
+  test('what systemd refuses is said in its words, and leaves no unit behind', async () => {
+    const { unit, service } = standIn('active', true);
+    expect(await service('install')).toMatchObject({
+      code: 1,
+      stderr: 'sluice: "systemctl --user daemon-reload" failed: Failed to connect to bus: No medium found.\n',
+    });
+    expect(existsSync(unit)).toBe(false);
+  });
+
+  test('a service that cannot be started again keeps the unit that it had', async () => {
+    const { unit, service } = standIn('active', true);
+    mkdirSync(join(unit, '..'), { recursive: true });
+    writeFileSync(unit, '# mine\n');
+    expect(await service('install')).toMatchObject({ code: 1 });
+    expect(readFileSync(unit, 'utf8')).toBe('# mine\n');
+    expect(await service('uninstall')).toMatchObject({ code: 1, stderr: expect.stringContaining('connect to bus') });
+    expect(existsSync(unit)).toBe(true);
+    expect(await service('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('connect to bus') });
+  });
+
+  test('install refuses a configuration file that is not there', async () => {
+    const { unit, service } = standIn();
+    const file = join(unit, 'gateway.json');
+    expect(await service('install', '--config', file)).toMatchObject({
+      code: 1,
+      stderr: `sluice: ${file} cannot be read: there is no such file (ENOENT).\n`,
+    });
+    expect(existsSync(unit)).toBe(false);
   });
 
   test('a system without systemd is told so', async () => {

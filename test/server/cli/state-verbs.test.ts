@@ -62,6 +62,8 @@ test('the demo is switched', async () => {
   expect((await runVerb(['demo', 'auto', '--data-dir', folder])).stdout).toBe(
     'The demo is on until there is a provider.\n',
   );
+  expect((await runVerb(['demo', 'on', '--data-dir', folder])).stdout).toBe('The demo is on.\n');
+  expect(await runVerb(['settings', 'get', 'demo', '--data-dir', folder])).toMatchObject({ stdout: 'on\n' });
 });
 
 test('capture is switched for a group, whose other settings stay, for a key, and for some minutes', async () => {
@@ -79,6 +81,12 @@ test('capture is switched for a group, whose other settings stay, for a key, and
   const { config } = await configOf(folder);
   expect(config.keys).toContainEqual(expect.objectContaining({ id: 'k', capture: true }));
   expect((await run('capture on --for 10m')).stdout).toMatch(/^Capture is on for all requests until \d\d:\d\d\.\n$/);
+  expect((await run('capture on --key k --requests 1')).stdout).toMatch(
+    /^Capture is on for the next 1 of key "k" until \d\d:\d\d\.\n$/,
+  );
+  expect((await run('capture off')).stdout).toBe('Capture of all requests is off. It stays on for key "k".\n');
+  await run('capture off --key k');
+  expect((await run('capture off')).stdout).toBe('Capture of all requests is off.\n');
   expect(await run('capture on')).toMatchObject({ code: 2, stderr: expect.stringContaining('--for') });
   expect(await run('capture on --for 2d')).toMatchObject({ code: 2, stderr: expect.stringContaining('1m to 60m') });
   expect(await run('capture off --group nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') });

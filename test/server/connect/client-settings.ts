@@ -77,4 +77,35 @@ context:
 dark-mode: true
 model: sonnet   # usually
 `,
+  '.aider.model.settings.yml': `# Mine
+- name: deepseek/deepseek-chat   # slow
+  edit_format: diff
+- name: aider/extra_params
+  extra_params:
+    extra_headers: { X-Team: writers }
+    timeout: 30
+`,
+  // Shortened from the example that LibreChat is delivered with.
+  'LibreChat/librechat.yaml': `# Configuration version (required)
+version: 1.3.0
+
+cache: true
+
+registration:
+  socialLogins: ['github', 'google']
+
+endpoints:
+  custom:
+    # Groq Example
+    - name: 'groq'
+      apiKey: '\${GROQ_API_KEY}'
+      baseURL: 'https://api.groq.com/openai/v1/'
+      models:
+        default:
+          - 'llama3-70b-8192'
+        fetch: false
+      titleConvo: true
+# fileConfig:
+#   serverFileSizeLimit: 100
+`,
 };

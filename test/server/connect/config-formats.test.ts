@@ -4,7 +4,7 @@ import { dotenvFormat } from '../../../server/connect/dotenv-format.ts';
 import { jsonFormat } from '../../../server/connect/json-format.ts';
 import { withAdded } from '../../../server/connect/merge-settings.ts';
 import { tomlFormat } from '../../../server/connect/toml-format.ts';
-import { yamlFormat } from '../../../server/connect/yaml-format.ts';
+import { yamlFormat, yamlListFormat } from '../../../server/connect/yaml-format.ts';
 
 const add = (format: ConfigFormat, text: string, settings: Record<string, unknown>) =>
   format.rewrite(text, withAdded(format.parse(text), settings));
@@ -80,6 +80,29 @@ describe('YAML', () => {
   });
 });
 
+describe('a YAML list', () => {
+  it('gets an entry behind its last one, and every other line stays as it is', () => {
+    const text = '# mine\n- name: a   # first\n  roles: [ x,y ]\n# the end\n';
+    const { entries } = yamlListFormat.parse(text);
+    expect(yamlListFormat.rewrite(text, { entries: [...(entries as object[]), { name: 'b' }] })).toBe(
+      text.replace('# the end', '- name: b\n# the end'),
+    );
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['only comments', '# mine\n'],
+    ['an empty list', '[]\n'],
+    ['a list on one line', '[{ name: a }]\n'],
+  ])('is begun or added to in %s', (_, text) => {
+    const before = (yamlListFormat.parse(text).entries ?? []) as object[];
+    const changed = yamlListFormat.rewrite(text, { entries: [...before, { name: 'b' }] });
+    expect(yamlListFormat.parse(changed)).toEqual({ entries: [...before, { name: 'b' }] });
+    expect(changed.includes('# mine')).toBe(text.includes('# mine'));
+    expect(yamlListFormat.parse(yamlListFormat.rewrite(changed, {}))).toEqual({});
+  });
+});
+
 describe('a file of variables', () => {
   it('replaces and adds lines, and keeps the others', () => {
     const text = '# mine\nexport A="1"\n\nB=2 # two\n';
@@ -93,6 +116,7 @@ it.each([
   ['TOML', tomlFormat, 'a = 1\nb = = 2\n', 2],
   ['YAML', yamlFormat, 'a:\n\t- b\n', 2],
   ['a YAML list', yamlFormat, '- a\n', 1],
+  ['YAML that is to be a list', yamlListFormat, 'a: 1\n', 1],
   ['variables', dotenvFormat, 'A=1\nnot a variable\n', 2],
   ['a quote over several lines', dotenvFormat, 'A="1\n2"\n', 1],
 ])('says the line of a syntax error in %s', (_, format, text, line) => {

@@ -91,6 +91,7 @@ describe.each(configurableClients.map(({ id }) => id))('%s', (client) => {
   });
 
   it('makes its files where there are none, and removes them and their folders again', async () => {
+    mkdirSync(join(home, 'LibreChat'));
     const { files } = await preview(client);
     expect(files.map(({ action }) => action)).toEqual(files.map(() => 'create'));
     await apply(client);
@@ -247,6 +248,13 @@ describe('refuses', () => {
     symlinkSync(join(outside, 'config.toml'), join(home, '.claude/settings.json'));
     await expect(preview('claude-code')).rejects.toThrow('outside your home folder');
     rmSync(outside, { recursive: true });
+  });
+
+  it('a program whose own folder is not where its documentation puts it', async () => {
+    await expect(preview('librechat')).rejects.toThrow(
+      'There is no folder ~/LibreChat, where Sluice looks for librechat',
+    );
+    expect(existsSync(join(home, 'LibreChat'))).toBe(false);
   });
 
   it('what is no text, no file, or not open to this user', async () => {

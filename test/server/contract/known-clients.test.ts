@@ -31,6 +31,8 @@ describe('a client', () => {
     ['pydantic-ai/2.38.0', 'pydantic-ai'],
     ['OpenAI/Python 3.54.0 [LangChain]', 'langchain'],
     ['OpenAI/Python 3.54.0 [LlamaIndex]', 'llama-index'],
+    ['OpenAI/Python 2.20.0 [Aider]', 'aider'],
+    ['OpenAI/Python 3.54.0 [llm]', 'llm'],
     ['Zed/0.220.0 (linux; x86_64)', 'zed'],
     ['GitHubCopilotChat/0.38.2', 'vscode-copilot'],
     ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', 'window'],
@@ -45,7 +47,7 @@ describe('a client', () => {
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64)')).toBe(true);
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64) [Sluice window]')).toBe(false);
     expect(mayBeAny('claude-cli/2.1.197 (external, sdk-cli)')).toBe(false);
-    expect(isToldApart('aider')).toBe(false);
+    expect(isToldApart('n8n')).toBe(false);
     expect(isToldApart('codex')).toBe(true);
   });
 });
@@ -83,7 +85,9 @@ describe('the guides', () => {
     ['vercel-ai-sdk', ['includeUsage: true', 'supportsStructuredOutputs: true']],
     ['langchain', ['stream_usage=True']],
     ['litellm', ['LITELLM_MASTER_KEY']],
-    ['aider', ['--weak-model openai/acme/gpt-5']],
+    ['aider', ['--weak-model openai/acme/gpt-5', 'X-Title: Aider']],
+    ['llm', ['X-Title: llm']],
+    ['librechat', ['X-Title: LibreChat']],
     ['llama-index', ['is_chat_model=True', 'is_function_calling_model=True']],
   ])('set %s up so that all of it works', (id, options) => {
     for (const option of options) expect(textOf(id)).toContain(option);

@@ -1,4 +1,4 @@
-/** Coding agents, as installed from npm, set up by Apply in a file that holds other settings, and run with only the key given. */
+/** Coding agents, as installed from npm and PyPI, set up by Apply in a file that holds other settings, and run with only the key given. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,8 @@ import { clientSettings } from '../connect/client-settings.ts';
 interface ConnectedAgent {
   client: string;
   command: string;
-  package: string;
+  /** How it is installed. */
+  install: string;
   /** Settings of other things that the program itself accepts. */
   files: readonly string[];
   parameters: readonly string[];
@@ -25,14 +26,14 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'codex',
     command: 'codex',
-    package: '@openai/codex',
+    install: 'npm install @openai/codex',
     files: ['.codex/config.toml'],
     parameters: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
   },
   {
     client: 'claude-code',
     command: 'claude',
-    package: '@anthropic-ai/claude-code',
+    install: 'npm install @anthropic-ai/claude-code',
     files: ['.claude/settings.json'],
     parameters: ['--allowedTools', 'Bash', '--print'],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
@@ -40,14 +41,14 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'gemini-cli',
     command: 'gemini',
-    package: '@google/gemini-cli',
+    install: 'npm install @google/gemini-cli',
     files: ['.gemini/settings.json', '.gemini/.env'],
     parameters: ['--approval-mode', 'yolo', '--skip-trust', '-p'],
   },
   {
     client: 'opencode',
     command: 'opencode',
-    package: 'opencode-ai',
+    install: 'npm install opencode-ai',
     files: ['.config/opencode/opencode.jsonc'],
     parameters: ['run'],
     env: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
@@ -55,7 +56,7 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'qwen-code',
     command: 'qwen',
-    package: '@qwen-code/qwen-code',
+    install: 'npm install @qwen-code/qwen-code',
     files: ['.qwen/settings.json'],
     parameters: ['--yolo', '-p'],
     // It asks a proxy for loopback too.
@@ -64,9 +65,20 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'continue',
     command: 'cn',
-    package: '@continuedev/cli',
+    install: 'npm install @continuedev/cli',
     files: [],
     parameters: ['--config', '.continue/config.yaml', '--auto', '-p'],
+  },
+  {
+    client: 'aider',
+    command: 'aider',
+    install: 'pip install aider-chat',
+    files: ['.aider.conf.yml', '.aider.model.settings.yml'],
+    // It offers the model no tools, and sends files itself.
+    parameters: [
+      ...['--no-git', '--yes-always', '--no-check-update', '--no-show-release-notes', '--analytics-disable'],
+      ...['--no-show-model-warnings', '--no-pretty', '--read', noteFile, '--message'],
+    ],
   },
 ];
 
@@ -95,9 +107,9 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 3 });
 });
 
-describe.each(agents)('$client', ({ client, command, package: name, files, parameters, env }) => {
+describe.each(agents)('$client', ({ client, command, install, files, parameters, env }) => {
   const program = findProgram(command);
-  const isFound = onlyIf(program !== null, `${command} is not found (npm install ${name})`);
+  const isFound = onlyIf(program !== null, `${command} is not found (${install})`);
 
   test.runIf(isFound)(
     'works as Apply has set it up, and its request is told',
