@@ -90,8 +90,14 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
 
     // Each tells of the requests of both.
     await chat(first.ready.baseUrl, key);
-    const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
-    expect(stdout.trim().split('\n')).toHaveLength(2);
+    await eventually(async () => {
+      const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
+      const rows = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return rows.filter(({ capability, outcome }) => capability === 'chat' && outcome === 'ok').length === 2;
+    });
 
     await runVerb(['key', 'revoke', 'first-key', '--yes', '--data-dir', two]);
     await eventually(async () => (await chat(first.ready.baseUrl, key)).status === 401);
