@@ -163,7 +163,7 @@ function addServe(program: Command, terminal: Terminal): void {
     )
     .option(
       '--store <address>',
-      'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/scaling.md)',
+      'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/shared-store.md)',
     )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())

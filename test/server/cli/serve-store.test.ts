@@ -122,6 +122,17 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     ]);
   });
 
+  test('are examined by doctor', async () => {
+    const serving = await start(temporaryFolder());
+    const examined = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { ...env, SLUICE_STORE: url } });
+    expect(examined.stdout).toMatch(/^ok {6}database: .*PostgreSQL \d+.* answers in .* ms.*, 2 replicas running$/m);
+    await serving.end();
+    const missing = url.replace(/[^/]+$/, 'no_such_database');
+    const refused = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { SLUICE_STORE: missing } });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('createdb --owner');
+  });
+
   test('store no secret that they cannot seal', async () => {
     const folder = temporaryFolder();
     const serving = await serve(folder, ['--store', url], { env: { UPSTREAM_KEY: secret } });
