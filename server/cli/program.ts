@@ -21,6 +21,7 @@ import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { addManual } from './manual.ts';
+import { addMigrate } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
@@ -102,6 +103,7 @@ export function createProgram(terminal: Terminal): Command {
   const cassette = program.command('cassette').description('cassettes in use; recordings to and from HTTP Archives');
   addCassetteHarVerbs(cassette, terminal);
   addServiceVerbs(program, terminal);
+  addMigrate(program, terminal);
   const verbs = createVerbs(terminal);
   addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
