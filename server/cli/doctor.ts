@@ -37,6 +37,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
   return [
     { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
     examineFolder(dataDir),
+    ...(await examineStore(terminal)),
     await examineSecrets(terminal, dataDir),
     await examinePort(control),
     examineProxy(terminal),
@@ -54,8 +55,18 @@ function examineFolder(dataDir: string): Finding {
   return { name: 'data folder', ok: problem === null, message };
 }
 
+/** Nothing unless SLUICE_STORE names a database. */
+async function examineStore({ env }: Terminal): Promise<Finding[]> {
+  const { store } = readEnvironment(env);
+  if (store === undefined) return [];
+  const { examineDatabase } = await import('../store/postgres/examine.ts');
+  return [{ name: 'database', ...(await examineDatabase(store, env)) }];
+}
+
 async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Finding> {
-  const { passphrase, secrets } = readEnvironment(terminal.env);
+  const { passphrase, secrets, store: database } = readEnvironment(terminal.env);
+  // Opening the control plane has shown that the key is the right one.
+  if (database !== undefined) return { name: 'secrets', ok: true, message: 'in the database, if they are encrypted' };
   const { openSecretStore } = await import('../secrets/open-secret-store.ts');
   try {
     const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });

@@ -36,6 +36,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'service install': ['sluice service install', 'sluice service install --config ~/gateway.json'],
   'service uninstall': ['sluice service uninstall'],
   'service status': ['sluice service status'],
+  migrate: ['sluice migrate --from sqlite --to postgres://sluice:env:DATABASE_PASSWORD@db.internal/sluice'],
   'key create': [
     'sluice key create --name "my editor" --group writing --expires 90d',
     "sluice key create --models 'demo-*' --limit requests=60,usd=5/day",

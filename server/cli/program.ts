@@ -22,6 +22,7 @@ import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { addManual } from './manual.ts';
+import { addMigrate } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
@@ -103,6 +104,7 @@ export function createProgram(terminal: Terminal): Command {
   const cassette = program.command('cassette').description('cassettes in use; recordings to and from HTTP Archives');
   addCassetteHarVerbs(cassette, terminal);
   addServiceVerbs(program, terminal);
+  addMigrate(program, terminal);
   const verbs = createVerbs(terminal);
   addCassetteUseVerbs(cassette, verbs);
   addStatusVerb(program, verbs);
@@ -164,7 +166,7 @@ function addServe(program: Command, terminal: Terminal): void {
     )
     .option(
       '--store <address>',
-      'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/scaling.md)',
+      'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/shared-store.md)',
     )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())

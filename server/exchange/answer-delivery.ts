@@ -92,7 +92,7 @@ export class AnswerDelivery {
   end({ bytes, document, hasFailed }: Complete): FailureClass | null {
     const { client, trace, asked } = this.#options;
     trace.document = document;
-    if (bytes) this.#observer?.take(bytes);
+    if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
     const failure = hasFailed ? failureInStream(code, asked.route.wire.errors) : null;
     if (failure) this.#notes.failed(failure);
@@ -115,8 +115,15 @@ export class AnswerDelivery {
     else client.begin(status, headers, answerer);
   }
 
+  /** What the client can refer to is stored before it learns of that. */
+  #holdFor(bytes: Buffer): void {
+    const { client, translation } = this.#options;
+    const storing = this.#observer?.take(bytes) ?? translation?.takeStoring();
+    if (storing) client.holdUntil(storing);
+  }
+
   #send(bytes: Buffer): void {
-    this.#observer?.take(bytes);
+    this.#holdFor(bytes);
     this.#options.client.write(bytes, this.#source);
   }
 

@@ -15,6 +15,7 @@ import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
 import type { FaultedOutput } from './faults/faulted-output.ts';
+import { HeldOutput } from './held-output.ts';
 import { hasLimitHeaders } from './hold-to-limits.ts';
 import type { ResponseTap } from './response-tap.ts';
 
@@ -67,6 +68,8 @@ export class ClientResponse {
   #lastWriteMs = 0;
   /** Null: no data has waited so far. */
   #unreadSinceMs: number | null = null;
+  /** Null unless something has to be stored before more is sent. */
+  #held: HeldOutput | null = null;
 
   constructor(options: ClientResponseOptions) {
     this.#options = options;
@@ -137,6 +140,14 @@ export class ClientResponse {
     else response.writeHead(status, passing);
   }
 
+  /** What is written or ended from now on is sent once this has settled. */
+  holdUntil(stored: Promise<void>): void {
+    this.#held ??= new HeldOutput(() => {
+      this.#held = null;
+    });
+    this.#held.until(stored);
+  }
+
   /** `from` is paused while the client does not read. */
   write(bytes: Buffer, from: Pausable | undefined): void {
     if (this.#isGone) return;
@@ -144,6 +155,16 @@ export class ClientResponse {
     this.#bytesOut += bytes.length;
     this.#options.tap?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
+    if (this.#held === null) this.#send(bytes, isFirst, from);
+    else {
+      // These may be used again by then.
+      const own = Buffer.from(bytes);
+      this.#held.add(() => this.#send(own, isFirst, from));
+    }
+  }
+
+  #send(bytes: Buffer, isFirst: boolean, from: Pausable | undefined): void {
+    if (this.#isGone) return;
     const { response, faulted } = this.#options;
     if ((faulted ? faulted.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
     from.pause();
@@ -159,8 +180,14 @@ export class ClientResponse {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
-    const { response, tap, faulted } = this.#options;
-    if (last) tap?.take(last);
+    if (last) this.#options.tap?.take(last);
+    if (this.#held === null) this.#sendEnd(last);
+    else this.#held.add(() => this.#sendEnd(last));
+  }
+
+  #sendEnd(last: Buffer | undefined): void {
+    if (this.#isGone) return;
+    const { response, faulted } = this.#options;
     if (faulted) faulted.end(last);
     else endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
@@ -239,7 +266,7 @@ export class ClientResponse {
     const dueMs = this.#lastWriteMs + everyMs - performance.now();
     const isDue = dueMs < 1;
     const mayWrite = response.headersSent ? !this.insideEvent : this.#mayOpenStream;
-    if (isDue && mayWrite && !this.#paused && framing.keepAlive) {
+    if (isDue && mayWrite && !this.#paused && this.#held === null && framing.keepAlive) {
       if (!response.headersSent) this.begin(200, { 'content-type': framing.contentType }, null);
       this.write(framing.keepAlive, undefined);
     }

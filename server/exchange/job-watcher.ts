@@ -1,6 +1,7 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { Job, JobKind } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Framing } from '../wire/framing.ts';
 import { findMember } from '../wire/json/find-member.ts';
@@ -39,13 +40,13 @@ const idName = new JsonNames(['id']);
 export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserver | null {
   const { route, id } = context.match;
   const { job } = route;
-  const keep = (kind: JobKind, newId: string): Job | null => {
+  const keep = (kind: JobKind, newId: string): NowOrLater<void> => {
     // Later requests put the id into their path.
-    if (!isPathSegment(newId)) return null;
+    if (!isPathSegment(newId)) return;
     const made = { ...context.owner, kind, id: newId, createdAt: Date.now() };
+    if (kind !== 'object') context.made(made);
     // A video costs money, so it is stored durably before the client learns its id.
-    jobs.remember(made, { durable: kind === 'video' });
-    return made;
+    return jobs.remember(made, { durable: kind === 'video' });
   };
   if (!job && context.storesChat) return new NewJobWatch(framingOf(route), null, (newId) => keep('object', newId));
   if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
@@ -63,10 +64,7 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
     };
   }
   if (kind === 'response' && !context.store) return null;
-  return new NewJobWatch(framingOf(route), 'response', (newId) => {
-    const made = keep(kind, newId);
-    if (made) context.made(made);
-  });
+  return new NewJobWatch(framingOf(route), 'response', (newId) => keep(kind, newId));
 }
 
 function isSuccess(status: number): boolean {
@@ -77,7 +75,7 @@ class NewJobWatch implements ResponseObserver {
   readonly #framing: Framing;
   /** The member of an event that contains the id; null: the top level. */
   readonly #within: string | null;
-  readonly #found: (id: string) => void;
+  readonly #found: (id: string) => NowOrLater<void>;
   #isWatching = false;
   #isStream = false;
   #chunks: Buffer[] = [];
@@ -85,7 +83,7 @@ class NewJobWatch implements ResponseObserver {
   #looks = 0;
   #lookedBytes = 0;
 
-  constructor(framing: Framing, within: string | null, found: (id: string) => void) {
+  constructor(framing: Framing, within: string | null, found: (id: string) => NowOrLater<void>) {
     this.#framing = framing;
     this.#within = within;
     this.#found = found;
@@ -96,15 +94,15 @@ class NewJobWatch implements ResponseObserver {
     this.#isStream = this.#framing.isStream(contentType);
   }
 
-  take(chunk: Buffer): void {
+  take(chunk: Buffer): NowOrLater<void> {
     if (!this.#isWatching) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const isLast = this.#bytes > (this.#isStream ? searchedBytes : wholeBytes);
     const id = isLast || this.#isDue() ? this.#look(chunk) : undefined;
-    if (id !== undefined) this.#found(id);
     this.#isWatching = id === undefined && !isLast;
     if (!this.#isWatching) this.#chunks = [];
+    return id === undefined ? undefined : this.#found(id);
   }
 
   #isDue(): boolean {

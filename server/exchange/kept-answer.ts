@@ -31,13 +31,18 @@ function missing(id: string): never {
   throw new GatewayError('job_not_found', `Response with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
 }
 
-function answerAbout(kept: KeptResponse, store: ResponseStore, { match, groupId, query }: Question): object {
+function answerAbout(
+  kept: KeptResponse,
+  store: ResponseStore,
+  { match, groupId, query }: Question,
+): NowOrLater<object> {
   const { id } = kept;
   const { route } = match;
   const parameters = new URLSearchParams(query);
   if (route.job?.behaviour === 'deletes') {
-    store.forget(id, groupId);
-    return { id, object: 'response', deleted: true };
+    const forgotten = store.forget(id, groupId);
+    const deleted = { id, object: 'response', deleted: true };
+    return forgotten ? forgotten.then(() => deleted) : deleted;
   }
   if (route.path.endsWith('/input_items')) return inputItems(kept, parameters);
   if (route.method !== 'GET') {

@@ -1,6 +1,7 @@
 import { isObject } from '../contract/is-object.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
@@ -61,34 +62,35 @@ class ObjectWatch implements ResponseObserver {
     this.#chunks = isSuccess(status) && contentType.startsWith('application/json') ? [] : null;
   }
 
-  take(chunk: Buffer): void {
+  take(chunk: Buffer): NowOrLater<void> {
     if (!this.#chunks) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxBytes) this.#chunks = null;
-    else if (this.#isDue && mayEndWith(chunk)) this.#look(Buffer.concat(this.#chunks));
+    else if (this.#isDue && mayEndWith(chunk)) return this.#look(Buffer.concat(this.#chunks));
   }
 
   get #isDue(): boolean {
     return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes || this.#bytes === this.#length;
   }
 
-  #look(json: Buffer): void {
+  #look(json: Buffer): NowOrLater<void> {
     this.#looks++;
     this.#lookedBytes = this.#bytes;
     const peek = peekJson(json, names);
     if (!peek.ok) return;
     this.#chunks = null;
     const [id, file] = [peek.fields.get('id'), peek.fields.get('file')];
-    if (id) this.#remember(readField(json, id));
-    if (file) this.#remember(idOf(readField(json, file)));
+    const storing = id && this.#remember(readField(json, id));
+    // What is remembered later is stored with what was before.
+    return (file && this.#remember(idOf(readField(json, file)))) ?? storing;
   }
 
   /** Ids that the request named, or that have an owner, are not new. */
-  #remember(id: unknown): void {
+  #remember(id: unknown): NowOrLater<void> {
     const { named, owner } = this.#context;
     if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || named.includes(id)) return;
-    this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now() });
+    return this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now() });
   }
 }
 

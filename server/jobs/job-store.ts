@@ -19,10 +19,13 @@ export interface JobList {
 }
 
 export interface JobStore {
-  /** Stores a job in memory, and for good at once if `durable`, otherwise within a fraction of a second. Never throws. */
-  remember(job: Job, options?: { durable?: boolean }): void;
+  /**
+   * Stores a job in memory, and for good at once if `durable`, otherwise within a fraction of a second. Later: others may ask for it
+   * elsewhere once this has resolved, also if it could not be written by then. Never throws or rejects.
+   */
+  remember(job: Job, options?: { durable?: boolean }): NowOrLater<void>;
   /** The same, unless an object with this id has an owner already. */
-  rememberNew(job: Job): void;
+  rememberNew(job: Job): NowOrLater<void>;
   /**
    * Finds the group's jobs among these ids. Only these may be asked for in what it returns. Rejects with a GatewayError
    * `storage_unavailable` if the store has to be asked and cannot be.

@@ -8,11 +8,12 @@ import type { KeptResponse } from './kept-response.ts';
 export interface ResponseStore {
   /** False if the response is too long, or if storage is disabled. */
   mayKeep(response: Pick<KeptResponse, 'response' | 'input'>): boolean;
-  /** Never throws. */
-  keep(response: Omit<KeptResponse, 'createdAt'>): void;
+  /** Later: it can be found elsewhere once this has resolved, unless it could not be written. Never throws or rejects. */
+  keep(response: Omit<KeptResponse, 'createdAt'>): NowOrLater<void>;
   /** Also undefined while the store cannot be read. */
   find(id: string, groupId: string): NowOrLater<KeptResponse | undefined>;
-  forget(id: string, groupId: string): void;
+  /** Later: it is found nowhere any more once this has resolved. Never throws or rejects. */
+  forget(id: string, groupId: string): NowOrLater<void>;
   /** Deletes expired responses. Also runs periodically. */
   sweep(): NowOrLater<void>;
   close(): NowOrLater<void>;

@@ -67,7 +67,7 @@ function onlyAbout(ids: readonly string[], known: KnownJobs): KnownJobs {
 }
 
 /** `target` with other methods; the rest are its own, private fields included. */
-function withMethods<T extends object>(target: T, methods: Partial<T>): T {
+export function withMethods<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(object, name) {
       const own: unknown = Reflect.get(methods, name);

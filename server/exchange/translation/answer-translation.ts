@@ -1,5 +1,6 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
+import type { NowOrLater } from '../../now-or-later.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedCount } from '../../translate/count-translator.ts';
@@ -37,8 +38,8 @@ export interface AnswerOptions {
   requestId: string;
   /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity;
-  /** Stores the response, as JSON; absent if it must not be stored. */
-  keep?(response: string): void;
+  /** Stores the response, as JSON; absent if it must not be stored. Does not reject. */
+  keep?(response: string): NowOrLater<void>;
   /** Stores reasoning that must be returned with the answer's calls; absent if clients carry it themselves. */
   keepReasoning?(reasoning: KeptReasoning): void;
 }
@@ -50,6 +51,7 @@ export class AnswerTranslation {
   #stream: { events: TranslatedEvents; gate: EventGate; known: KnownTexts } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
+  #storing: Promise<void> | undefined;
   /** Translated text that has not been taken yet. */
   #translated = '';
   /** Null if the client's stream consists of server-sent events. */
@@ -154,7 +156,7 @@ export class AnswerTranslation {
     if (whole === null) return noContent;
     if (!whole.ok) return whole.isFinal ? finalRefusal(whole.error) : whole.error.message;
     this.#wholeLosses = whole.losses;
-    this.#options.keep?.(whole.body.toString());
+    this.#noteStoring(this.#options.keep?.(whole.body.toString()));
     if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
     return whole.body;
   }
@@ -164,8 +166,19 @@ export class AnswerTranslation {
     if (!isOver || this.#isKept) return;
     this.#isKept = true;
     const { keep, keepReasoning } = this.#begun.#options;
-    if (whole) keep?.(writeJson(whole));
+    if (whole) this.#noteStoring(keep?.(writeJson(whole)));
     if (reasoning) keepReasoning?.(reasoning);
+  }
+
+  #noteStoring(storing: NowOrLater<void>): void {
+    if (storing) this.#storing = storing;
+  }
+
+  /** What must settle before what was translated last is sent; undefined: nothing. */
+  takeStoring(): Promise<void> | undefined {
+    const storing = this.#storing;
+    this.#storing = undefined;
+    return storing;
   }
 
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */

@@ -53,16 +53,18 @@ export class PostgresJobStore implements JobStore {
     });
   }
 
-  remember(job: Job): void {
+  remember(job: Job): Promise<void> {
     this.#keep({ job, lastUsedAt: this.#now() });
+    return this.flush();
   }
 
-  rememberNew(job: Job): void {
+  rememberNew(job: Job): NowOrLater<void> {
     const place = placeOf(job);
     if (this.#memory.get(place) || this.#pending.has(place)) return;
     this.#new.set(place, { job, lastUsedAt: this.#now() });
     this.#dropOldest(this.#new);
     this.#writing.due();
+    return this.flush();
   }
 
   lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs> {

@@ -6,6 +6,7 @@ import { type Address, readAddress, resolveAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
 import { openDatabase } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
+import type { Postgres } from './postgres.ts';
 import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
 import { startProblem } from './start-problem.ts';
 
@@ -20,6 +21,7 @@ interface Options {
 
 export interface SharedStore {
   readonly address: Address;
+  readonly postgres: Postgres;
   readonly config: ConfigStore;
   openSecrets(): Promise<SecretStore>;
   openStore(options: StoreOptions): Promise<Store>;
@@ -46,6 +48,7 @@ export async function openSharedStore({ address: given, env, key, log }: Options
     const secrets = await opening(() => openSealedSecrets(postgres, key));
     return {
       address,
+      postgres,
       config,
       openSecrets: async () => secrets,
       openStore: (options) => opening(() => openPostgresStore({ database, ...options })),

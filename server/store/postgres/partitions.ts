@@ -5,10 +5,10 @@ const dayMs = 86_400_000;
 /** Any number that no other program uses in the same database. */
 const partitionLock = 4_810_002;
 /** Clocks that are wrong by more must not make partitions of their own. */
-const mostDaysBack = 7;
+const defaultDaysBack = 7;
 
 /** Days since 1970, in UTC; of a time far from now the nearest day that is not. */
-export function partitionDay(timeMs: number, nowMs: number): number {
+export function partitionDay(timeMs: number, nowMs: number, mostDaysBack = defaultDaysBack): number {
   const today = Math.floor(nowMs / dayMs);
   return Math.min(Math.max(Math.floor(timeMs / dayMs), today - mostDaysBack), today + 1);
 }

@@ -72,6 +72,9 @@ export class Postgres implements Queries {
       allowExitOnIdle: true,
     });
     this.#pool.on('error', options.failed);
+    // A connection that breaks during a transaction tells so as well, and Node ends a process for an error that nobody hears. Its
+    // statement, or the next one, rejects.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
     this.#queries = queriesOf(this.#pool);
   }
 

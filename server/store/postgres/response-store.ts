@@ -4,6 +4,7 @@ import { messageOf } from '../../database/failures.ts';
 import type { KeptResponse } from '../../kept-responses/kept-response.ts';
 import { maxResponses, mayKeep, sizeOf, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
+import type { NowOrLater } from '../../now-or-later.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { isTemporary } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
@@ -62,10 +63,11 @@ export class PostgresResponseStore implements ResponseStore {
     return mayKeep(response, this.#options.settings());
   }
 
-  keep(response: Omit<KeptResponse, 'createdAt'>): void {
+  keep(response: Omit<KeptResponse, 'createdAt'>): NowOrLater<void> {
     if (!this.mayKeep(response)) return;
     this.#pending.set(placeOf(response), { ...response, createdAt: this.#now() });
     this.#writing.due();
+    return this.#writing.flush();
   }
 
   async find(id: string, groupId: string): Promise<KeptResponse | undefined> {
@@ -75,11 +77,12 @@ export class PostgresResponseStore implements ResponseStore {
     return kept && kept.createdAt >= this.#now() - this.#retentionMs() ? kept : undefined;
   }
 
-  forget(id: string, groupId: string): void {
+  forget(id: string, groupId: string): Promise<void> {
     const named = { id, groupId };
     this.#pending.delete(placeOf(named));
     this.#forgotten.set(placeOf(named), named);
     this.#writing.due();
+    return this.#writing.flush();
   }
 
   async sweep(): Promise<void> {

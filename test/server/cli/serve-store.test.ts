@@ -90,8 +90,14 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
 
     // Each tells of the requests of both.
     await chat(first.ready.baseUrl, key);
-    const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
-    expect(stdout.trim().split('\n')).toHaveLength(2);
+    await eventually(async () => {
+      const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
+      const rows = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return rows.filter(({ capability, outcome }) => capability === 'chat' && outcome === 'ok').length === 2;
+    });
 
     await runVerb(['key', 'revoke', 'first-key', '--yes', '--data-dir', two]);
     await eventually(async () => (await chat(first.ready.baseUrl, key)).status === 401);
@@ -114,6 +120,17 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(await runJson(['provider', 'list', '--data-dir', temporaryFolder()], { env: more })).toMatchObject([
       { id: 'main' },
     ]);
+  });
+
+  test('are examined by doctor', async () => {
+    const serving = await start(temporaryFolder());
+    const examined = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { ...env, SLUICE_STORE: url } });
+    expect(examined.stdout).toMatch(/^ok {6}database: .*PostgreSQL \d+.* answers in .* ms.*, 2 replicas running$/m);
+    await serving.end();
+    const missing = url.replace(/[^/]+$/, 'no_such_database');
+    const refused = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { SLUICE_STORE: missing } });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('createdb --owner');
   });
 
   test('store no secret that they cannot seal', async () => {

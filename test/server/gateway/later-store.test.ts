@@ -1,7 +1,10 @@
 /** Requests that need what is stored wait for a store that answers later than SQLite does. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { GatewayPorts } from '../../../server/gateway-ports.ts';
+import { openLocalStore } from '../../../server/store/local-store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { openLaterStore } from '../../support/later-store.ts';
+import { openLaterStore, withMethods } from '../../support/later-store.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { answered } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -11,14 +14,18 @@ let gateway: TestGateway;
 
 const otherKey = 'sk-of-another-group';
 
-async function open(provider: ReturnType<typeof mainProvider>, group: { passthrough?: string } = {}): Promise<void> {
+async function open(
+  provider: ReturnType<typeof mainProvider>,
+  group: { passthrough?: string } = {},
+  openStore: GatewayPorts['openStore'] = openLaterStore,
+): Promise<void> {
   const keys = [
     { id: 'k1', group: 'default', hash: hashOf(testKey) },
     { id: 'k2', group: 'other', hash: hashOf(otherKey) },
   ];
   gateway = await startGateway({
     config: { providers: [provider], groups: ['default', 'other'].map((id) => ({ id, ...group })), keys },
-    ports: { openStore: openLaterStore },
+    ports: { openStore },
   });
 }
 
@@ -121,3 +128,32 @@ function lastMessages(): unknown {
   const seen = upstream.seen.at(-1);
   return seen && bodyOf(seen).messages;
 }
+
+test('the id of what was made reaches the client once that is stored', async () => {
+  upstream.answer(({ url }, response) =>
+    url === '/v1/videos'
+      ? json(response, { object: 'video', id: 'video_1', status: 'queued' })
+      : json(response, completion({ content: 'hi' })),
+  );
+  const { promise: stored, resolve: store } = Promise.withResolvers<void>();
+  await open(mainProvider(upstream.baseUrl, { serves: ['chat'] }), {}, (options) => {
+    const local = openLocalStore(options);
+    return {
+      ...local,
+      jobs: withMethods(local.jobs, { remember: () => stored }),
+      keptResponses: withMethods(local.keptResponses, { keep: () => stored }),
+    };
+  });
+  const answers = [
+    gateway.client.videos.create({ model: 'sora-2', prompt: 'A film' }),
+    gateway.client.responses.create({ model: 'gpt-x', input: 'hi' }),
+    gateway.client.responses.stream({ model: 'gpt-x', input: 'hi' }).finalResponse(),
+  ];
+  const first = await Promise.race([...answers, eventually(() => upstream.seen.length === 3).then(() => 'asked')]);
+  expect(first).toBe('asked');
+  // A chat has nothing to be stored, and is answered meanwhile.
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] });
+  expect(await Promise.race([...answers, 'still waiting'])).toBe('still waiting');
+  store();
+  for (const answer of answers) expect((await answer).id).toBeTruthy();
+});

@@ -1,0 +1,78 @@
+/** What `sluice doctor` says about the database that replicas share. Changes nothing. */
+import { number, text } from '../../database/columns.ts';
+import { readAddress, resolveAddress } from './address.ts';
+import { migrations } from './migrations.ts';
+import { Postgres } from './postgres.ts';
+import { startProblem } from './start-problem.ts';
+
+const aboutSql = `SELECT current_setting('server_version') AS version, to_regclass('schema_migrations') IS NOT NULL AS has_tables,
+  pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS is_read_only,
+  current_setting('max_connections')::integer AS connections, pg_size_pretty(pg_database_size(current_database())) AS size,
+  abs(extract(epoch FROM now()) * 1000 - $1::float8) AS clock_off_ms`;
+const replicasSql = `SELECT count(*) AS replicas FROM replicas WHERE seen_at > now() - interval '1 minute'`;
+/** Beyond this, requests are recorded on other days than they belong to. */
+const mostClockOffMs = 60_000;
+
+interface Examined {
+  ok: boolean;
+  message: string;
+}
+
+/** Never rejects. */
+export async function examineDatabase(
+  given: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Examined> {
+  try {
+    const url = await resolveAddress(given, env);
+    const address = readAddress(url);
+    const postgres = new Postgres({ url, connections: 1, failed() {} });
+    try {
+      const examined = await examine(postgres);
+      return { ...examined, message: `${address.host}, database "${address.database}": ${examined.message}` };
+    } catch (error) {
+      throw startProblem(error, address);
+    } finally {
+      await postgres.close();
+    }
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function examine(postgres: Postgres): Promise<Examined> {
+  const askedMs = performance.now();
+  const { rows } = await postgres.ask(aboutSql, Date.now());
+  const tookMs = performance.now() - askedMs;
+  const about = rows[0] ?? {};
+  if (about.is_read_only) return { ok: false, message: 'it is read-only; name the primary server, not a standby' };
+  const clockOffMs = number(about.clock_off_ms) ?? 0;
+  if (clockOffMs > mostClockOffMs) {
+    const seconds = Math.round(clockOffMs / 1_000);
+    return { ok: false, message: `its clock and this machine's are ${seconds} s apart; set them by NTP` };
+  }
+  const { state, ok } = about.has_tables ? await examineTables(postgres) : { state: 'no tables yet', ok: true };
+  const facts = [
+    `PostgreSQL ${text(about.version)}`,
+    `answers in ${tookMs.toFixed(1)} ms`,
+    `${text(about.size)}`,
+    `${number(about.connections)} connections`,
+    state,
+  ];
+  return { ok, message: facts.join(', ') };
+}
+
+async function examineTables(postgres: Postgres): Promise<{ state: string; ok: boolean }> {
+  const { rows } = await postgres.ask(
+    'SELECT max(version) AS version, max(oldest_program) AS oldest FROM schema_migrations',
+  );
+  const version = number(rows[0]?.version) ?? 0;
+  if ((number(rows[0]?.oldest) ?? 0) > migrations.length) {
+    return { state: 'changed by a newer Sluice, which this version cannot follow: update Sluice', ok: false };
+  }
+  if (version < migrations.length) {
+    return { state: `schema ${version}, which the next start brings to ${migrations.length}`, ok: true };
+  }
+  const alive = await postgres.ask(replicasSql);
+  return { state: `schema ${version}, ${number(alive.rows[0]?.replicas)} replicas running`, ok: true };
+}

@@ -1,0 +1,100 @@
+/** `sluice migrate`: copies a data folder, which stays as it is, into a database. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { openConfPersistence } from '../../config/conf-persistence.ts';
+import { type ConfigStore, openConfigStore } from '../../config/config-store.ts';
+import { GatewayError } from '../../contract/errors.ts';
+import { openDatabase as openSqlite } from '../../database/database.ts';
+import { keptResponseMigrations } from '../../kept-responses/kept-response-rows.ts';
+import { encryptedFileName } from '../../secrets/encrypted-file.ts';
+import { openSecretStore } from '../../secrets/open-secret-store.ts';
+import type { SecretStore } from '../../secrets/secret-store.ts';
+import { openLocalStore } from '../local-store.ts';
+import type { StoreOptions } from '../store.ts';
+import type { Compared } from './import-compare.ts';
+import { importFiles } from './import-sqlite.ts';
+import { openSharedStore, type SharedStore } from './open-shared.ts';
+import type { OutsideKey } from './secret-store.ts';
+
+interface Options {
+  /** Claimed by the caller. */
+  dataDir: string;
+  /** `postgres://user:password@host:port/database`, or a reference to it; secret. */
+  address: string;
+  env: Readonly<Record<string, string | undefined>>;
+  key: OutsideKey;
+  /** Where the data folder's secrets are. */
+  secrets: 'auto' | 'keychain' | 'file';
+  log: StoreOptions['log'];
+  /** Called with the number of requests copied so far. */
+  progress(requests: number): void;
+}
+
+export interface Imported {
+  compared: Compared[];
+  /** Number of secrets. */
+  secrets: number;
+  /** What was left out, one line each. */
+  notices: string[];
+}
+
+/** Rejects with a GatewayError, with nothing copied, if the database holds another configuration. */
+export async function importFolder(options: Options): Promise<Imported> {
+  const { dataDir, address, env, key, log, progress } = options;
+  const config = await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
+  const shared = await openSharedStore({ address, env, key, log });
+  try {
+    checkConfig(config, shared.config);
+    const copied = await copySecrets(options, shared);
+    if (shared.config.isFirstRun && !config.isFirstRun) await shared.config.commit(config.current.config);
+    // Brings the files up to date, and marks what an earlier process has left behind.
+    await openLocalStore({ dataDir, log, settings: () => config.current.config.settings }).close();
+    const ledger = openSqlite(join(dataDir, 'ledger.sqlite'));
+    const responses = openSqlite(join(dataDir, 'responses.sqlite'), keptResponseMigrations);
+    try {
+      return { ...copied, compared: await importFiles({ ledger, responses }, { postgres: shared.postgres, progress }) };
+    } finally {
+      ledger.close();
+      responses.close();
+    }
+  } finally {
+    await shared.close();
+  }
+}
+
+/** Equal ones are there if an import is repeated. */
+function checkConfig(own: ConfigStore, shared: ConfigStore): void {
+  if (own.isFirstRun || shared.isFirstRun || isDeepStrictEqual(own.current.config, shared.current.config)) return;
+  throw new GatewayError(
+    'conflict',
+    'The database holds another configuration already. Nothing was copied. Name a new database.',
+  );
+}
+
+async function copySecrets({ dataDir, key, secrets: prefer }: Options, shared: SharedStore) {
+  const isByPassphrase = await needsPassphrase(dataDir);
+  const passphrase = isByPassphrase ? key.passphrase : undefined;
+  const { store } = await openSecretStore({ dataDir, passphrase, prefer });
+  const to = await shared.openSecrets();
+  const names = await store.list();
+  if (key.passphrase === undefined && key.keyFile === undefined) {
+    const left = `${names.length} secrets were left out: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE to encrypt them, and repeat.`;
+    return { secrets: 0, notices: names.length === 0 ? [] : [left] };
+  }
+  return { secrets: await copyAll(names, store, to), notices: [] };
+}
+
+async function copyAll(names: readonly string[], from: SecretStore, to: SecretStore): Promise<number> {
+  for (const name of names) {
+    const value = await from.get(name);
+    if (value !== undefined) await to.set(name, value);
+  }
+  return names.length;
+}
+
+/** Opening a file that has a key file beside it with a passphrase would change it. */
+async function needsPassphrase(dataDir: string): Promise<boolean> {
+  const written = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
+  return written.includes('"from":"passphrase"');
+}

@@ -1,0 +1,132 @@
+/** A laptop's data moves into the database of a team. */
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openDatabase } from '../../../server/database/database.ts';
+import { createLedger } from '../../../server/ledger/ledger.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/records.ts';
+import { endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const day = 86_400_000;
+
+describe.runIf(hasPostgres())('sluice migrate', () => {
+  let server: PostgresServer;
+  let url: string;
+  let folder: string;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    folder = temporaryFolder();
+    await runVerb(
+      [
+        'provider',
+        'add',
+        '--no-test',
+        '--url',
+        'http://127.0.0.1:1/v1',
+        '--id',
+        'main',
+        '--models',
+        'gpt-x',
+        '--credential-env',
+        'UPSTREAM_KEY',
+        '--data-dir',
+        folder,
+      ],
+      { env: { UPSTREAM_KEY: 'sk-upstream-secret' } },
+    );
+    await runVerb(['key', 'create', '--name', 'my editor', '--data-dir', folder]);
+    await fill();
+  });
+
+  const requests = 2_500;
+
+  /** Of the last forty days, with sessions, captures and errors. */
+  async function fill(): Promise<void> {
+    const database = openDatabase(join(folder, 'ledger.sqlite'));
+    const ledger = createLedger({ database, log: silent });
+    const nowMs = Date.now();
+    for (let index = 0; index < requests; index++) {
+      ledger.finished(
+        finishedRow(`req_${index}`, {
+          startedAt: nowMs - (40 * day * (requests - index)) / requests,
+          keyId: `k${index % 5}`,
+          // Fractions that add up exactly, in whatever order.
+          costUsd: index % 10 === 0 ? null : index / 1_024,
+          session: index % 100 === 0 ? sessionMark('ses_1') : null,
+        }),
+      );
+      if (index % 500 === 0) ledger.flush();
+    }
+    ledger.capture('req_1', capturedExchange('a question'));
+    ledger.flush();
+    await ledger.sessionStates.setStopped('ses_1', nowMs);
+    await ledger.sweep();
+    ledger.close();
+    database.close();
+  }
+
+  const env = { SLUICE_PASSPHRASE: 'correct horse' };
+  const migrate = (more: Record<string, string> = env) =>
+    runVerb(['migrate', '--from', 'sqlite', '--to', url, '--data-dir', folder, '--json'], { env: more });
+  const asked = async (sql: string) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    const { rows } = await client.query(sql);
+    await client.end();
+    return rows;
+  };
+
+  test('copies everything, and what is copied again is there once', async () => {
+    const before = await runJson(['usage', '--by', 'key', '--since', '90d', '--data-dir', folder]);
+    for (let round = 0; round < 2; round++) {
+      const { code, stdout, stderr } = await migrate();
+      expect(code, stderr).toBe(0);
+      const report = JSON.parse(stdout);
+      expect(report).toMatchObject({ ok: true, secrets: 2 });
+      expect(report.compared).toContainEqual({ what: 'requests', before: requests, after: requests, isSame: true });
+      expect(await asked('SELECT count(*)::int AS count, count(DISTINCT day)::int AS days FROM requests')).toEqual([
+        { count: requests, days: 41 },
+      ]);
+    }
+    const shared = { ...env, SLUICE_STORE: url };
+    const there = temporaryFolder();
+    expect(await runJson(['usage', '--by', 'key', '--since', '90d', '--data-dir', there], { env: shared })).toEqual(
+      before,
+    );
+    expect(await runJson(['key', 'list', '--data-dir', there], { env: shared })).toMatchObject([{ name: 'my editor' }]);
+    const { stdout } = await runVerb(['key', 'reveal', 'my-editor', '--data-dir', there], { env: shared });
+    expect(stdout).toContain('sk-sluice-');
+    const [session] = await asked('SELECT stopped_at IS NOT NULL AS stopped, last_seq FROM sessions');
+    const [last] = await asked(`SELECT max(seq) AS seq FROM requests WHERE session = 'ses_1'`);
+    expect(session).toEqual({ stopped: true, last_seq: last.seq });
+    expect(await asked('SELECT id FROM captures')).toEqual([{ id: 'req_1' }]);
+    // The folder stays as it is: its secrets still open with its own key file.
+    expect((await runVerb(['key', 'reveal', 'my-editor', '--data-dir', folder])).stdout).toBe(stdout);
+  });
+
+  test('leaves out secrets that it cannot encrypt, and says so', async () => {
+    const { code, stdout, stderr } = await migrate({});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, secrets: 0 });
+    expect(stderr).toContain('2 secrets were left out: set SLUICE_PASSPHRASE');
+    expect(await asked('SELECT name FROM secrets')).toEqual([]);
+  });
+
+  test('copies nothing into a database that is in use', async () => {
+    await runVerb(['key', 'create', '--name', 'other', '--data-dir', temporaryFolder()], {
+      env: { ...env, SLUICE_STORE: url },
+    });
+    const { code, stderr } = await migrate();
+    expect(code).toBe(1);
+    expect(stderr).toContain('Name a new database');
+    expect(await asked('SELECT id FROM requests')).toEqual([]);
+  });
+});

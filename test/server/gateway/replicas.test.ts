@@ -1,0 +1,157 @@
+/** Two gateways over one PostgreSQL: what is made at one is there at the other at once. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { openSharedStore, type SharedStore } from '../../../server/store/postgres/open-shared.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { silent } from '../ledger/records.ts';
+
+describe.runIf(hasPostgres())('two replicas', () => {
+  let server: PostgresServer;
+  let url: string;
+  let upstream: ScriptedUpstream;
+  let replicas: TestGateway[];
+  let stores: SharedStore[];
+  let one: TestGateway;
+  let other: TestGateway;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    [replicas, stores] = [[], []];
+    url = await server.createDatabase();
+    upstream = await startUpstream();
+  });
+  afterEach(async () => {
+    for (const replica of replicas) await replica.stop();
+    for (const store of stores) await store.close();
+    await upstream.stop();
+  });
+
+  async function startReplica(): Promise<TestGateway> {
+    const store = await openSharedStore({ address: url, env: {}, key: {}, log: { ...silent, error() {} } });
+    stores.push(store);
+    if (store.config.isFirstRun) await store.config.commit(initial);
+    const replica = await startGateway({ ports: { config: store.config, openStore: store.openStore } });
+    replicas.push(replica);
+    return replica;
+  }
+
+  let initial: ConfigInput;
+  async function start(more: Partial<ConfigInput> = {}, provider: Record<string, unknown> = {}): Promise<void> {
+    initial = {
+      version: 1,
+      providers: [mainProvider(upstream.baseUrl, provider)],
+      groups: [{ id: 'default', passthrough: 'main' }],
+      keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+      ...more,
+    };
+    one = await startReplica();
+    other = await startReplica();
+  }
+
+  test('lead to a job that either has made, as soon as the client knows it', async () => {
+    let made = 0;
+    upstream.answer(({ method, url: path }, response) => {
+      const object = path.startsWith('/v1/videos') ? 'video' : 'file';
+      const id = method === 'POST' ? `${object}_${++made}` : path.split('/').at(-1);
+      json(response, { object, id, status: 'queued' });
+    });
+    await start();
+    for (let round = 0; round < 5; round++) {
+      const { id } = await one.client.videos.create({ model: 'sora-2', prompt: 'A film' });
+      expect(await other.client.videos.retrieve(id)).toMatchObject({ id });
+      const file = await other.client.files.create({ file: new File(['text'], 'a.txt'), purpose: 'user_data' });
+      expect(await one.client.files.retrieve(file.id)).toMatchObject({ id: file.id });
+    }
+    expect((await other.client.videos.list()).data).toHaveLength(5);
+  });
+
+  test('go on from a translated response that the other has kept', async () => {
+    upstream.answer(
+      strictChat((body, response) => json(response, completion({ content: `Answer to ${bodyLength(body)}` }))),
+    );
+    await start({}, { serves: ['chat'] });
+    let previous: string | undefined;
+    for (const replica of [one, other, one, other]) {
+      const { id } = await replica.client.responses.create({
+        model: 'gpt-x',
+        input: 'and then?',
+        ...(previous && { previous_response_id: previous }),
+      });
+      previous = id;
+    }
+    const seen = upstream.seen.map((request) => bodyLength(bodyOf(request)));
+    expect(seen).toEqual([1, 3, 5, 7]);
+    const streamed = await one.client.responses.create({ model: 'gpt-x', input: 'hi', store: true });
+    expect((await other.client.responses.retrieve(streamed.id)).id).toBe(streamed.id);
+    await other.client.responses.delete(streamed.id);
+    await expect(one.client.responses.retrieve(streamed.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  const chat = (replica: TestGateway, headers: Record<string, string> = {}) =>
+    replica.client.chat.completions.create(
+      { model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] },
+      { headers },
+    );
+  const answering = strictChat((_body, response) => json(response, completion({ content: 'hi' })));
+
+  test('refuse a session within a second after it was stopped at the other', async () => {
+    upstream.answer(answering);
+    await start();
+    const named = { 'x-sluice-session': 'my run' };
+    await chat(one, named);
+    await chat(other, named);
+    const [session] = (await one.gateway.query({ type: 'sessions' })).sessions;
+    await one.gateway.execute({ type: 'session.stop', id: session?.id ?? '' });
+    const stoppedMs = performance.now();
+    await expect(chat(one, named)).rejects.toMatchObject({ code: 'session_stopped' });
+    await eventually(async () => (await chat(other, named).catch(({ code }) => code)) === 'session_stopped');
+    expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+  });
+
+  test('hold a budget to what both have spent', async () => {
+    upstream.answer(answering);
+    const limits = { budgets: [{ unit: 'tokens', amount: 50, per: 'day', hard: true }] };
+    const keys = [{ id: 'k1', group: 'default', hash: hashOf(testKey), limits }] as ConfigInput['keys'];
+    await start({ keys });
+    await chat(one);
+    await chat(other);
+    await Promise.all(replicas.map((replica) => replica.gateway.query({ type: 'requests' })));
+    await expect(chat(await startReplica())).rejects.toMatchObject({ code: 'insufficient_quota' });
+    // Those that run hear of it within seconds.
+    await eventually(async () => (await chat(one).catch(({ code }) => code)) === 'insufficient_quota');
+  });
+
+  test('write each request once, also those of the time when the database is away', async () => {
+    let served = 0;
+    upstream.answer((...call) => {
+      served += 1;
+      return answering(...call);
+    });
+    await start();
+    for (let index = 0; index < 10; index++) await Promise.all([chat(one), chat(other)]);
+    await server.kill();
+    for (let index = 0; index < 5; index++) await Promise.all([chat(one), chat(other)]);
+    expect((await one.gateway.query({ type: 'status' })).ledger.pending).toBeGreaterThan(0);
+    await expect(one.gateway.execute({ type: 'group.put', group: { id: 'late' } })).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+    await server.start();
+    await eventually(async () => {
+      const pending = await Promise.all(replicas.map(({ gateway }) => gateway.query({ type: 'status' })));
+      return pending.every(({ ledger }) => ledger.ok && ledger.pending === 0);
+    });
+    for (const { gateway } of replicas) {
+      const [usage] = await gateway.query({ type: 'usage', by: 'key' });
+      expect(usage).toMatchObject({ requests: served, inputTokens: 21 * served, outputTokens: 9 * served });
+    }
+    expect(served).toBe(30);
+  });
+});
+
+const bodyLength = (body: { messages?: unknown }) => (Array.isArray(body.messages) ? body.messages.length : 0);
