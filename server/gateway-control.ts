@@ -67,14 +67,17 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => {
-    // That shadows have used theirs up affects no client; `shadows` tells it.
-    if (groupOfShadows(notice.id) === null) control.limitReached(notice);
+  const { limiter, shared, closeLimiter } = await openLimiter(given, live, {
+    reached(notice) {
+      // That shadows have used theirs up affects no client; `shadows` tells it.
+      if (groupOfShadows(notice.id) === null) control?.limitReached(notice);
+    },
+    changed: () => control?.statusChanged(),
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
-  const control: ControlPlane = createControlPlane({
+  control = createControlPlane({
     config,
     live,
     ledger,

@@ -56,6 +56,7 @@ const data = [
   'providers',
   'routing',
   'limits',
+  'shared-counts',
   'observability',
   'database',
 ];
@@ -95,6 +96,7 @@ const mayImport: Record<string, string[]> = {
   providers: [...ground, 'transport'],
   routing: [...ground, 'providers', 'transport', 'secrets', 'wire'],
   limits: [...ground, 'ledger'],
+  'shared-counts': [...ground, 'ledger', 'limits'],
   usage: ground,
   observability: [...ground, 'secrets', 'transport'],
   ledger: [...ground, 'database'],
@@ -149,6 +151,7 @@ const singleImporters: Record<string, RegExp> = {
   ws: /^server\/exchange\/realtime\//,
   'node:sqlite': /^server\/database\/database\.ts$/,
   pg: /^server\/store\/postgres\//,
+  iovalkey: /^server\/shared-counts\/valkey-link\.ts$/,
   conf: /^server\/config\/conf-persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,
