@@ -139,6 +139,7 @@ interface ServeFlags {
   host?: string;
   dataDir?: string;
   config?: string;
+  shared?: string;
   cassette?: string;
   cassetteMode: CassetteMode;
   pace: number;
@@ -157,6 +158,10 @@ function addServe(program: Command, terminal: Terminal): void {
     .option(
       '--config <file>',
       'use a declarative configuration, which Sluice reads again when it changes, and never writes',
+    )
+    .option(
+      '--shared <url>',
+      'count limits together with other replicas in Valkey: valkey://USER:PASSWORD@HOST:PORT, or env:NAME or file:PATH where that stands',
     )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
@@ -179,6 +184,7 @@ function addServe(program: Command, terminal: Terminal): void {
           port: flags.port,
           host: flags.host,
           configFile: flags.config,
+          shared: flags.shared,
           cassette:
             flags.cassette === undefined
               ? undefined

@@ -7,6 +7,7 @@ import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { ShadowReport } from '../contract/shadow.ts';
+import type { SharedCountsView } from '../contract/shared-counts.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';

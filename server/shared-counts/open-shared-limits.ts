@@ -1,8 +1,6 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../contract/errors.ts';
-import type { LimitReached } from '../contract/limits.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../contract/shared-counts.ts';
-import type { Clocks } from '../limits/account.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { LocalLimiter, type LocalLimiterPorts } from '../limits/local-limiter.ts';
 import { createSerialQueue } from '../serial-queue.ts';
@@ -21,13 +19,13 @@ export interface SharedLimitsOptions {
   local: LocalLimiterPorts;
   settings(): SharedCountsSettings;
   log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
-  /** The view has changed. */
-  changed(): void;
 }
 
 export interface SharedLimits {
   limiter: Limiter;
   readonly view: SharedCountsView;
+  /** Replaces the listener, which is called when the view has changed. */
+  onChange(listener: () => void): void;
   /** Writes what waits, and takes this replica's leave. */
   close(): Promise<void>;
 }
@@ -38,7 +36,8 @@ export interface SharedLimits {
  */
 export async function openSharedLimits(url: string, options: SharedLimitsOptions): Promise<SharedLimits> {
   const address = readValkeyAddress(url);
-  const { dataDir, commonLedger, local: localPorts, log, settings, changed } = options;
+  const { dataDir, commonLedger, local: localPorts, log, settings } = options;
+  let changed = () => {};
   const replica = await readReplica(dataDir);
   const link = new ValkeyLink(address);
   await openLink(link, address);
@@ -61,11 +60,7 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
   });
   // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
   const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
-  const {
-    clocks,
-    history,
-    reached,
-  }: { clocks: Clocks; history: LocalLimiterPorts['history']; reached(notice: LimitReached): void } = localPorts;
+  const { clocks, history, reached } = localPorts;
   const counts = new SharedCounts({
     connection,
     ledger: commonLedger ?? replica.id,
@@ -80,6 +75,9 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
     limiter,
     get view() {
       return connection.view;
+    },
+    onChange(listener) {
+      changed = listener;
     },
     close: () => connection.close(),
   };

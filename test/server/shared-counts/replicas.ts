@@ -49,13 +49,13 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
     },
     settings: () => settings,
     log: { warn: note, info: note },
-    changed() {},
   });
   return {
     limiter: opened.limiter,
     get view() {
       return opened.view;
     },
+    onChange: (listener) => opened.onChange(listener),
     close: () => opened.close(),
     rows,
     logged,
