@@ -6,10 +6,15 @@ import type { SharedCountsView } from '../contract/shared-counts.ts';
 import type { ScriptName } from './scripts.ts';
 import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 
-const beatMs = 3_000;
-const tryAgainMs = 500;
-/** A replica without a beat for this long counts as gone, and its leases end. */
-export const aliveMs = 10_000;
+/** In milliseconds. */
+export interface Timing {
+  beatMs: number;
+  tryAgainMs: number;
+  /** A replica without a beat for this long counts as gone, and its leases end. */
+  aliveMs: number;
+}
+
+export const usualTiming: Timing = { beatMs: 3_000, tryAgainMs: 500, aliveMs: 10_000 };
 
 const replicasKey = 'sluice:{replicas}:alive';
 
@@ -21,6 +26,7 @@ export interface ConnectionPorts {
   address: string;
   /** Before this start; at least 1. */
   lastReplicas: number;
+  timing: Timing;
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The view has changed. */
   changed(view: SharedCountsView): void;
@@ -56,6 +62,11 @@ export class CountsConnection {
 
   get view(): SharedCountsView {
     return this.#view;
+  }
+
+  /** How long a lease lasts without being renewed. */
+  get leaseMs(): number {
+    return this.#ports.timing.aliveMs;
   }
 
   /** Unix milliseconds by Valkey's clock, as far as it is known. */
@@ -94,9 +105,10 @@ export class CountsConnection {
   async #beat(): Promise<void> {
     if (this.#isBeating) return;
     this.#isBeating = true;
-    const { link, replica } = this.#ports;
+    const { link, replica, timing } = this.#ports;
     try {
-      const reply = await link.run('beat', [replicasKey], [replica, String(aliveMs)]);
+      if (!this.isUp) await link.load();
+      const reply = await link.run('beat', [replicasKey], [replica, String(timing.aliveMs)]);
       const [replicas = 1, serverMs = Date.now()] = reply.split(' ').map(Number);
       this.#aheadMs = serverMs - Date.now();
       await (this.isUp ? this.#attendant.renew() : this.#attendant.restore());
@@ -105,7 +117,7 @@ export class CountsConnection {
       this.#lost(linkErrorOf(error));
     }
     this.#isBeating = false;
-    this.#beatAfter(this.isUp ? beatMs : tryAgainMs);
+    this.#beatAfter(this.isUp ? timing.beatMs : timing.tryAgainMs);
   }
 
   #beatAfter(ms: number): void {
@@ -131,7 +143,7 @@ export class CountsConnection {
       { valkey: address, problem, reason: message, replicas },
       'Valkey cannot be used: until it can, this replica allows its share of each limit',
     );
-    if (wasUp && !this.#isBeating) this.#beatAfter(tryAgainMs);
+    if (wasUp && !this.#isBeating) this.#beatAfter(this.#ports.timing.tryAgainMs);
   }
 
   #tell(view: SharedCountsView): void {

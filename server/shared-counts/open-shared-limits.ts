@@ -4,7 +4,7 @@ import type { SharedCountsSettings, SharedCountsView } from '../contract/shared-
 import type { Limiter } from '../limits/limiter.ts';
 import { LocalLimiter, type LocalLimiterPorts } from '../limits/local-limiter.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import { CountsConnection } from './counts-connection.ts';
+import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { readReplica, writeReplica } from './replica-file.ts';
 import { SharedCounts } from './shared-counts.ts';
 import { SharedLimiter } from './shared-limiter.ts';
@@ -18,6 +18,8 @@ export interface SharedLimitsOptions {
   commonLedger: string | null;
   local: LocalLimiterPorts;
   settings(): SharedCountsSettings;
+  /** Default: as usual; shorter for tests. */
+  timing?: Timing;
   log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
 }
 
@@ -52,6 +54,7 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
     replica: replica.id,
     address: address.shown,
     lastReplicas: replica.replicas,
+    timing: options.timing ?? usualTiming,
     log,
     changed(view) {
       if (view.problem === null) void keep(view.replicas);
@@ -79,7 +82,10 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
     onChange(listener) {
       changed = listener;
     },
-    close: () => connection.close(),
+    async close() {
+      await connection.close();
+      await inTurn(async () => {});
+    },
   };
 }
 

@@ -13,4 +13,8 @@ export interface BudgetPeriod extends Period {
   per: Budget['per'];
   /** In Valkey. */
   key: string;
+  /** As arguments of a script: when it ends, and its hard budgets. */
+  args: readonly string[];
+  /** When the count of this replica's ledger had begun at the last reply, by Valkey's clock; 0: unknown. */
+  begunMs: number;
 }

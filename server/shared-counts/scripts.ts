@@ -3,7 +3,9 @@
  * (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends), `amounts` and `lapsed` (hashes:
  * request -> `running|usd|tokens|ledger`), then one hash for each budget period. Its arguments: requests and tokens per
  * minute, requests at the same time (empty: no limit), `1` if it has leases, the number of periods, and for each of them
- * its end in Unix milliseconds (empty: none) and the hard budget in dollars and in tokens (empty: none).
+ * its end in Unix milliseconds (empty: none), the hard budget in dollars and in tokens (empty: none), and when the count of
+ * this ledger had begun at the last reply (empty: unknown). A count begins anew if Valkey has lost its data; from then on,
+ * what ended before is in the sum that the ledger offers.
  *
  * Replies are numbers in one string, separated by spaces. All times are the server's.
  */
@@ -108,7 +110,8 @@ local function nextParty()
   party.hasLeases = nextText() == '1'
   party.periods = {}
   for _ = 1, nextNumber() do
-    table.insert(party.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber() })
+    table.insert(party.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber(),
+      seenBegun = nextNumber() })
   end
   return party
 end
@@ -130,7 +133,7 @@ local function lookAtPeriod(period, ledger)
   local read = redis.call('HMGET', period.key, 'usd', 'tokens', 'unpriced', 'known|' .. ledger)
   period.spentUsd, period.spentTokens, period.unpriced =
     tonumber(read[1]) or 0, tonumber(read[2]) or 0, tonumber(read[3]) or 0
-  period.isKnown = read[4] and 1 or 0
+  period.begun = tonumber(read[4]) or 0
 end
 
 local function tell(reply, party, ledger)
@@ -139,7 +142,7 @@ local function tell(reply, party, ledger)
     party.reservedUsd, party.reservedTokens }) do table.insert(reply, text(number)) end
   for _, period in ipairs(party.periods) do
     lookAtPeriod(period, ledger)
-    for _, number in ipairs({ period.spentUsd, period.spentTokens, period.unpriced, period.isKnown }) do
+    for _, number in ipairs({ period.spentUsd, period.spentTokens, period.unpriced, period.begun }) do
       table.insert(reply, text(number))
     end
   end
@@ -184,7 +187,7 @@ if checks == 'all' then
     for _, period in ipairs(party.periods) do
       lookAtPeriod(period, ledger)
       local isHard = period.usd or period.tokens
-      if isHard and period.isKnown == 0 then verdict = 2 end
+      if isHard and period.begun == 0 then verdict = 2 end
       if verdict == 1 and period.usd and period.usd - period.spentUsd <= party.reservedUsd then verdict = 0 end
       if verdict == 1 and period.tokens and period.tokens - period.spentTokens <= party.reservedTokens then verdict = 0 end
     end
@@ -232,7 +235,8 @@ for _ = 1, count do
         local before = readLease(lapsed)
         addSpent(period, before.ledger, 0 - before.usd, 0 - before.tokens, 0)
       end
-      addSpent(period, ledger, usd, tokens, unpriced)
+      local begun = tonumber(redis.call('HGET', period.key, 'known|' .. ledger))
+      if not period.seenBegun or period.seenBegun == begun then addSpent(period, ledger, usd, tokens, unpriced) end
     end
   end
   tell(reply, party, ledger)
@@ -266,7 +270,7 @@ local function missing(unit)
   return math.max(0, sums[unit] - (tonumber(redis.call('HGET', period.key, unit .. '|' .. ledger)) or 0))
 end
 addSpent(period, ledger, missing('usd'), missing('tokens'), missing('unpriced'))
-redis.call('HSET', period.key, 'known|' .. ledger, '1')
+redis.call('HSETNX', period.key, 'known|' .. ledger, text(now))
 return '1'
 `;
 

@@ -74,7 +74,8 @@ class SeenWindow implements Window {
 
 interface SeenPeriod extends Period {
   spent: Spent;
-  isKnown: boolean;
+  /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
+  begunMs: number;
 }
 
 export class SeenCounts implements Counted {
@@ -83,6 +84,8 @@ export class SeenCounts implements Counted {
   readonly running: number;
   readonly reserved: Estimate;
   readonly at: SeenAt;
+  /** By the key of a period: when its count began; 0: it is unknown what was spent. */
+  readonly begun = new Map<string, number>();
   readonly #periods = new Map<Budget['per'], SeenPeriod>();
 
   /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
@@ -92,10 +95,18 @@ export class SeenCounts implements Counted {
     this.tokens = new SeenWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
-    for (const { per, startMs, endMs } of call.periods) {
+    for (const { per, key, startMs, endMs } of call.periods) {
       const spent = { usd: numbers.next(), tokens: numbers.next(), unpriced: numbers.next() };
-      this.#periods.set(per, { startMs, endMs, spent, isKnown: numbers.next() === 1 });
+      const begunMs = numbers.next();
+      this.#periods.set(per, { startMs, endMs, spent, begunMs });
+      this.begun.set(key, begunMs);
     }
+  }
+
+  /** Of one of the periods. */
+  get isUnknown(): boolean {
+    for (const begunMs of this.begun.values()) if (begunMs === 0) return true;
+    return false;
   }
 
   readSlots(numbers: ReplyNumbers): void {
@@ -108,6 +119,6 @@ export class SeenCounts implements Counted {
     if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
     // The next period has begun since the reply.
     if (this.at.serverMs >= seen.endMs) return { period: seen, spent: nothing, isKnown: false };
-    return { period: seen, spent: seen.spent, isKnown: seen.isKnown };
+    return { period: seen, spent: seen.spent, isKnown: seen.begunMs > 0 };
   }
 }

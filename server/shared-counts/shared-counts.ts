@@ -1,8 +1,8 @@
 /** What the limiter asks of Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
-import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
-import { aliveMs, type CountsConnection } from './counts-connection.ts';
+import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
+import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
 import { ReplyNumbers, SeenCounts } from './seen-counts.ts';
 import { endOf, type SharedParty } from './shared-party.ts';
@@ -19,14 +19,23 @@ export interface Asked {
   seen: readonly SeenCounts[];
 }
 
-/** What an ended request is in Valkey. */
-export interface Settlement {
+/** An ended request. */
+export interface Ended {
   id: string;
   parties: readonly SharedParty[];
   /** By Valkey's clock; 0: Valkey was not asked. */
   admittedAtMs: number;
   likelyTokens: number;
   settled: Settled;
+}
+
+/** What an ended request changes in Valkey. */
+export interface Settlement {
+  parties: readonly SharedParty[];
+  settled: Settled;
+  keys: readonly string[];
+  /** The first is the request's id; whether it is sent again comes after it. */
+  args: readonly string[];
 }
 
 interface SharedCountsPorts {
@@ -60,7 +69,15 @@ export class SharedCounts {
     const { connection, ledger, clocks } = this.#ports;
     const nowMs = connection.serverMs();
     const { likely, most, isPart } = estimate;
-    const args = [id, checks, isPart ? '0' : '1', String(aliveMs), ledger, integer(likely.tokens), String(most.usd)];
+    const args = [
+      id,
+      checks,
+      isPart ? '0' : '1',
+      String(connection.leaseMs),
+      ledger,
+      integer(likely.tokens),
+      String(most.usd),
+    ];
     args.push(integer(most.tokens), String(parties.length));
     const keys: string[] = [];
     for (const party of parties) addCall(party, nowMs, keys, args);
@@ -72,21 +89,35 @@ export class SharedCounts {
     return { verdict, serverMs: at.serverMs, seen };
   }
 
-  /** `isAgain`: it counts only if it was not counted yet. Rejects with a LinkError. */
-  async settle({ id, parties, admittedAtMs, likelyTokens, settled }: Settlement, isAgain: boolean): Promise<void> {
-    const { connection, ledger, clocks, reached } = this.#ports;
+  /** To be made when the request ends, even if it is sent later. */
+  settlementOf({ id, parties, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
-    const args = [id, isAgain ? '1' : '0', String(admittedAtMs), isVoid ? '-1' : '0'];
-    args.push(String(Math.min(0, more)), String(Math.max(0, more)), String(used.usd), integer(used.tokens));
-    args.push(String(used.unpriced), ledger, String(parties.length));
+    const args = [id, String(admittedAtMs), isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more))];
+    args.push(
+      String(used.usd),
+      integer(used.tokens),
+      String(used.unpriced),
+      this.#ports.ledger,
+      String(parties.length),
+    );
     const keys: string[] = [];
     // As the ledger does: in the period in which it began.
     for (const party of parties) addCall(party, startedAt, keys, args);
-    const numbers = new ReplyNumbers(await connection.run('settle', keys, args));
+    return { parties, settled, keys, args };
+  }
+
+  /** `isAgain`: it counts only if it was not counted yet. Rejects with a LinkError. */
+  async settle({ parties, settled, keys, args }: Settlement, isAgain: boolean): Promise<void> {
+    const { connection, clocks, reached } = this.#ports;
+    const [id = '', ...rest] = args;
+    const numbers = new ReplyNumbers(await connection.run('settle', keys, [id, isAgain ? '1' : '0', ...rest]));
     numbers.next();
     const at = { serverMs: numbers.next(), steadyMs: clocks.steadyMs() };
-    for (const party of parties) tellReached(party.limited, this.#see(party, startedAt, numbers, at), used, reached);
+    for (const party of parties) {
+      const seen = this.#see(party, settled.startedAt, numbers, at);
+      tellReached(party.limited, seen, settled.used, reached);
+    }
   }
 
   /** Offers what the ledger knows of the present periods. Rejects with a LinkError, or if the ledger cannot be read. */
@@ -103,11 +134,20 @@ export class SharedCounts {
     }
   }
 
+  /** Offers it if Valkey has lost its data. Rejects as `offer`. */
+  async offerIfLost(party: SharedParty): Promise<void> {
+    const { connection } = this.#ports;
+    const before = party.at(connection.serverMs()).periods.map(({ begunMs }) => begunMs);
+    await this.ask('', [party], free, 'none');
+    const after = party.at(connection.serverMs()).periods;
+    if (after.some(({ begunMs }, index) => begunMs === 0 || begunMs !== before[index])) await this.offer(party);
+  }
+
   /** Prolongs the leases of a party, and restores those that are gone. Rejects with a LinkError. */
   async renew(party: SharedParty, leases: Iterable<readonly [string, string]> = party.leases): Promise<void> {
     const all = [...leases];
     for (let first = 0; first < all.length; first += leasesAtOnce) {
-      const args = [String(aliveMs), ...all.slice(first, first + leasesAtOnce).flat()];
+      const args = [String(this.#ports.connection.leaseMs), ...all.slice(first, first + leasesAtOnce).flat()];
       await this.#ports.connection.run('renew', party.leaseKeys, args);
     }
   }
@@ -116,6 +156,7 @@ export class SharedCounts {
     const account = this.#ports.account(party);
     const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
     party.saw(seen, account);
+    if (seen.isUnknown) this.offer(party).catch(() => {});
     return seen;
   }
 }
@@ -124,6 +165,7 @@ function addCall(party: SharedParty, atMs: number, keys: string[], args: string[
   const call = party.at(atMs);
   keys.push(...call.keys);
   args.push(...call.args);
+  for (const period of call.periods) args.push(...period.args, period.begunMs > 0 ? String(period.begunMs) : '');
 }
 
 function integer(amount: number): string {

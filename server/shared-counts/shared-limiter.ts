@@ -17,7 +17,7 @@ import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
 import { LateSettlements } from './late-settlements.ts';
-import type { Asked, Settlement, SharedCounts } from './shared-counts.ts';
+import type { Asked, Ended, SharedCounts } from './shared-counts.ts';
 import { SharedParties } from './shared-parties.ts';
 import type { SharedParty } from './shared-party.ts';
 
@@ -88,13 +88,13 @@ export class SharedLimiter implements Limiter {
     if (admitted) {
       this.#admitted.delete(record.id);
       for (const { leases } of admitted.parties) leases.delete(record.id);
-      this.#settle(settlementOf(record.id, admitted, settled));
+      this.#settle(endedOf(record.id, admitted, settled));
     }
     // The request may have begun before its key or group had limits.
     for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
       const party = this.#parties.get(name);
       if (!party?.hasBudgets || admitted?.parties.some((each) => each.limited.scope === party.limited.scope)) continue;
-      this.#settle(settlementOf(record.id, { parties: [party], estimate: free, atMs: 0 }, settled));
+      this.#settle(endedOf(record.id, { parties: [party], estimate: free, atMs: 0 }, settled));
     }
   }
 
@@ -206,14 +206,16 @@ export class SharedLimiter implements Limiter {
     }
   }
 
-  #settle(settlement: Settlement): void {
+  #settle(ended: Ended): void {
+    const settlement = this.#ports.counts.settlementOf(ended);
     if (!this.#ports.connection.isUp) this.#late.add(settlement, false);
     else this.#ports.counts.settle(settlement, false).catch(() => this.#late.add(settlement, true));
   }
 
   /** Ends a lease that has used nothing. */
   #withdraw(id: string, parties: readonly SharedParty[]): void {
-    const settlement = settlementOf(id, { parties, estimate: free, atMs: 0 }, withdrawn);
+    const ended = endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn);
+    const settlement = this.#ports.counts.settlementOf(ended);
     if (!this.#ports.connection.isUp) this.#late.add(settlement, true);
     else this.#ports.counts.settle(settlement, true).catch(() => this.#late.add(settlement, true));
   }
@@ -242,11 +244,11 @@ export class SharedLimiter implements Limiter {
     const { counts } = this.#ports;
     for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
     await this.#late.send((settlement, isAgain) => counts.settle(settlement, isAgain));
-    for (const party of this.#parties.all()) if (party.isUsed && party.hasBudgets) await counts.offer(party);
+    for (const party of this.#parties.all()) if (party.isUsed && party.hasBudgets) await counts.offerIfLost(party);
   }
 }
 
-function settlementOf(id: string, { parties, estimate, atMs }: Admitted, settled: Settled): Settlement {
+function endedOf(id: string, { parties, estimate, atMs }: Admitted, settled: Settled): Ended {
   return { id, parties, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 

@@ -4,7 +4,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import { type Period, periodOf } from '../limits/period.ts';
-import type { BudgetPeriod, PartyCall } from './party-call.ts';
+import type { PartyCall } from './party-call.ts';
 import type { SeenCounts } from './seen-counts.ts';
 
 interface LastSpent {
@@ -57,6 +57,7 @@ export class SharedParty {
   /** Takes a reply. `account`: what this replica alone has counted. */
   saw(seen: SeenCounts, account: Pick<Account, 'spent'>): void {
     this.#seen = seen;
+    for (const period of this.#call?.periods ?? []) period.begunMs = seen.begun.get(period.key) ?? period.begunMs;
     for (const { per } of this.limited.limits.budgets) {
       const { period, spent, isKnown } = seen.spent(per);
       if (isKnown) this.#lastSpent.set(per, { startMs: period.startMs, all: spent, own: account.spent(per).spent });
@@ -94,11 +95,16 @@ export class SharedParty {
 
   #prepare(atMs: number) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = this.limited.limits;
-    const periods = [...new Set(budgets.map(({ per }) => per))].map((per) => this.#periodOf(per, atMs));
     const least = (per: Budget['per'], unit: Budget['unit']) => {
       const hard = budgets.filter((budget) => budget.hard && budget.per === per && budget.unit === unit);
       return hard.length === 0 ? undefined : Math.min(...hard.map(({ amount }) => amount));
     };
+    const periods = [...new Set(budgets.map(({ per }) => per))].map((per) => {
+      const { startMs, endMs } = periodOf(per, atMs);
+      const key = this.#prefix + (Number.isFinite(startMs) ? `${per}:${startMs}` : per);
+      const args = [endOf(endMs), textOf(least(per, 'usd')), textOf(least(per, 'tokens'))];
+      return { per, startMs, endMs, key, args, begunMs: 0 };
+    });
     return {
       keys: [`${this.#prefix}requests`, `${this.#prefix}tokens`, ...this.leaseKeys, ...periods.map(({ key }) => key)],
       args: [
@@ -107,17 +113,11 @@ export class SharedParty {
         textOf(concurrent),
         this.hasLeases ? '1' : '0',
         String(periods.length),
-        ...periods.flatMap(({ per, endMs }) => [endOf(endMs), textOf(least(per, 'usd')), textOf(least(per, 'tokens'))]),
       ],
       periods,
       fromMs: Math.max(...periods.map(({ startMs }) => startMs), Number.NEGATIVE_INFINITY),
       untilMs: Math.min(...periods.map(({ endMs }) => endMs), Number.POSITIVE_INFINITY),
     };
-  }
-
-  #periodOf(per: Budget['per'], atMs: number): BudgetPeriod {
-    const { startMs, endMs } = periodOf(per, atMs);
-    return { per, startMs, endMs, key: this.#prefix + (Number.isFinite(startMs) ? `${per}:${startMs}` : per) };
   }
 }
 

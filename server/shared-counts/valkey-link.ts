@@ -6,7 +6,7 @@ import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 
 /** A command that takes longer is given up. */
-const commandMs = 500;
+const commandMs = 1_000;
 const connectMs = 2_000;
 const longestRetryMs = 1_000;
 
@@ -19,6 +19,20 @@ export class LinkError extends Error {
     super(message);
     this.problem = problem;
   }
+}
+
+const lateMessage = `no answer within ${commandMs} ms`;
+
+/**
+ * Rejects if there is no answer in time. The driver's own time limit would be at fault when this process has stood still: by
+ * then the answer has arrived, but was not read yet.
+ */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(lateMessage));
+    const timer = setTimeout(() => setImmediate(() => setImmediate(late)), commandMs);
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }
 
 /** Any other error is a fault of the program, which must not end it. */
@@ -51,7 +65,6 @@ export class ValkeyLink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: connectMs,
-      commandTimeout: commandMs,
       keepAlive: 10_000,
       connectionName: 'sluice',
       retryStrategy: (times) => Math.min(100 * times, longestRetryMs),
@@ -73,16 +86,25 @@ export class ValkeyLink {
     }
   }
 
+  /** Gives the scripts to the server, so that commands are carried out in the order in which they are sent. Rejects with a LinkError. */
+  async load(): Promise<void> {
+    try {
+      await inTime(Promise.all(Object.values(scripts).map((script) => this.#client.script('LOAD', script))));
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
   /** Runs a script. Rejects with a LinkError. */
   async run(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string> {
     try {
-      return String(await this.#client.evalsha(digests.get(script) ?? '', keys.length, ...keys, ...args));
+      return String(await inTime(this.#client.evalsha(digests.get(script) ?? '', keys.length, ...keys, ...args)));
     } catch (error) {
       if (!isUnknownScript(error)) throw this.#explained(error);
     }
-    // The server has been restarted.
+    // Someone has removed them from the server.
     try {
-      return String(await this.#client.eval(scripts[script], keys.length, ...keys, ...args));
+      return String(await inTime(this.#client.eval(scripts[script], keys.length, ...keys, ...args)));
     } catch (error) {
       throw this.#explained(error);
     }
@@ -91,7 +113,7 @@ export class ValkeyLink {
   /** Removes keys. Rejects with a LinkError. */
   async remove(keys: readonly string[]): Promise<void> {
     try {
-      await this.#client.del(...keys);
+      await inTime(this.#client.del(...keys));
     } catch (error) {
       throw this.#explained(error);
     }
@@ -103,7 +125,7 @@ export class ValkeyLink {
 
   #explained(error: unknown): LinkError {
     const told = error instanceof Error ? error.message : String(error);
-    const message = told === 'Command timed out' ? told : (this.#connectionError?.message ?? told);
+    const message = told === lateMessage ? told : (this.#connectionError?.message ?? told);
     const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
     return new LinkError(problemOf(message), shown);
   }
@@ -130,6 +152,6 @@ const problems: Readonly<Record<string, SharedCountsProblem>> = {
 };
 
 function problemOf(message: string): SharedCountsProblem {
-  if (message === 'Command timed out') return 'slow';
+  if (message === lateMessage) return 'slow';
   return problems[message.slice(0, message.indexOf(' '))] ?? 'unreachable';
 }

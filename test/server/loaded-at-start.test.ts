@@ -15,6 +15,7 @@ const asking: Record<string, readonly string[]> = {
   'exchange/faults': [],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
+  'shared-counts': [],
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };
 
@@ -23,7 +24,7 @@ test.each(Object.entries(asking))('a start loads nothing of %s but what asks whe
   expect(ofPart.sort()).toEqual(files.map((file) => `server/${part}/${file}`));
 });
 
-test.each(['@opentelemetry', '@smithy', 'conf', 'google-auth-library', 'prom-client', 'ws'])(
+test.each(['@opentelemetry', '@smithy', 'conf', 'google-auth-library', 'iovalkey', 'prom-client', 'ws'])(
   'a start loads no package %s',
   (name) => {
     const importing = modules.filter((path) =>

@@ -54,7 +54,7 @@ export async function startValkey(...more: string[]): Promise<ValkeyServer> {
     pause: () => void running.kill('SIGSTOP'),
     go: () => void running.kill('SIGCONT'),
     async command(...words) {
-      const client = new Redis(`redis://${login}127.0.0.1:${port}`, { lazyConnect: true });
+      const client = new Redis(`redis://${login}127.0.0.1:${port}`, { lazyConnect: true, retryStrategy: () => null });
       await client.connect();
       const [name = '', ...rest] = words;
       const reply = await client.call(name, ...rest);

@@ -5,6 +5,7 @@ import type { SharedCountsSettings } from '../../../server/contract/shared-count
 import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import type { Limiter } from '../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
+import type { Timing } from '../../../server/shared-counts/counts-connection.ts';
 import { openSharedLimits, type SharedLimits } from '../../../server/shared-counts/open-shared-limits.ts';
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
@@ -30,6 +31,7 @@ export interface ReplicaOptions {
   told?: LimitReached[];
   settings?: SharedCountsSettings;
   dataDir?: string;
+  timing?: Timing;
 }
 
 export async function openReplica(url: string, options: ReplicaOptions = {}): Promise<Replica> {
@@ -48,6 +50,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
       log: { warn: note },
     },
     settings: () => settings,
+    timing: options.timing ?? { beatMs: 100, tryAgainMs: 50, aliveMs: 600 },
     log: { warn: note, info: note },
   });
   return {
