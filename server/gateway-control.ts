@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { groupOfShadows } from './contract/ledger.ts';
-import type { LimitReached } from './contract/limits.ts';
 import type { ShadowReport } from './contract/shadow.ts';
+import type { SharedCountsView } from './contract/shared-counts.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
@@ -15,14 +15,13 @@ import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess } from './control/window-access.ts';
 import type { SessionBook } from './exchange/sessions/session-book.ts';
+import { openLimits } from './gateway-limits.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Limiter } from './limits/limiter.ts';
-import { LocalLimiter } from './limits/local-limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
-import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
@@ -57,6 +56,8 @@ export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
   limiter: Limiter;
+  /** Null: limits are not counted together with other replicas. */
+  sharedCounts(): SharedCountsView | null;
   routes: ControlRoutes;
   createAdminUrl(): string;
   /** Must be called after `ownAddresses` has changed. */
@@ -69,10 +70,11 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const { limiter, recalled, stopRecalling } = openLimiter(given, live, (notice) => {
+  const limits = await openLimits(gatewayPorts, { ledger, live }, (notice) => {
     // That shadows have used theirs up affects no client; `shadows` tells it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
+  const { limiter } = limits;
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
@@ -100,16 +102,19 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     logFolder: gatewayPorts.logFolder ?? null,
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
     engine: () => ({ ...given.engine(), ...secrets.view() }),
+    sharedCounts: limits.view,
   });
   given.sessions.onBudgetReached(control.sessionBudgetReached);
+  limits.onChange(control.statusChanged);
   keepWatching(discovery, live);
   // What is read of a server must be there before the first request.
-  if (given.isShared) await recalled;
+  if (given.isShared) await limits.recalled;
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
     live,
     control,
     limiter,
+    sharedCounts: limits.view,
     routes: createControlRoutes({
       access,
       control,
@@ -123,7 +128,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     },
     async stop() {
       stopFollowing();
-      stopRecalling();
+      await limits.close();
       await live.stop();
       await discovery.close();
     },
@@ -155,25 +160,6 @@ async function openLiveConfig(
   return { live, discovery, providers };
 }
 
-function openLimiter(
-  { ledger, gatewayPorts: { log } }: ControlSidePorts,
-  live: LiveConfig,
-  reached: (notice: LimitReached) => void,
-) {
-  const limiter = new LocalLimiter({
-    history: ledger.history,
-    sums: ledger.budgets,
-    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
-    reached,
-    log,
-  });
-  live.onChange(({ before, after }) => {
-    const kept = new Set(after.keys.map(({ id }) => id));
-    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
-  });
-  return { limiter, ...keepRecalling(limiter, live) };
-}
-
 /** A single-use address of the window. */
 function windowUrl(origin: string, token: AdminToken): string {
   return `${origin}/control/session?token=${token.createTicket()}`;
@@ -187,30 +173,6 @@ function keepWatching(discovery: Discovery, live: LiveConfig): void {
 
 function watchAll(discovery: Discovery, live: LiveConfig): void {
   discovery.watch([...live.snapshot.providers.values()]);
-}
-
-/** Loads the budgets' totals at start and after each change, in the background. */
-function keepRecalling(limiter: Limiter, live: LiveConfig) {
-  let isStopped = false;
-  function* limited() {
-    const { groups, keys } = live.used.config;
-    const all = [
-      ...groups.map((group) => compileLimits('group', group)),
-      ...keys.map((key) => compileLimits('key', key)),
-    ];
-    for (const each of all) {
-      if (isStopped) return;
-      if (each) yield each;
-    }
-  }
-  const recalled = limiter.recall(limited());
-  live.onChange(() => void limiter.recall(limited()));
-  return {
-    recalled,
-    stopRecalling() {
-      isStopped = true;
-    },
-  };
 }
 
 /** Opens the secret store and remembers it, so that the status can show which one it is. */

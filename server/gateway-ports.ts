@@ -7,6 +7,7 @@ import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import type { LogRequest } from './log.ts';
 import type { NowOrLater } from './now-or-later.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import type { SharedLimits, SharedLimitsOptions } from './shared-counts/open-shared-limits.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
@@ -20,6 +21,8 @@ export interface GatewayPorts {
   uploadFolder: string;
   /** Opens what lasts; default: SQLite files in the data folder. */
   openStore?: (options: StoreOptions) => NowOrLater<Store>;
+  /** Counts limits together with other replicas; absent: each process by itself. */
+  openSharedLimits?: ((options: SharedLimitsOptions) => Promise<SharedLimits>) | undefined;
   config: ConfigStore;
   /** Called on first use, so that a keychain is not opened without need. */
   openSecrets: () => Promise<SecretStore>;

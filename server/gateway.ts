@@ -5,6 +5,7 @@ import { startAwakeClock } from './awake-clock.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord } from './contract/ledger.ts';
+import type { SharedCountsView } from './contract/shared-counts.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportLedger } from './control/view-dataset.ts';
@@ -88,7 +89,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     control: side.routes,
     windowFolder: ports.windowFolder,
-    health: () => ({ instance: instanceId, ready: server?.isDraining === false }),
+    health: () => ({ ready: server?.isDraining === false, ...healthOf(instanceId, side.sharedCounts()) }),
     api,
   });
   const webSockets = createSessionDoor(api);
@@ -146,6 +147,12 @@ function openApi(
   const served = { ...apiPorts(ports, base, side), loopWatch };
   const shadows = openShadows(served, { ...base, ...side, logRequest: ports.logRequest });
   return { api: { ...served, shadows }, shadows };
+}
+
+/** Of Valkey only whether it can be used: anyone may ask. */
+function healthOf(instance: string, sharedCounts: SharedCountsView | null): { instance: string; sharedCounts?: string } {
+  if (sharedCounts === null) return { instance };
+  return { instance, sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' };
 }
 
 function originOf(server: ListeningServer | undefined): string {

@@ -41,6 +41,8 @@ export interface EngineOptions {
   listen?: { host?: string; port?: number };
   /** Records requests, or answers them instead of providers. */
   cassette?: CassetteDesk | undefined;
+  /** Counts limits together with other replicas; absent: this process by itself. */
+  openSharedLimits?: GatewayPorts['openSharedLimits'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
   /** Whether a notice says where secrets are stored, if not in the keychain. */
@@ -96,6 +98,7 @@ export async function openEngine(
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
+      openSharedLimits: options.openSharedLimits,
     });
     const reload = () => reloadConfig(declared, options, logFile);
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium } from '../build/find-chromium.ts';
 import { findPostgres } from './support/find-postgres.ts';
+import { findValkey } from './support/find-valkey.ts';
 
 interface Need {
   /** Debian's package. */
@@ -28,6 +29,11 @@ const needs: Need[] = [
     name: 'postgresql',
     isThere: () => findPostgres() !== null,
     skips: 'the tests against a real PostgreSQL',
+  },
+  {
+    name: 'redis-server',
+    isThere: () => findValkey() !== null,
+    skips: 'the tests against a real Valkey (or Redis)',
   },
   { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
   { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },

@@ -6,6 +6,7 @@ import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeHolder } from './describe-holder.ts';
+import { describeSharedCounts } from './describe-shared-counts.ts';
 import { describeTest } from './describe-test.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
@@ -40,6 +41,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     ...(await examineStore(terminal)),
     await examineSecrets(terminal, dataDir),
     await examinePort(control),
+    ...(await examineSharedCounts(control)),
     examineProxy(terminal),
     await examineCa(terminal),
     ...(await examineProviders(control)),
@@ -84,6 +86,13 @@ async function examinePort(control: Control): Promise<Finding> {
   const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
+}
+
+async function examineSharedCounts(control: Control): Promise<Finding[]> {
+  const { sharedCounts } = await control.query({ type: 'status' });
+  if (sharedCounts === null) return [];
+  const ok = sharedCounts.problem === null;
+  return [{ name: 'shared limits', ok, message: describeSharedCounts(sharedCounts) }];
 }
 
 function examineProxy({ env }: Terminal): Finding {

@@ -145,6 +145,7 @@ interface ServeFlags extends EndingFlags {
   dataDir?: string;
   config?: string;
   store?: string;
+  shared?: string;
   cassette?: string;
   cassetteMode: CassetteMode;
   pace: number;
@@ -168,6 +169,10 @@ function addServe(program: Command, terminal: Terminal): void {
       '--store <address>',
       'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/shared-store.md)',
     )
+    .option(
+      '--shared <url>',
+      'count limits together with other replicas in Valkey: valkey://USER:PASSWORD@HOST:PORT, or env:NAME or file:PATH where that stands',
+    )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
     .addOption(paceOption())
@@ -190,6 +195,7 @@ function addServe(program: Command, terminal: Terminal): void {
           port: flags.port,
           host: flags.host,
           configFile: flags.config,
+          shared: flags.shared,
           cassette:
             flags.cassette === undefined
               ? undefined

@@ -4,7 +4,7 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
-import { type Engine, openEngine } from '../open-engine.ts';
+import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { tellStarter } from './detach.ts';
@@ -22,6 +22,8 @@ export interface ServeOptions {
   host?: string | undefined;
   /** A declarative configuration instead of the data folder's. */
   configFile?: string | undefined;
+  /** Where limits are counted together with other replicas: a URL, or a reference to it. */
+  shared?: string | undefined;
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   ending: Ending;
@@ -61,6 +63,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     teamPresets: terminal.teamPresets,
     listen,
     cassette: cassette?.desk,
+    openSharedLimits: options.shared === undefined ? undefined : await sharedLimits(options.shared, terminal.env),
     saysWhereSecretsAre: true,
     notice,
   });
@@ -89,6 +92,22 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
   const { describeSummary } = await import('./cassette-summary.ts');
   const desk = await OpenCassette.open({ ...options, problem: notice });
   return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };
+}
+
+/** Imported only where it is used. */
+async function sharedLimits(given: string, env: Terminal['env']): Promise<EngineOptions['openSharedLimits']> {
+  const { openSharedLimits } = await import('../shared-counts/open-shared-limits.ts');
+  const isReference = given.startsWith('env:') || given.startsWith('file:');
+  const url = isReference ? await readReference(given, env) : given;
+  return (limits) => openSharedLimits(url, limits);
+}
+
+/** A password in the arguments of a process can be read by other users of the machine. */
+async function readReference(reference: string, env: Terminal['env']): Promise<string> {
+  const { resolveSecret } = await import('../secrets/resolve-secret.ts');
+  const url = await resolveSecret(reference, { name: '--shared', store: { get: async () => undefined }, env });
+  if (url === undefined) throw new CliError(`--shared: ${reference} is missing or empty.`, exitCodes.usage);
+  return url;
 }
 
 async function start(engine: Engine, wanted: Address): Promise<Address> {

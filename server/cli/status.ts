@@ -6,6 +6,7 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
 import { describeFaults } from './describe-faults.ts';
+import { describeSharedCounts } from './describe-shared-counts.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput, localTime } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -39,6 +40,7 @@ function describeRunning(state: QueryResults['status'], running: number): string
     `Requests:    ${running} running`,
     `Request log: ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
+    ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),
     ...state.faults.map(describeFaults),
   ];
 }

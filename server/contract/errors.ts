@@ -71,6 +71,8 @@ export const errorKinds = {
   shutting_down: { status: 503, type: 'server_error', code: 'shutting_down' },
   storage_full: { status: 507, type: 'server_error', code: 'storage_full', retryable: false },
   storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
+  /** A hard budget cannot be checked while Valkey is away; see `settings.sharedCounts`. */
+  shared_counts_unavailable: { status: 503, type: 'server_error', code: 'shared_counts_unavailable' },
   internal: { status: 500, type: 'server_error', code: null },
   // Control plane only.
   invalid_command: { status: 400, type: invalid, code: 'invalid_command' },

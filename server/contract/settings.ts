@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { milliseconds } from './policy.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
+import { sharedCountsSchema } from './shared-counts.ts';
 
 export const settingsSchema = z.strictObject({
   port: z.number().int().min(0).max(65_535).default(4810),
@@ -40,6 +41,8 @@ export const settingsSchema = z.strictObject({
       bytes: z.number().int().min(0).default(0),
     })
     .prefault({}),
+  /** For replicas that count limits together (`serve --shared`). */
+  sharedCounts: sharedCountsSchema.prefault({}),
   /** Interval of SSE comments while an upstream's stream is silent, so that no proxy closes the connection. 0: none. */
   keepAliveCommentMs: z.number().int().min(0).default(15_000),
   /** Add `x-sluice-provider` and `x-sluice-attempts` to each response. */

@@ -2,6 +2,7 @@
 import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
 import type { Settings } from './settings.ts';
+import type { SharedCountsView } from './shared-counts.ts';
 
 export type SecretStoreKind = 'keychain' | 'file' | 'database' | 'memory';
 
@@ -27,6 +28,8 @@ export interface StatusView {
   /** The same as a code. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
+  /** Null: limits are counted by this process alone, without `serve --shared`. */
+  sharedCounts: SharedCountsView | null;
   /** Captures that `capture.start` has begun and that have not ended yet. */
   capture: TimedCaptureView[];
   /** Faults on purpose that `faults.start` has begun and that have not ended yet. */

@@ -7,6 +7,7 @@ import type { LimitReached } from '../contract/limits.ts';
 import { findLocks } from '../contract/lock.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { ShadowReport } from '../contract/shadow.ts';
+import type { SharedCountsView } from '../contract/shared-counts.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
@@ -61,6 +62,8 @@ interface ControlPorts {
   logFolder: string | null;
   network: QueryPorts['network'];
   engine(): EngineStatus;
+  /** Null: limits are not counted together with other replicas. */
+  sharedCounts(): SharedCountsView | null;
   createAdminUrl(): string;
   /** A session's requests are refused from now on, or served again. */
   sessionStopChanged(id: string, isStopped: boolean): void;
@@ -86,6 +89,8 @@ export interface ControlPlane {
   followTeam(): Promise<void>;
   /** The event loop was blocked and runs again. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
+  /** Something in the status has changed by itself. */
+  statusChanged(): void;
   /** Its discovered models have changed. */
   providerChanged(providerId: string): void;
   readonly captureSwitch: CaptureSwitch;
@@ -106,7 +111,9 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
-  const statusChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
+  const statusChanged = () => {
+    if (hub.isHeard) hub.tell({ type: 'config-changed', status: views.all().status });
+  };
   return {
     execute: createExecute({
       ...ports,
@@ -147,6 +154,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
       hub.tell({ type: 'standstill', standstill });
     },
+    statusChanged,
     providerChanged,
     captureSwitch,
     faults,
@@ -217,6 +225,7 @@ function engineState(
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
+      sharedCounts: ports.sharedCounts(),
       capture: capture.timed,
       faults: faults.timed,
       standstill: standstill(),

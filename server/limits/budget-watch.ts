@@ -48,7 +48,8 @@ export class BudgetWatch {
   }
 }
 
-function percentOf(share: number): Reported['percent'] {
+/** The level that a share of a budget has reached. */
+export function percentOf(share: number): Reported['percent'] {
   if (share >= 1) return 100;
   return share >= 0.8 ? 80 : 0;
 }

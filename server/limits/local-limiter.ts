@@ -17,7 +17,7 @@ import { refusal, unknownSpending } from './refusal.ts';
 
 export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
 
-export interface LimiterPorts {
+export interface LocalLimiterPorts {
   history: UsageHistory;
   sums: LimiterSums;
   clocks: Clocks;
@@ -32,14 +32,14 @@ interface Admitted {
 }
 
 export class LocalLimiter implements Limiter {
-  readonly #ports: LimiterPorts;
+  readonly #ports: LocalLimiterPorts;
   readonly #budgets: BudgetWatch;
   readonly #accounts = new Map<string, Account>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
   readonly #held = new Map<string, Map<string, Amounts>>();
 
-  constructor(ports: LimiterPorts) {
+  constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
     this.#budgets = new BudgetWatch(ports.reached);
   }

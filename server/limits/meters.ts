@@ -1,7 +1,29 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
 import type { Budget, Limits } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
-import type { Account, Clocks } from './account.ts';
+import type { Spent } from '../ledger/usage-history.ts';
+import type { Clocks, Estimate } from './account.ts';
+import type { Period } from './period.ts';
+
+/** An amount in the last minute. Times are milliseconds of a monotonic clock. */
+export interface Window {
+  sum(nowMs: number): number;
+  /** Milliseconds until the sum is below `limit` if nothing is added. */
+  waitMs(limit: number, nowMs: number): number;
+  /** Milliseconds until the window is empty if nothing is added. */
+  emptyInMs(nowMs: number): number;
+}
+
+/** The usage of a key or group, as counted here or by all replicas. */
+export interface Counted {
+  readonly requests: Window;
+  readonly tokens: Window;
+  /** The number of running requests. */
+  readonly running: number;
+  readonly reserved: Estimate;
+  /** `isKnown` false: it may be more. */
+  spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean };
+}
 
 /** A reached limit, and the wait until it is not; null: waiting does not help. */
 export interface Exceeded {
@@ -23,7 +45,7 @@ const placeFreeInMs = 1_000;
  * of all running requests, so that only the last admitted request can exceed it.
  */
 export function findExceeded(
-  account: Account,
+  account: Counted,
   limits: Limits,
   { clocks, isFree, isPart }: { clocks: Clocks; isFree: boolean; isPart: boolean },
 ): Exceeded | null {
@@ -42,15 +64,15 @@ export function findExceeded(
   return waits.sort((a, b) => b.waitMs - a.waitMs)[0] ?? null;
 }
 
-function roomOf(account: Account, { unit, amount, per }: Budget): Room {
+function roomOf(account: Counted, { unit, amount, per }: Budget): Room {
   return { left: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
 }
 
-export function metersOf(account: Account, limits: Limits, clocks: Clocks): LimitMeter[] {
+export function metersOf(account: Counted, limits: Limits, clocks: Clocks): LimitMeter[] {
   return [...rateMeters(account, limits, clocks), ...limits.budgets.map((budget) => budgetMeter(account, budget))];
 }
 
-function budgetMeter(account: Account, budget: Budget): LimitMeter {
+function budgetMeter(account: Counted, budget: Budget): LimitMeter {
   const { period, spent } = account.spent(budget.per);
   const { likely } = account.reserved;
   return {
@@ -63,7 +85,7 @@ function budgetMeter(account: Account, budget: Budget): LimitMeter {
   };
 }
 
-export function rateMeters(account: Account, limits: Limits, { wallMs, steadyMs }: Clocks): LimitMeter[] {
+export function rateMeters(account: Counted, limits: Limits, { wallMs, steadyMs }: Clocks): LimitMeter[] {
   const steady = steadyMs();
   const meters: LimitMeter[] = [];
   for (const [kind, amount] of [
@@ -81,7 +103,7 @@ export function rateMeters(account: Account, limits: Limits, { wallMs, steadyMs 
   return meters;
 }
 
-function waitOf(account: Account, { kind, amount }: LimitMeter, steadyMs: number): number {
+function waitOf(account: Counted, { kind, amount }: LimitMeter, steadyMs: number): number {
   if (kind === 'requests' || kind === 'tokens') return account[kind].waitMs(amount, steadyMs);
   return placeFreeInMs;
 }

@@ -37,6 +37,7 @@ export function status(revision: number): StatusView {
     secretStoreKind: null,
     capture: [],
     faults: [],
+    sharedCounts: null,
     standstill: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },

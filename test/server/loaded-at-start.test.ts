@@ -15,6 +15,7 @@ const asking: Record<string, readonly string[]> = {
   'exchange/faults': [],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
+  'shared-counts': [],
   'store/postgres': [],
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };
@@ -24,7 +25,7 @@ test.each(Object.entries(asking))('a start loads nothing of %s but what asks whe
   expect(ofPart.sort()).toEqual(files.map((file) => `server/${part}/${file}`));
 });
 
-test.each(['@opentelemetry', '@smithy', 'conf', 'google-auth-library', 'pg', 'prom-client', 'ws'])(
+test.each(['@opentelemetry', '@smithy', 'conf', 'google-auth-library', 'iovalkey', 'pg', 'prom-client', 'ws'])(
   'a start loads no package %s',
   (name) => {
     const importing = modules.filter((path) =>

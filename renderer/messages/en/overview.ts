@@ -1,4 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
+import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/shared-counts.ts';
 
 export const status = {
   baseUrl: 'Base URL',
@@ -105,6 +106,16 @@ const unpricedText = (whose: string, { requests, count, budget }: Unpriced) =>
   `${count} ${requests === 1 ? 'request' : 'requests'} of ${whose} ${requests === 1 ? 'has' : 'have'} no known price and ` +
   `${requests === 1 ? 'does' : 'do'} not count towards its budget (${budget}).`;
 
+const countsProblems: Record<SharedCountsProblem, string> = {
+  unreachable: 'cannot be reached',
+  slow: 'does not answer in time',
+  'read-only': 'is read-only',
+  'out-of-memory': 'is out of memory',
+  'credential-refused': 'refuses the credentials',
+  'not-permitted': 'does not allow scripts for this user',
+  'not-ready': 'is not ready',
+};
+
 export const attention = {
   title: 'Needs attention',
   texts: {
@@ -121,6 +132,10 @@ export const attention = {
       movedTo === null
         ? 'The configuration was missing at the last start and had no usable backup: Sluice began with an empty one.'
         : `The configuration was damaged at the last start and had no usable backup: Sluice began with an empty one. The damaged file is kept as ${movedTo}.`,
+    'counts-away': ({ address, problem, replicas }: SharedCountsView, since: string, isClosed: boolean) =>
+      `Limits are not shared: ${address} ${countsProblems[problem ?? 'unreachable']} (since ${since}). ` +
+      `${replicas === 1 ? 'This replica counts alone' : `Each of ${replicas} replicas allows an equal part of every limit`}. ` +
+      `${isClosed ? 'Requests under a hard budget are refused.' : 'Hard budgets are split as well.'}`,
     'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
     'ledger-dropped': (rows: string) => `${counted(rows, 'request')} could not be recorded.`,
     'ledger-replaced': (reason: string, movedTo: string | null) =>
@@ -152,6 +167,7 @@ export const attention = {
     'credential-left-alone': 'Open credentials',
     'config-restored': 'Open settings',
     'config-lost': 'Open settings',
+    'counts-away': 'Open settings',
     'ledger-broken': 'Open requests',
     'ledger-dropped': 'Open requests',
     'ledger-replaced': 'Open requests',

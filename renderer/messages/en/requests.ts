@@ -249,6 +249,7 @@ export const requests = {
     storage_full: 'The disk is full, so the upload could not be buffered.',
     upgrade_required: 'This route speaks HTTP, but a WebSocket was requested, or the other way round.',
     storage_unavailable: 'The disk could not be used to buffer the upload or to read what a hard budget has spent.',
+    shared_counts_unavailable: 'Valkey could not be reached, so it was not known what is left of a hard budget.',
     cassette_unusable: 'The cassette cannot be used. See the group or key that names it.',
     replay_miss: 'The cassette has no recording of this request.',
     previous_response_not_found: 'This group does not have the previous response.',

@@ -1,3 +1,4 @@
+import type { SharedCountsProblem } from '../../../server/contract/shared-counts.ts';
 import type * as english from '../en/overview.ts';
 
 export const status: typeof english.status = {
@@ -89,6 +90,16 @@ export const demoNote: typeof english.demoNote = {
   add: '添加服务商以获得真实回答',
 };
 
+const countsProblems: Record<SharedCountsProblem, string> = {
+  unreachable: '无法连接',
+  slow: '响应超时',
+  'read-only': '处于只读状态',
+  'out-of-memory': '内存已满',
+  'credential-refused': '拒绝了凭据',
+  'not-permitted': '不允许此用户运行脚本',
+  'not-ready': '尚未就绪',
+};
+
 export const attention: typeof english.attention = {
   title: '需要处理',
   texts: {
@@ -104,6 +115,10 @@ export const attention: typeof english.attention = {
       movedTo === null
         ? '上次启动时配置文件缺失，且没有可用的备份：Sluice 以空配置启动。'
         : `上次启动时配置文件已损坏，且没有可用的备份：Sluice 以空配置启动。损坏的文件保留为 ${movedTo}。`,
+    'counts-away': ({ address, problem, replicas }, since, isClosed) =>
+      `限额未能共享：${address} ${countsProblems[problem ?? 'unreachable']}（始于 ${since}）。` +
+      `${replicas === 1 ? '此副本单独计数' : `${replicas} 个副本各自使用限额的均等份额`}；` +
+      `${isClosed ? '受硬性预算约束的请求会被拒绝。' : '硬性预算同样均分。'}`,
     'ledger-broken': (reason) => `请求未被记录。${reason}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-replaced': (reason, movedTo) =>
@@ -134,6 +149,7 @@ export const attention: typeof english.attention = {
     'credential-left-alone': '查看凭据',
     'config-restored': '查看设置',
     'config-lost': '查看设置',
+    'counts-away': '查看设置',
     'ledger-broken': '查看请求',
     'ledger-dropped': '查看请求',
     'ledger-replaced': '查看请求',

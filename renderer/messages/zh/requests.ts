@@ -248,6 +248,7 @@ export const requests: typeof english.requests = {
     storage_full: '磁盘已满：无法暂存上传的内容。',
     upgrade_required: '此路径只接受 HTTP，却收到 WebSocket 请求；或者相反。',
     storage_unavailable: '磁盘无法使用：无法暂存上传的内容，或无法读取其硬性预算的已用数额。',
+    shared_counts_unavailable: '无法连接 Valkey，因此无法得知硬性预算的剩余数额。',
     cassette_unusable: '无法使用磁带。请查看指定它的分组或密钥。',
     replay_miss: '磁带中没有此请求的录制。',
     previous_response_not_found: '此分组中没有它所接续的响应。',

@@ -81,6 +81,10 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
     case 'config-restored':
     case 'config-lost':
       return texts[concern.kind](concern.movedTo);
+    case 'counts-away': {
+      const { counts, isClosed } = concern;
+      return texts['counts-away'](counts, formats.dayAndClock(counts.sinceMs), isClosed);
+    }
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
     case 'budgets-unwritten':

@@ -5,6 +5,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
+import type { SharedCountsView } from '../../../server/contract/shared-counts.ts';
 import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
@@ -17,6 +18,7 @@ export type Concern = {
   | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
   | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
   | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
+  | { kind: 'counts-away'; counts: SharedCountsView; isClosed: boolean }
   | { kind: 'ledger-broken'; reason: string }
   | { kind: 'budgets-unwritten'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
@@ -45,6 +47,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfConfig(status.configReplaced),
     ...concernsOfLedger(status.ledger),
+    ...concernsOfSharedCounts(status),
     ...concernsOfBudgetSums(views),
     ...concernsOfStandstill(status.standstill, nowMs),
     ...concernsOfSetup(providers, keys),
@@ -95,6 +98,12 @@ function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['sta
     found.push({ kind: 'ledger-replaced', isBad: false, href, movedTo, reason });
   }
   return found;
+}
+
+function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status']): Concern[] {
+  if (!sharedCounts || sharedCounts.problem === null) return [];
+  const isClosed = settings.sharedCounts.hardBudgets === 'closed';
+  return [{ kind: 'counts-away', isBad: true, href: '/settings', counts: sharedCounts, isClosed }];
 }
 
 /** Nothing to those who have no budget. */

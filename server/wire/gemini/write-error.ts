@@ -28,6 +28,7 @@ const ofCode: Record<string, [status: string, http: number]> = {
   server_overloaded: ['UNAVAILABLE', 503],
   shutting_down: ['UNAVAILABLE', 503],
   storage_unavailable: ['UNAVAILABLE', 503],
+  shared_counts_unavailable: ['UNAVAILABLE', 503],
   upstream_unreachable: ['UNAVAILABLE', 503],
   upstream_malformed: ['UNAVAILABLE', 503],
   upstream_stream_broken: ['UNAVAILABLE', 503],

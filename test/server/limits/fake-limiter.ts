@@ -88,7 +88,7 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLat
   };
 }
 
-function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>): RequestRecord {
+export function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord> = {}): RequestRecord {
   return {
     id,
     startedAt: 0,

@@ -1,0 +1,77 @@
+/** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
+import type { LimitReached } from './contract/limits.ts';
+import type { SharedCountsView } from './contract/shared-counts.ts';
+import type { LiveConfig } from './control/live-config.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Limiter } from './limits/limiter.ts';
+import { LocalLimiter } from './limits/local-limiter.ts';
+import { compileLimits } from './routing/compile-limits.ts';
+
+interface GatewayLimits {
+  limiter: Limiter;
+  /** Resolves when the budgets' totals were loaded. */
+  recalled: Promise<void>;
+  /** Null: limits are not counted together with other replicas. */
+  view(): SharedCountsView | null;
+  /** The listener is called when the view has changed. */
+  onChange(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
+export async function openLimits(
+  { dataDir, log, openSharedLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openSharedLimits'>,
+  { ledger, live }: { ledger: Pick<Ledger, 'history' | 'budgets'>; live: LiveConfig },
+  reached: (notice: LimitReached) => void,
+): Promise<GatewayLimits> {
+  const local = {
+    history: ledger.history,
+    sums: ledger.budgets,
+    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+    reached,
+    log,
+  };
+  const settings = () => live.snapshot.settings.sharedCounts;
+  const shared = await openSharedLimits?.({ dataDir, commonLedger: null, local, settings, log });
+  const limiter = shared?.limiter ?? new LocalLimiter(local);
+  live.onChange(({ before, after }) => {
+    const kept = new Set(after.keys.map(({ id }) => id));
+    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
+  });
+  const { recalled, stopRecalling } = keepRecalling(limiter, live);
+  return {
+    limiter,
+    recalled,
+    view: () => shared?.view ?? null,
+    onChange: (listener) => shared?.onChange(listener),
+    async close() {
+      stopRecalling();
+      await shared?.close();
+    },
+  };
+}
+
+/** Loads the budgets' totals at start and after each change, in the background. */
+function keepRecalling(limiter: Limiter, live: LiveConfig) {
+  let isStopped = false;
+  function* limited() {
+    const { groups, keys } = live.used.config;
+    const all = [
+      ...groups.map((group) => compileLimits('group', group)),
+      ...keys.map((key) => compileLimits('key', key)),
+    ];
+    for (const each of all) {
+      if (isStopped) return;
+      if (each) yield each;
+    }
+  }
+  const recalled = limiter.recall(limited());
+  live.onChange(() => void limiter.recall(limited()));
+  return {
+    recalled,
+    stopRecalling() {
+      isStopped = true;
+    },
+  };
+}

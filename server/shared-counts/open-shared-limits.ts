@@ -1,0 +1,108 @@
+/** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
+import { GatewayError } from '../contract/errors.ts';
+import type { SharedCountsSettings, SharedCountsView } from '../contract/shared-counts.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { LocalLimiter, type LocalLimiterPorts } from '../limits/local-limiter.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
+import { readReplica, writeReplica } from './replica-file.ts';
+import { SharedCounts } from './shared-counts.ts';
+import { SharedLimiter } from './shared-limiter.ts';
+import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
+import { LinkError, ValkeyLink } from './valkey-link.ts';
+
+export interface SharedLimitsOptions {
+  /** Null: nothing is kept, for tests. */
+  dataDir: string | null;
+  /** The name of a ledger that the replicas have in common; null: each has its own. */
+  commonLedger: string | null;
+  local: LocalLimiterPorts;
+  settings(): SharedCountsSettings;
+  /** Default: as usual; shorter for tests. */
+  timing?: Timing;
+  log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
+}
+
+export interface SharedLimits {
+  limiter: Limiter;
+  readonly view: SharedCountsView;
+  /** Replaces the listener, which is called when the view has changed. */
+  onChange(listener: () => void): void;
+  /** Writes what waits, and takes this replica's leave. */
+  close(): Promise<void>;
+}
+
+/**
+ * Rejects with a GatewayError, without the password, if the URL cannot be used or Valkey refuses the credentials. If it cannot
+ * be reached, that is told, and tried again in the background.
+ */
+export async function openSharedLimits(url: string, options: SharedLimitsOptions): Promise<SharedLimits> {
+  const address = readValkeyAddress(url);
+  const { dataDir, commonLedger, local: localPorts, log, settings } = options;
+  let changed = () => {};
+  const replica = await readReplica(dataDir);
+  const link = new ValkeyLink(address);
+  await openLink(link, address);
+  const inTurn = createSerialQueue();
+  const keep = (replicas: number) =>
+    inTurn(() => writeReplica(dataDir, { ...replica, replicas })).catch((error: unknown) =>
+      log.warn({ error }, 'the number of replicas cannot be kept'),
+    );
+  await keep(replica.replicas);
+  const connection = new CountsConnection({
+    link,
+    replica: replica.id,
+    address: address.shown,
+    lastReplicas: replica.replicas,
+    timing: options.timing ?? usualTiming,
+    log,
+    changed(view) {
+      if (view.problem === null) void keep(view.replicas);
+      changed();
+    },
+  });
+  // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
+  const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
+  const { clocks, history, reached } = localPorts;
+  const counts = new SharedCounts({
+    connection,
+    ledger: commonLedger ?? replica.id,
+    history,
+    clocks,
+    account: ({ limited }) => local.account(limited),
+    reached,
+  });
+  const limiter = new SharedLimiter({ connection, counts, local, clocks, settings });
+  await limiter.begin();
+  return {
+    limiter,
+    get view() {
+      return connection.view;
+    },
+    onChange(listener) {
+      changed = listener;
+    },
+    async close() {
+      await connection.close();
+      await inTurn(async () => {});
+    },
+  };
+}
+
+function tellNobody(): void {}
+
+async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
+  try {
+    await link.open();
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error;
+    const { problem, message } = error;
+    if (problem !== 'credential-refused' && problem !== 'not-permitted') return;
+    link.close();
+    const who = user === undefined ? 'the password, or wants one' : `the user "${user}" or its password`;
+    throw new GatewayError(
+      'shared_counts_unavailable',
+      `Valkey at ${shown} refuses ${who} (${message}). Check the address given to --shared, and the user's rights (ACL).`,
+    );
+  }
+}

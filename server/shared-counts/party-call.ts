@@ -1,0 +1,20 @@
+import type { Budget } from '../contract/config.ts';
+import type { Period } from '../limits/period.ts';
+
+/** The keys and arguments of a party for a point in time. */
+export interface PartyCall {
+  keys: readonly string[];
+  args: readonly string[];
+  periods: readonly BudgetPeriod[];
+}
+
+/** A period for which the party has budgets. */
+export interface BudgetPeriod extends Period {
+  per: Budget['per'];
+  /** In Valkey. */
+  key: string;
+  /** As arguments of a script: when it ends, and its hard budgets. */
+  args: readonly string[];
+  /** When the count of this replica's ledger had begun at the last reply, by Valkey's clock; 0: unknown. */
+  begunMs: number;
+}

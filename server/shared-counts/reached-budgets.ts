@@ -1,0 +1,21 @@
+import type { Limited, LimitReached } from '../contract/limits.ts';
+import type { Spent } from '../ledger/usage-history.ts';
+import { percentOf } from '../limits/budget-watch.ts';
+import type { Counted } from '../limits/meters.ts';
+
+/** Tells which budgets have reached 80 or 100 percent by what was just added: of all replicas, only one adds that. */
+export function tellReached(
+  { scope, id, name, limits }: Limited,
+  counted: Pick<Counted, 'spent'>,
+  added: Spent,
+  reached: (notice: LimitReached) => void,
+): void {
+  for (const budget of limits.budgets) {
+    const { period, spent } = counted.spent(budget.per);
+    const used = spent[budget.unit];
+    const percent = percentOf(used / budget.amount);
+    if (percent === 0 || percent <= percentOf((used - added[budget.unit]) / budget.amount)) continue;
+    const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
+    reached({ scope, id, name, budget, percent, used, resetsAt });
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group, in
+ * one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can refuse are
+ * not asked about. Everything is counted here as well, so that this replica can go on alone at any moment.
+ */
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
+import type { SharedCountsSettings } from '../contract/shared-counts.ts';
+import type { Amounts } from '../ledger/usage-history.ts';
+import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
+import type { JobOwner, Limiter, RateHeaders } from '../limits/limiter.ts';
+import { accountsOf, type LocalLimiter, nameOf, settledBy } from '../limits/local-limiter.ts';
+import { metersOf } from '../limits/meters.ts';
+import { unknownSpending } from '../limits/refusal.ts';
+import { nothing } from '../limits/spending.ts';
+import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
+import type { CountsConnection } from './counts-connection.ts';
+import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
+import { LateSettlements } from './late-settlements.ts';
+import type { Asked, Ended, SharedCounts } from './shared-counts.ts';
+import { SharedParties } from './shared-parties.ts';
+import type { SharedParty } from './shared-party.ts';
+
+interface SharedLimiterPorts {
+  connection: CountsConnection;
+  counts: SharedCounts;
+  /** Counts what this replica does. */
+  local: LocalLimiter;
+  clocks: Clocks;
+  settings(): SharedCountsSettings;
+}
+
+interface Admitted {
+  parties: readonly SharedParty[];
+  estimate: Estimate;
+  /** By Valkey's clock; 0: Valkey was not asked. */
+  atMs: number;
+}
+
+/** Meters are kept up to date for this long after they were shown. */
+const shownMs = 15_000;
+const mostShown = 200;
+const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
+
+export class SharedLimiter implements Limiter {
+  readonly #ports: SharedLimiterPorts;
+  readonly #parties = new SharedParties();
+  readonly #admitted = new Map<string, Admitted>();
+  readonly #late = new LateSettlements();
+
+  constructor(ports: SharedLimiterPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when limits are counted together, or it is known that they cannot be now. */
+  begin(): Promise<void> {
+    return this.#ports.connection.attend({ renew: () => this.#renew(), restore: () => this.#restore() });
+  }
+
+  admit(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders | Promise<RateHeaders> {
+    const parties = limitedBy.map((limited) => this.#parties.of(limited));
+    if (!this.#ports.connection.isUp) return this.#admitAlone(id, parties, estimate);
+    if (parties.some((party) => (estimate === free ? party.canRefuseFree : party.canRefuse)))
+      return this.#admitTogether(id, parties, estimate);
+    this.#take(id, { parties, estimate, atMs: 0 });
+    return {};
+  }
+
+  admitAtOnce(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
+    const { connection, counts, clocks } = this.#ports;
+    const parties = limitedBy.map((limited) => this.#parties.of(limited));
+    if (!connection.isUp) return this.#admitAlone(id, parties, estimate);
+    const judged = parties.map((party) => ({
+      limited: party.limited,
+      counted: party.seen ?? this.#ports.local.account(party.limited),
+    }));
+    refuseIfExceeded(judged, estimate, clocks);
+    this.#take(id, { parties, estimate, atMs: connection.serverMs() });
+    // If it fails, the lease comes with a later beat.
+    counts.ask(id, parties, estimate, 'none').catch(() => {});
+    return headersOf(judged, clocks);
+  }
+
+  finished(record: RequestRecord): void {
+    this.#ports.local.finished(record);
+    const settled = settledBy(record);
+    const admitted = this.#admitted.get(record.id);
+    if (admitted) {
+      this.#admitted.delete(record.id);
+      for (const { leases } of admitted.parties) leases.delete(record.id);
+      this.#settle(endedOf(record.id, admitted, settled));
+    }
+    // The request may have begun before its key or group had limits.
+    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
+      const party = this.#parties.get(name);
+      if (!party?.hasBudgets || admitted?.parties.some((each) => each.limited.scope === party.limited.scope)) continue;
+      this.#settle(endedOf(record.id, { parties: [party], estimate: free, atMs: 0 }, settled));
+    }
+  }
+
+  hold(job: string, owner: JobOwner, most: Amounts): void {
+    const { local, counts, connection } = this.#ports;
+    local.hold(job, owner, most);
+    const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
+    for (const name of accountsOf(owner)) {
+      const party = this.#parties.hold(name, ...lease);
+      // If it fails, it comes with a later beat.
+      if (party?.hasBudgets && connection.isUp) counts.renew(party, [lease]).catch(() => {});
+    }
+  }
+
+  release(job: string, owner: JobOwner): void {
+    this.#ports.local.release(job, owner);
+    for (const name of accountsOf(owner)) {
+      const party = this.#parties.release(name, leaseName(job));
+      if (party?.hasBudgets) this.#withdraw(leaseName(job), [party]);
+    }
+  }
+
+  meters(limited: Limited): LimitMeter[] {
+    const { connection, clocks, local } = this.#ports;
+    const party = this.#parties.of(limited);
+    party.shownAtMs = clocks.steadyMs();
+    const seen = connection.isUp ? party.seen : null;
+    return metersOf(seen ?? local.account(limited), limited.limits, clocks);
+  }
+
+  async refresh(limitedBy: readonly Limited[]): Promise<void> {
+    if (!this.#ports.connection.isUp) return;
+    await this.#look(limitedBy.map((limited) => this.#parties.of(limited))).catch(() => {});
+  }
+
+  recall(limitedBy: Iterable<Limited>): Promise<void> {
+    return this.#ports.local.recall(limitedBy);
+  }
+
+  forget(scope: LimitScope, id: string): void {
+    const { local, connection } = this.#ports;
+    local.forget(scope, id);
+    const party = this.#parties.remove(scope, id);
+    if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
+  }
+
+  async #admitTogether(id: string, parties: readonly SharedParty[], estimate: Estimate): Promise<RateHeaders> {
+    const asked = await this.#ask(id, parties, estimate).catch(() => null);
+    if (asked === null) return this.#admitUnanswered(id, parties, estimate);
+    const { clocks } = this.#ports;
+    const judged = parties.map(({ limited }, index) => judgedBy(limited, asked.seen[index]));
+    if (asked.verdict === 'admitted') {
+      this.#take(id, { parties, estimate, atMs: asked.serverMs });
+      return headersOf(judged, clocks);
+    }
+    const unknown = parties.find(({ limited }) => limited.limits.budgets.some(({ hard }) => hard));
+    if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
+    const [first] = asked.seen;
+    // As of the reply: a moment later, a limit may be free again.
+    refuseIfExceeded(judged, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
+    throw new Error('unreachable: it was refused, but no limit is reached');
+  }
+
+  /** If Valkey does not know what was spent in this period so far, it is told, and asked again. */
+  async #ask(id: string, parties: readonly SharedParty[], estimate: Estimate): Promise<Asked> {
+    const { counts } = this.#ports;
+    const checks = estimate === free ? 'free' : 'all';
+    const asked = await counts.ask(id, parties, estimate, checks);
+    if (asked.verdict !== 'unknown-spending') return asked;
+    await this.#offer(parties);
+    return counts.ask(id, parties, estimate, checks);
+  }
+
+  /** Valkey may have admitted it all the same, without the answer having arrived. */
+  #admitUnanswered(id: string, parties: readonly SharedParty[], estimate: Estimate): RateHeaders {
+    try {
+      return this.#admitAlone(id, parties, estimate);
+    } catch (refused) {
+      this.#withdraw(id, parties);
+      throw refused;
+    }
+  }
+
+  #admitAlone(id: string, parties: readonly SharedParty[], estimate: Estimate): RateHeaders {
+    const { connection, clocks, settings, local } = this.#ports;
+    const { replicas } = connection.view;
+    const isClosed = estimate !== free && settings().hardBudgets === 'closed';
+    const judged = parties.map((party) => {
+      const { limited } = party;
+      if (isClosed && limited.limits.budgets.some(({ hard }) => hard)) throw countsUnavailable(limited);
+      const limits = shareOf(limited.limits, replicas);
+      return { limited: { ...limited, limits }, counted: new AloneCounts(local.account(limited), party, replicas) };
+    });
+    refuseIfExceeded(judged, estimate, clocks);
+    this.#take(id, { parties, estimate, atMs: 0 });
+    return headersOf(judged, clocks);
+  }
+
+  #take(id: string, admitted: Admitted): void {
+    const { parties, estimate } = admitted;
+    const { local, counts } = this.#ports;
+    const limitedBy = parties.map(({ limited }) => limited);
+    local.take(id, limitedBy, estimate);
+    this.#admitted.set(id, admitted);
+    const lease = counts.leaseOf(estimate.most, !estimate.isPart);
+    for (const party of parties) {
+      party.isUsed = true;
+      if (party.hasLeases) party.leases.set(id, lease);
+    }
+  }
+
+  #settle(ended: Ended): void {
+    const settlement = this.#ports.counts.settlementOf(ended);
+    if (!this.#ports.connection.isUp) this.#late.add(settlement, false);
+    else this.#ports.counts.settle(settlement, false).catch(() => this.#late.add(settlement, true));
+  }
+
+  /** Ends a lease that has used nothing. */
+  #withdraw(id: string, parties: readonly SharedParty[]): void {
+    const ended = endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn);
+    const settlement = this.#ports.counts.settlementOf(ended);
+    if (!this.#ports.connection.isUp) this.#late.add(settlement, true);
+    else this.#ports.counts.settle(settlement, true).catch(() => this.#late.add(settlement, true));
+  }
+
+  async #offer(parties: readonly SharedParty[]): Promise<void> {
+    await Promise.all(parties.map((party) => this.#ports.counts.offer(party)));
+  }
+
+  async #look(parties: readonly SharedParty[]): Promise<void> {
+    await Promise.all(parties.map((party) => this.#ports.counts.ask('', [party], free, 'none')));
+  }
+
+  async #renew(): Promise<void> {
+    const { counts, clocks } = this.#ports;
+    const shown: SharedParty[] = [];
+    const sinceMs = clocks.steadyMs() - shownMs;
+    for (const party of this.#parties.all()) {
+      if (party.leases.size > 0) await counts.renew(party);
+      if (party.shownAtMs >= sinceMs && shown.length < mostShown) shown.push(party);
+    }
+    await this.#look(shown);
+  }
+
+  /** The order matters: an offer contains what was settled, and the larger of the two counts. */
+  async #restore(): Promise<void> {
+    const { counts } = this.#ports;
+    for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
+    await this.#late.send((settlement, isAgain) => counts.settle(settlement, isAgain));
+    for (const party of this.#parties.all()) if (party.isUsed && party.hasBudgets) await counts.offerIfLost(party);
+  }
+}
+
+function endedOf(id: string, { parties, estimate, atMs }: Admitted, settled: Settled): Ended {
+  return { id, parties, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
+}
+
+function judgedBy(limited: Limited, counted: Account | Asked['seen'][number] | undefined): Judged {
+  if (!counted) throw new Error('unreachable: a reply tells of all parties');
+  return { limited, counted };
+}
+
+const leaseName = (job: string) => `job:${job}`;

@@ -1,0 +1,157 @@
+/** The connection to Valkey. Nothing waits in it: a command that cannot be sent or answered now fails. */
+import { createHash } from 'node:crypto';
+import { Redis } from 'iovalkey';
+import type { SharedCountsProblem } from '../contract/shared-counts.ts';
+import { type ScriptName, scripts } from './scripts.ts';
+import type { ValkeyAddress } from './valkey-address.ts';
+
+/** A command that takes longer is given up. */
+const commandMs = 1_000;
+const connectMs = 2_000;
+const longestRetryMs = 1_000;
+
+/** Why a command has failed. The message contains no secret. */
+export class LinkError extends Error {
+  override readonly name = 'LinkError';
+  readonly problem: SharedCountsProblem;
+
+  constructor(problem: SharedCountsProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+const lateMessage = `no answer within ${commandMs} ms`;
+
+/**
+ * Rejects if there is no answer in time. The driver's own time limit would be at fault when this process has stood still: by
+ * then the answer has arrived, but was not read yet.
+ */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(lateMessage));
+    const timer = setTimeout(() => setImmediate(() => setImmediate(late)), commandMs);
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
+}
+
+/** Any other error is a fault of the program, which must not end it. */
+export function linkErrorOf(error: unknown): LinkError {
+  return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
+}
+
+const digests = new Map<ScriptName, string>();
+for (const name of ['admit', 'settle', 'renew', 'offer', 'beat'] as const) {
+  digests.set(name, createHash('sha1').update(scripts[name]).digest('hex'));
+}
+
+export class ValkeyLink {
+  readonly #client: Redis;
+  readonly #password: string | undefined;
+  /** Why there is no connection; commands only say that there is none. */
+  #connectionError: Error | null = null;
+
+  constructor({ host, port, user, password, database, isEncrypted }: ValkeyAddress) {
+    this.#password = password;
+    this.#client = new Redis({
+      host,
+      port,
+      ...(user !== undefined && { username: user }),
+      ...(password !== undefined && { password }),
+      db: database,
+      ...(isEncrypted && { tls: {} }),
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: connectMs,
+      keepAlive: 10_000,
+      connectionName: 'sluice',
+      retryStrategy: (times) => Math.min(100 * times, longestRetryMs),
+    });
+    this.#client.on('error', (error) => {
+      this.#connectionError = error;
+    });
+    this.#client.on('ready', () => {
+      this.#connectionError = null;
+    });
+  }
+
+  /** Rejects with a LinkError. It is tried again in the background, whatever comes of it. */
+  async open(): Promise<void> {
+    try {
+      await this.#client.connect();
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** Gives the scripts to the server, so that commands are carried out in the order in which they are sent. Rejects with a LinkError. */
+  async load(): Promise<void> {
+    try {
+      await inTime(Promise.all(Object.values(scripts).map((script) => this.#client.script('LOAD', script))));
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** Runs a script. Rejects with a LinkError. */
+  async run(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string> {
+    try {
+      return String(await inTime(this.#client.evalsha(digests.get(script) ?? '', keys.length, ...keys, ...args)));
+    } catch (error) {
+      if (!isUnknownScript(error)) throw this.#explained(error);
+    }
+    // Someone has removed them from the server.
+    try {
+      return String(await inTime(this.#client.eval(scripts[script], keys.length, ...keys, ...args)));
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** Removes keys. Rejects with a LinkError. */
+  async remove(keys: readonly string[]): Promise<void> {
+    try {
+      await inTime(this.#client.del(...keys));
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  close(): void {
+    this.#client.disconnect();
+  }
+
+  #explained(error: unknown): LinkError {
+    const told = error instanceof Error ? error.message : String(error);
+    const message = told === lateMessage ? told : (this.#connectionError?.message ?? told);
+    const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
+    return new LinkError(problemOf(message), shown);
+  }
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+/** By the first word of the server's error. */
+const problems: Readonly<Record<string, SharedCountsProblem>> = {
+  WRONGPASS: 'credential-refused',
+  NOAUTH: 'credential-refused',
+  NOPERM: 'not-permitted',
+  READONLY: 'read-only',
+  // It cannot write to its disk, or has too few replicas of its own.
+  MISCONF: 'read-only',
+  NOREPLICAS: 'read-only',
+  OOM: 'out-of-memory',
+  LOADING: 'not-ready',
+  BUSY: 'not-ready',
+  MASTERDOWN: 'not-ready',
+  CLUSTERDOWN: 'not-ready',
+};
+
+function problemOf(message: string): SharedCountsProblem {
+  if (message === lateMessage) return 'slow';
+  return problems[message.slice(0, message.indexOf(' '))] ?? 'unreachable';
+}

@@ -1,0 +1,208 @@
+/** What every limiter does, whether it counts alone or together with others. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { GatewayError } from '../../../server/contract/errors.ts';
+import type { RequestRecord } from '../../../server/contract/ledger.ts';
+import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
+import type { Amounts } from '../../../server/ledger/usage-history.ts';
+import { type Estimate, free } from '../../../server/limits/account.ts';
+import type { Limiter, RateHeaders } from '../../../server/limits/limiter.ts';
+import { attemptRecord } from '../../support/attempt-record.ts';
+import { budget, cent, exactly, limited, none } from './limited-parties.ts';
+
+export interface CountingTogether {
+  /** They count together; perhaps all are the same. */
+  readonly limiters: readonly [Limiter, Limiter, Limiter];
+  readonly told: LimitReached[];
+  /** To the ledger of the limiter and then to it, as the gateway does. */
+  finish(limiter: Limiter, id: string, used: Amounts, more?: Partial<RequestRecord>): void;
+  /** Resolves when what has ended is counted. */
+  settled(): Promise<void>;
+}
+
+const unreached = { attempts: [attemptRecord({ connectMs: null, status: null })] };
+const noHeaders: RateHeaders = {};
+let asked = 0;
+
+export async function admits(limiter: Limiter, parties: Limited[], estimate: Estimate = exactly(none)) {
+  const id = `r${asked++}`;
+  try {
+    return { id, headers: await limiter.admit(id, parties, estimate), refusal: null };
+  } catch (error) {
+    if (error instanceof GatewayError) return { id, headers: noHeaders, refusal: error };
+    throw error;
+  }
+}
+
+export function describeLimiter(open: () => Promise<CountingTogether>): void {
+  let together: CountingTogether;
+  beforeEach(async () => {
+    together = await open();
+  });
+
+  /** Over all limiters, at the same time. */
+  const ask = (times: number, parties: Limited[], estimate?: Estimate) =>
+    Promise.all(Array.from({ length: times }, (_, index) => admits(limiterAt(together, index), parties, estimate)));
+  const passed = async (...asking: Parameters<typeof ask>) =>
+    (await ask(...asking)).filter(({ refusal }) => refusal === null).length;
+
+  describe('of 500 requests at the same time', () => {
+    test('exactly as many pass as a key may send in a minute', async () => {
+      expect(await passed(500, [limited({ requestsPerMinute: 137 })])).toBe(137);
+    });
+
+    test('exactly as many pass as a group may send in a minute, whichever of its keys they bear', async () => {
+      const group = limited({ requestsPerMinute: 137 }, 'group');
+      const keys = [1, 2, 3].map((id) => ({ ...limited({ requestsPerMinute: 400 }), id: `k${id}` }));
+      const counts = await Promise.all(keys.map((key) => passed(167, [key, group])));
+      expect(counts.reduce((sum, count) => sum + count)).toBe(137);
+    });
+
+    test('exactly as many pass as tokens are left in a minute', async () => {
+      const tenTokens = exactly({ usd: 0, tokens: 10 });
+      expect(await passed(500, [limited({ tokensPerMinute: 990 })], tenTokens)).toBe(99);
+    });
+
+    test('exactly as many run as may run at the same time, and each that ends makes room', async () => {
+      const party = limited({ concurrent: 21 });
+      const all = await ask(500, [party]);
+      const running = all.flatMap(({ id, refusal }, index) => (refusal ? [] : [{ id, index }]));
+      expect(running).toHaveLength(21);
+      for (const { id, index } of running.slice(0, 9)) together.finish(limiterAt(together, index), id, none);
+      await together.settled();
+      expect(await passed(100, [party])).toBe(9);
+    });
+
+    test.each([
+      [10, 25],
+      [10.1, 26],
+    ])(
+      'as many pass as a hard budget of $%s pays for in the worst case, the last one in part',
+      async (amount, count) => {
+        const most = { likely: none, most: { usd: 0.4, tokens: 0 } };
+        expect(await passed(500, [budget(amount, 'day')], most)).toBe(count);
+      },
+    );
+  });
+
+  test('a request that its group refuses takes nothing from its key', async () => {
+    const key = limited({ requestsPerMinute: 5, concurrent: 3 });
+    expect(await passed(10, [key, limited({ requestsPerMinute: 1 }, 'group')])).toBe(1);
+    expect(await passed(10, [key])).toBe(2);
+  });
+
+  test('a request without a provider is given back', async () => {
+    const party = limited({ requestsPerMinute: 2 });
+    const [limiter] = together.limiters;
+    const { id } = await admits(limiter, [party]);
+    together.finish(limiter, id, none, unreached);
+    await together.settled();
+    expect(await passed(9, [party])).toBe(2);
+  });
+
+  test('tokens count as they were really used', async () => {
+    const party = limited({ tokensPerMinute: 100 });
+    const [first, second] = together.limiters;
+    const one = await admits(first, [party], exactly({ usd: 0, tokens: 90 }));
+    together.finish(first, one.id, { usd: 0, tokens: 40 });
+    await together.settled();
+    const other = await admits(second, [party], exactly({ usd: 0, tokens: 10 }));
+    expect(other.headers['x-ratelimit-remaining-tokens']).toBe('50');
+    together.finish(second, other.id, { usd: 0, tokens: 70 });
+    await together.settled();
+    expect((await admits(first, [party])).refusal?.code).toBe('token_limit_reached');
+  });
+
+  test('a hard budget is spent by what requests cost, wherever they ran', async () => {
+    const party = budget(0.02, 'day');
+    for (const limiter of [...together.limiters].slice(0, 2)) {
+      const { id } = await admits(limiter, [party], exactly(cent));
+      together.finish(limiter, id, cent);
+      await together.settled();
+    }
+    const { refusal } = await admits(together.limiters[2], [party], exactly(cent));
+    expect(refusal?.code).toBe('budget_spent');
+    expect((await admits(together.limiters[2], [party], free)).refusal).toBeNull();
+  });
+
+  test('a soft budget refuses nothing, and is told at 80 and 100 percent, once', async () => {
+    const party = budget(0.1, 'day', { hard: false });
+    for (let index = 0; index < 14; index++) {
+      const limiter = limiterAt(together, index);
+      const { id, refusal } = await admits(limiter, [party], exactly(cent));
+      expect(refusal).toBeNull();
+      together.finish(limiter, id, cent);
+      await together.settled();
+    }
+    expect(together.told.map(({ percent }) => percent)).toEqual([80, 100]);
+  });
+
+  test('a job holds its part of a hard budget until it is released', async () => {
+    const party = budget(1, 'day');
+    const [first, second] = together.limiters;
+    const owner = { keyId: 'k', groupId: 'g' };
+    const { id } = await admits(first, [party], exactly(none));
+    first.hold('response g r1', owner, { usd: 1, tokens: 0 });
+    together.finish(first, id, none);
+    await together.settled();
+    expect((await admits(second, [party])).refusal?.code).toBe('request_limit_reached');
+    first.release('response g r1', owner);
+    await together.settled();
+    expect((await admits(second, [party])).refusal).toBeNull();
+  });
+
+  test('a part of a running request takes no place, but requests and tokens', async () => {
+    const party = limited({ concurrent: 1, requestsPerMinute: 2 });
+    const [first] = together.limiters;
+    await admits(first, [party]);
+    const part = { ...exactly(none), isPart: true } as const;
+    first.admitAtOnce('part', [party], part);
+    await together.settled();
+    expect((await admits(together.limiters[1], [party], part)).refusal?.code).toBe('request_limit_reached');
+  });
+
+  test('a refusal says how long to wait', async () => {
+    const party = limited({ requestsPerMinute: 1 });
+    await admits(together.limiters[0], [party]);
+    const { refusal } = await admits(together.limiters[1], [party]);
+    const wait = refusal?.retryAfterSeconds ?? 0;
+    expect(wait).toBeGreaterThan(55);
+    expect(wait).toBeLessThanOrEqual(61);
+    expect(refusal?.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '0' });
+  });
+
+  test('meters show what all have used', async () => {
+    const party = limited({
+      requestsPerMinute: 9,
+      concurrent: 9,
+      budgets: [{ unit: 'tokens', amount: 99, per: 'total' }],
+    });
+    const [first, second, third] = together.limiters;
+    const { id } = await admits(first, [party], exactly({ usd: 0, tokens: 5 }));
+    await admits(second, [party], exactly(none));
+    together.finish(first, id, { usd: 0, tokens: 7 });
+    await together.settled();
+    await third.refresh([party]);
+    const used = Object.fromEntries(third.meters(party).map((meter) => [meter.kind, meter.used]));
+    expect(used).toEqual({ requests: 2, concurrent: 1, budget: 7 });
+  });
+
+  test('changed limits hold at once, and keep what was counted', async () => {
+    expect(await passed(9, [limited({ requestsPerMinute: 3, concurrent: 9 })])).toBe(3);
+    expect(await passed(9, [limited({ requestsPerMinute: 5, concurrent: 9 })])).toBe(2);
+    expect(await passed(9, [limited({ requestsPerMinute: 99, concurrent: 7 })])).toBe(2);
+  });
+
+  test('a key that was removed leaves nothing to the next one of its id', async () => {
+    const party = limited({ requestsPerMinute: 1 });
+    await admits(together.limiters[0], [party]);
+    for (const limiter of together.limiters) limiter.forget('key', 'k');
+    await together.settled();
+    expect((await admits(together.limiters[1], [party])).refusal).toBeNull();
+  });
+}
+
+function limiterAt({ limiters }: CountingTogether, index: number): Limiter {
+  const limiter = limiters[index % 3];
+  if (!limiter) throw new Error('There are three.');
+  return limiter;
+}

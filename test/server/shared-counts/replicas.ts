@@ -1,0 +1,111 @@
+/** Replicas that count together, without gateways around them. */
+
+import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
+import type { SharedCountsSettings } from '../../../server/contract/shared-counts.ts';
+import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
+import type { Limiter } from '../../../server/limits/limiter.ts';
+import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
+import type { Timing } from '../../../server/shared-counts/counts-connection.ts';
+import { openSharedLimits, type SharedLimits } from '../../../server/shared-counts/open-shared-limits.ts';
+import { finishedRecord } from '../limits/fake-limiter.ts';
+import type { CountingTogether } from '../limits/limiter-contract.ts';
+
+interface LedgerRow {
+  key: string | null;
+  group: string | null;
+  startedAt: number;
+  used: Spent;
+}
+
+export interface Replica extends SharedLimits {
+  /** What its ledger holds. */
+  readonly rows: LedgerRow[];
+  readonly logged: { fields: object; message: string }[];
+}
+
+const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
+
+/** `rows`: the ledger, if it is to be that of several replicas. */
+export interface ReplicaOptions {
+  rows?: LedgerRow[];
+  told?: LimitReached[];
+  settings?: SharedCountsSettings;
+  dataDir?: string;
+  timing?: Timing;
+}
+
+export async function openReplica(url: string, options: ReplicaOptions = {}): Promise<Replica> {
+  const { told = [], settings = { hardBudgets: 'closed' }, dataDir = null } = options;
+  const rows = options.rows ?? [];
+  const logged: Replica['logged'] = [];
+  const note = (fields: object, message: string) => void logged.push({ fields, message });
+  const opened = await openSharedLimits(url, {
+    dataDir,
+    commonLedger: options.rows ? 'common' : null,
+    local: {
+      history: historyOf(rows),
+      sums: noSums,
+      clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+      reached: (notice) => told.push(notice),
+      log: { warn: note },
+    },
+    settings: () => settings,
+    timing: options.timing ?? { beatMs: 100, tryAgainMs: 50, aliveMs: 600 },
+    log: { warn: note, info: note },
+  });
+  return {
+    limiter: opened.limiter,
+    get view() {
+      return opened.view;
+    },
+    onChange: (listener) => opened.onChange(listener),
+    close: () => opened.close(),
+    rows,
+    logged,
+  };
+}
+
+/** To the replica's ledger first, as the gateway does. */
+export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
+  const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
+  const { keyId: key, groupId: group, startedAt } = record;
+  replica.rows.push({ key, group, startedAt, used: { ...used, unpriced: 0 } });
+  replica.limiter.finished(record);
+}
+
+export function togetherOf(replicas: readonly [Replica, Replica, Replica], told: LimitReached[]): CountingTogether {
+  const [first, second, third] = replicas;
+  return {
+    limiters: [first.limiter, second.limiter, third.limiter],
+    told,
+    finish(limiter: Limiter, id, used, more) {
+      const replica = replicas.find((each) => each.limiter === limiter);
+      if (replica) finishAt(replica, id, used, more);
+    },
+    // Commands of a connection are carried out in order.
+    async settled() {
+      await Promise.all(replicas.map(({ limiter }) => limiter.refresh([anyParty])));
+    },
+  };
+}
+
+const anyParty: Limited = {
+  scope: 'key',
+  id: 'any',
+  groupId: 'any',
+  name: 'any',
+  limits: { requestsPerMinute: 1, budgets: [] },
+  sinceMs: 0,
+};
+
+function historyOf(rows: readonly LedgerRow[]): UsageHistory {
+  return {
+    spent(scope, id, { startMs, endMs }) {
+      const found = rows.filter((row) => row[scope] === id && row.startedAt >= startMs && row.startedAt < endMs);
+      const sumOf = (what: keyof Spent) => found.reduce((sum, { used }) => sum + used[what], 0);
+      return { usd: sumOf('usd'), tokens: sumOf('tokens'), unpriced: sumOf('unpriced') };
+    },
+    requestsSince: () => [],
+    forgetTotal() {},
+  };
+}

@@ -1,0 +1,69 @@
+/** What a request costs in commands, and what is never asked. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { free } from '../../../server/limits/account.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
+import { budget, cent, exactly, limited, none } from '../limits/limited-parties.ts';
+import { admits } from '../limits/limiter-contract.ts';
+import { finishAt, openReplica, type Replica } from './replicas.ts';
+
+describe.runIf(hasValkey())('a replica', () => {
+  let valkey: ValkeyServer;
+  let replica: Replica;
+
+  beforeAll(async () => {
+    valkey = await startValkey();
+    // No beats in between.
+    replica = await openReplica(valkey.url, { timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
+  });
+  afterEach(() => valkey.command('CONFIG', 'RESETSTAT'));
+  afterAll(async () => {
+    await replica.close();
+    await valkey.stop();
+  });
+
+  const scriptsRun = async () => {
+    const told = await valkey.command('INFO', 'commandstats');
+    const line = told.split('\n').find((each) => each.startsWith('cmdstat_evalsha:')) ?? '';
+    return Number(line.split('calls=')[1]?.split(',')[0] ?? 0);
+  };
+
+  test('asks once for all limits of key and group, and writes once what a request used', async () => {
+    const key = limited({ requestsPerMinute: 9, tokensPerMinute: 999, concurrent: 9, budgets: [day] });
+    const group = { ...key, scope: 'group', id: 'g' } as const;
+    // The first one in a period is told what the ledger knows.
+    await admits(replica.limiter, [key, group], exactly(cent));
+    await valkey.command('CONFIG', 'RESETSTAT');
+    const { id } = await admits(replica.limiter, [key, group], exactly(cent));
+    expect(await scriptsRun()).toBe(1);
+    finishAt(replica, id, cent);
+    await replica.limiter.refresh([]);
+    expect(await scriptsRun()).toBe(2);
+  });
+
+  test('asks nothing for a request that no limit can refuse', async () => {
+    const soft = budget(1, 'day', { hard: false });
+    expect(replica.limiter.admit('soft', [soft], exactly(cent))).toEqual({});
+    expect(replica.limiter.admit('free', [budget(1, 'day')], free)).toEqual({});
+    expect(replica.limiter.admit('without', [], exactly(none))).toEqual({});
+    expect(await scriptsRun()).toBe(0);
+  });
+
+  test('touches no two slots of a cluster in one script', async () => {
+    const cluster = await startValkey('--cluster-enabled', 'yes');
+    await cluster.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    const other = await openReplica(cluster.url);
+    await eventually(() => other.view.problem === null);
+    const key = limited({ requestsPerMinute: 9, concurrent: 9, budgets: [day] });
+    const { id, refusal } = await admits(other.limiter, [key, { ...key, scope: 'group', id: 'g' }], exactly(cent));
+    expect(refusal).toBeNull();
+    finishAt(other, id, cent);
+    await other.limiter.refresh([key]);
+    expect(other.view.problem).toBeNull();
+    expect(other.limiter.meters(key).find(({ kind }) => kind === 'budget')?.used).toBe(0.01);
+    await other.close();
+    await cluster.stop();
+  });
+});
+
+const day = { unit: 'usd', amount: 1, per: 'day' };

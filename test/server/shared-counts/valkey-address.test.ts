@@ -1,0 +1,50 @@
+/** The address of Valkey, and a password in it. */
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../../server/contract/errors.ts';
+import { readValkeyAddress } from '../../../server/shared-counts/valkey-address.ts';
+import { hasValkey, startValkey } from '../../support/valkey.ts';
+import { openReplica } from './replicas.ts';
+
+test.each([
+  ['valkey://h', { host: 'h', port: 6379, isEncrypted: false, database: 0, shown: 'valkey://h:6379' }],
+  ['redis://h:1/2', { host: 'h', port: 1, isEncrypted: false, database: 2, shown: 'redis://h:1/2' }],
+  ['rediss://u:a%40b@h', { user: 'u', password: 'a@b', isEncrypted: true, shown: 'rediss://h:6379' }],
+  ['valkeys://:x@[::1]:7', { host: '::1', port: 7, user: undefined, password: 'x', shown: 'valkeys://[::1]:7' }],
+])('%s is read', (url, read) => {
+  expect(readValkeyAddress(url)).toMatchObject(read);
+});
+
+test.each([
+  '',
+  'valkey.example',
+  'http://h',
+  'valkey://',
+  'valkey://h/x',
+  'valkey://:top-secret@h?tls=1',
+  'redis://:top-secret%@h',
+])('%j ends the start with a line that does not repeat it', (url) => {
+  const refused = () => readValkeyAddress(url);
+  expect(refused).toThrow(GatewayError);
+  expect(refused).not.toThrow(/top-secret/);
+  expect(refused).toThrow(/valkey:\/\/USER:PASSWORD@HOST:PORT\/DATABASE/);
+});
+
+describe.runIf(hasValkey())('a server that wants a password', () => {
+  test('gets it, and it is told nowhere', async () => {
+    const valkey = await startValkey('--requirepass', 'top-secret');
+    const replica = await openReplica(valkey.url);
+    expect(replica.view.problem).toBeNull();
+    await valkey.stop();
+    await replica.limiter.refresh([]);
+    expect(JSON.stringify([replica.view, replica.logged])).not.toContain('top-secret');
+    await replica.close();
+  });
+
+  test('that refuses it ends the start with a line that says so', async () => {
+    const valkey = await startValkey('--requirepass', 'right');
+    const opening = openReplica(`valkey://:top-secret@127.0.0.1:${valkey.port}`);
+    await expect(opening).rejects.toThrow(/Valkey at valkey:\/\/127\.0\.0\.1:\d+ refuses the password/);
+    await expect(opening).rejects.not.toThrow(/top-secret/);
+    await valkey.stop();
+  });
+});

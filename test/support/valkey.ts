@@ -1,0 +1,90 @@
+/** A Valkey (or Redis) server of its own for tests: on a free port of this machine, in a temporary folder. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Redis } from 'iovalkey';
+import { findValkey } from './find-valkey.ts';
+import { onlyIf } from './only-if.ts';
+import { freePort } from './ports.ts';
+
+export interface ValkeyServer {
+  readonly port: number;
+  readonly url: string;
+  /** Stops it as a crash does: what it held in memory is lost. */
+  kill(): Promise<void>;
+  /** On the same port as before. */
+  start(): Promise<void>;
+  /** It stays connected and answers nothing until `go`. */
+  pause(): void;
+  go(): void;
+  /** Sends a command, such as `['CONFIG', 'SET', …]`. Resolves with the reply as text. */
+  command(...words: string[]): Promise<string>;
+  /** Ends it, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** For `runIf`. With CI=true a missing server is a failure. */
+export function hasValkey(): boolean {
+  return onlyIf(
+    findValkey() !== null || process.env.CI === 'true',
+    'there is no Valkey or Redis server (Debian: redis-server)',
+  );
+}
+
+/** `more`: further parameters of the server. */
+export async function startValkey(...more: string[]): Promise<ValkeyServer> {
+  const program = findValkey();
+  if (program === null) throw new Error('There is no Valkey or Redis server. On Debian: apt-get install redis-server.');
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-valkey-'));
+  const port = await freePort();
+  const parameters = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...more];
+  let running = await run(program, parameters);
+  const secret = more[more.indexOf('--requirepass') + 1];
+  const login = more.includes('--requirepass') ? `:${secret}@` : '';
+  return {
+    port,
+    url: `valkey://${login}127.0.0.1:${port}`,
+    kill: () => end(running, 'SIGKILL'),
+    async start() {
+      running = await run(program, parameters);
+    },
+    pause: () => void running.kill('SIGSTOP'),
+    go: () => void running.kill('SIGCONT'),
+    async command(...words) {
+      const client = new Redis(`redis://${login}127.0.0.1:${port}`, { lazyConnect: true, retryStrategy: () => null });
+      await client.connect();
+      const [name = '', ...rest] = words;
+      const reply = await client.call(name, ...rest);
+      client.disconnect();
+      return String(reply);
+    },
+    async stop() {
+      running.kill('SIGCONT');
+      await end(running, 'SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function run(program: string, parameters: string[]): Promise<ChildProcess> {
+  const server = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const said: string[] = [];
+  for await (const line of createInterface(server.stdout)) {
+    said.push(line);
+    if (line.includes('Ready to accept connections')) {
+      server.stdout.resume();
+      return server;
+    }
+  }
+  throw new Error(`Valkey did not start: ${said.join('\n')}`);
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill(signal);
+  await ended;
+}
