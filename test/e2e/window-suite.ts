@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
+import { afterEach, beforeAll } from 'vitest';
+import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
@@ -14,13 +14,12 @@ export function openInSuite(): OpenWindowInSuite {
   beforeAll(async () => {
     if (!hasChromium) return;
     await ensureBuilt();
-    browser = await connectBrowser();
+    browser = await sharedBrowser();
   });
   afterEach(async () => {
     await opened?.close();
     opened = undefined;
   });
-  afterAll(() => browser?.close());
   return async (options = {}) => {
     opened = await openWindow({ browser, ...options });
     return opened;

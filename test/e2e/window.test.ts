@@ -115,7 +115,7 @@ describe('the window in a browser', () => {
   });
 
   it('claims nothing of the last 24 hours that it could not ask for', async () => {
-    const window = await open({ loadsAhead: true });
+    const window = await open({ isNewPage: true });
     const { page } = window;
     await page.getByText('Serving').waitFor();
     await everyScreenLoaded(page);
@@ -242,7 +242,7 @@ describe('the window in a browser', () => {
   });
 
   it('has loaded every screen when it is idle, so that they open without the engine too', async () => {
-    const window = await open({ loadsAhead: true });
+    const window = await open({ isNewPage: true });
     const { page, complaints } = window;
     await everyScreenLoaded(page);
     await window.stopEngine();
