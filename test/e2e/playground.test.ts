@@ -5,7 +5,7 @@ import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow, OpenWindowOptions } from './open-window.ts';
 import { expectFocus, tabTo } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -601,7 +601,7 @@ describe('the playground', () => {
     await message.press('Enter');
     await page.getByText('[DONE]').waitFor({ state: 'attached' });
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: `test-results/playground-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    await takePicture(page, `playground-${width}-${colorScheme}-${locale}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
   });

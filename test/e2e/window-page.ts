@@ -62,7 +62,8 @@ async function openPage(browser: Browser, locale: string): Promise<KeptPage> {
 /** Leaves nothing of a test in the page, and the page at an address of the same origin: elsewhere it would lose its process. */
 async function leave({ page, context }: Pick<KeptPage, 'page' | 'context'>, origin: string): Promise<boolean> {
   if (page.isClosed() || new URL(page.url()).origin !== origin) return false;
-  for (const event of ['console', 'dialog', 'pageerror', 'request', 'response'] as const) page.removeAllListeners(event);
+  for (const event of ['console', 'dialog', 'pageerror', 'request', 'response'] as const)
+    page.removeAllListeners(event);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.goto(`${origin}/icon.svg`);

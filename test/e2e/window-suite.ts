@@ -4,6 +4,8 @@ import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chro
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
+const isGallery = process.env.SLUICE_GALLERY !== undefined;
+
 type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
 /** For a file of tests: the built window in the browser of this run; what a test opens is closed after it. */
@@ -37,6 +39,11 @@ export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
 
+/** For people to look at, in `test-results`, by `npm run gallery` alone. */
+export async function takePicture(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
+  if (isGallery) await page.screenshot({ path: `test-results/${name}.png`, fullPage });
+}
+
 interface Appearance {
   width: number;
   colorScheme: 'light' | 'dark';
@@ -51,7 +58,6 @@ const allPairs: readonly Appearance[] = [
   { width: 1280, colorScheme: 'dark', locale: 'en-GB' },
 ];
 
-const isGallery = process.env.SLUICE_GALLERY !== undefined;
 /**
  * By `npm run gallery` all of these; by `npm test` the one that differs in all from how the other tests open the window. The
  * command finds the files by this name, and their tests by their titles, `… $width px, $colorScheme, $locale …`.
