@@ -32,6 +32,8 @@ export interface OpenWindowOptions {
   signedIn?: boolean;
   /** Puts something into the data folder before the engine starts. */
   prepare?: (folder: string) => void;
+  /** Asks something of the engine before its window is opened. */
+  begin?: (gateway: TestGateway) => Promise<unknown>;
   /** The engine's environment besides HOME, which is its folder. */
   env?: Record<string, string>;
   ports?: Partial<GatewayPorts>;
@@ -70,6 +72,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
     return start(0);
   });
   let isRunning = true;
+  await options.begin?.(gateway);
   const complaints = collectComplaints(page);
   const adminUrl = signedIn ? gateway.gateway.createAdminUrl() : gateway.origin;
   // Where a screen is named, it alone is loaded: the cookie comes without the overview.

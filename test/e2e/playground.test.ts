@@ -10,11 +10,13 @@ import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from
 const open = openInSuite();
 
 /** With a key whose secret the window can show, and the capability's bench. */
-async function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
-  const window = await open({ ...options, config: { keys: [], ...options.config } });
-  await createKeptKey(window, 'try-out');
-  await window.page.goto(`${window.gateway.origin}/#/playground/${bench}`);
-  return window;
+function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
+  return open({
+    ...options,
+    screen: `/playground/${bench}`,
+    config: { keys: [], ...options.config },
+    begin: (gateway) => createKeptKey({ gateway }, 'try-out'),
+  });
 }
 
 describe('the playground', () => {

@@ -29,7 +29,7 @@ export function openInSuite(): OpenWindowInSuite {
 }
 
 /** A key whose secret is kept, so that the window can show it again. */
-export async function createKeptKey({ gateway }: OpenedWindow, name: string): Promise<string> {
+export async function createKeptKey({ gateway }: Pick<OpenedWindow, 'gateway'>, name: string): Promise<string> {
   const { secret } = await gateway.gateway.execute({ type: 'key.create', name });
   return secret;
 }
