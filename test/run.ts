@@ -4,7 +4,8 @@
  * fails does not keep the others from running.
  * `node test/run.ts SUITE …` runs these suites instead: gallery, sweeps, fuzz, soak, coverage.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,8 @@ interface Outcome extends TestOutcome {
 }
 
 const root = join(import.meta.dirname, '..');
-const bin = join(root, 'node_modules/.bin');
+const isWindows = process.platform === 'win32';
+const pathOf = (tool: string) => join(root, 'node_modules/.bin', isWindows ? `${tool}.cmd` : tool);
 
 /** Most of the tests wait for sockets, timers and pages half of the time, so a processor has something to do with more of them. */
 const sharedWorkers = availableParallelism() + 2;
@@ -28,17 +30,14 @@ const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));
 if (unknown.length > 0) throw new Error(`There is no suite ${unknown.join(', ')}.`);
 const named = positionals.filter(isSuite);
-summarize(named.length > 0 ? runSuites(named) : runAll());
+summarize(named.length > 0 ? runSuites(named) : await runAll());
 
-function runAll(): Outcome[] {
+async function runAll(): Promise<Outcome[]> {
   const alone = ['test/architecture.test.ts', ...measured];
   const own = ownProcess(root);
   return [
     runStep('machine', () => prepareMachine(root)),
-    runStep('type check', () =>
-      ['server', 'electron', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project)),
-    ),
-    runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
+    ...(await checkSources()),
     runTests('architecture and work', alone),
     build(),
     runTests('tests that share their workers', [
@@ -47,6 +46,16 @@ function runAll(): Outcome[] {
     ]),
     runTests('tests in processes of their own', [...own, ...excluding([...alone, ...apart])]),
   ];
+}
+
+/** Beside one another. With several threads TypeScript checks what they all need once in each, so it has one for each project. */
+async function checkSources(): Promise<Outcome[]> {
+  console.log('\n── type check, lint');
+  const projects = ['test', 'electron', 'renderer'].map((project) => ['-p', project, '--singleThreaded']);
+  return Promise.all([
+    runBeside('type check', 'tsc', projects),
+    runBeside('lint', 'biome', [['check', '--error-on-warnings', '.']]),
+  ]);
 }
 
 function runSuites(names: readonly Suite[]): Outcome[] {
@@ -63,7 +72,17 @@ function build(): Outcome {
 function runStep(name: string, step: () => boolean): Outcome {
   console.log(`\n── ${name}`);
   const startedMs = Date.now();
-  const isGood = step();
+  return outcomeOf(name, step(), startedMs);
+}
+
+/** A tool with each of these parameters, without keeping others from running meanwhile. */
+async function runBeside(name: string, tool: string, runs: readonly string[][]): Promise<Outcome> {
+  const startedMs = Date.now();
+  const results = await Promise.all(runs.map((parameters) => runToolBeside(tool, parameters)));
+  return outcomeOf(name, !results.includes(false), startedMs);
+}
+
+function outcomeOf(name: string, isGood: boolean, startedMs: number): Outcome {
   const seconds = (Date.now() - startedMs) / 1000;
   return { name, seconds, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, failures: [], retried: [] };
 }
@@ -92,13 +111,13 @@ function readOutcome(file: string): TestOutcome {
 }
 
 function runTool(tool: string, ...parameters: string[]): boolean {
-  const isWindows = process.platform === 'win32';
-  const { status } = spawnSync(join(bin, isWindows ? `${tool}.cmd` : tool), parameters, {
-    cwd: root,
-    stdio: 'inherit',
-    shell: isWindows,
-  });
-  return status === 0;
+  return spawnSync(pathOf(tool), parameters, { cwd: root, stdio: 'inherit', shell: isWindows }).status === 0;
+}
+
+async function runToolBeside(tool: string, parameters: readonly string[]): Promise<boolean> {
+  const child = spawn(pathOf(tool), parameters, { cwd: root, stdio: 'inherit', shell: isWindows });
+  const [code] = await once(child, 'close');
+  return code === 0;
 }
 
 function runNode(...parameters: string[]): boolean {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { unfold } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -75,7 +75,7 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
   const cassette = { mode: 'replay-or-record', folder } as const;
   await gateway.gateway.execute({ type: 'group.put', group: { id: 'default', cassette } });
   const check = async (name: string) => {
-    await page.screenshot({ path: `test-results/cassettes-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    await takePicture(page, `cassettes-${name}-${width}-${colorScheme}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   };

@@ -6,7 +6,7 @@ import { clientSettings } from '../server/connect/client-settings.ts';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -179,7 +179,7 @@ describe('the connect screen', () => {
     await page.getByRole('button', { name: /^(Send a test request|发送测试请求)$/ }).click();
     await page.getByText(/^(Works: demo-chat answered in|可用：demo-chat 在)/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: `test-results/connect-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    await takePicture(page, `connect-${width}-${colorScheme}-${locale}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -65,7 +65,7 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
   const { key } = await gateway.gateway.execute({ type: 'key.create', name: 'agent' });
   await gateway.gateway.execute({ type: 'faults.start', key: key.id, profile: 'flaky-streams', minutes: 30 });
   const check = async (name: string) => {
-    await page.screenshot({ path: `test-results/faults-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    await takePicture(page, `faults-${name}-${width}-${colorScheme}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   };

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, liftByKeyboard, unfold } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -282,7 +282,7 @@ describe('the groups screen', () => {
     ];
     const { page, gateway, complaints } = await open({ context, screen: '/groups', config: { ...config, groups } });
     const check = async (name: string) => {
-      await page.screenshot({ path: `test-results/groups-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await takePicture(page, `groups-${name}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
     };

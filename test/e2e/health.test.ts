@@ -4,7 +4,7 @@ import { testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow } from './open-window.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const answer = { id: 'x', object: 'chat.completion', model: 'm', choices: [] };
@@ -101,7 +101,7 @@ it.each(appearances)('trouble is in order in $width px, $colorScheme, $locale', 
   const context = { viewport: { width, height: 900 }, colorScheme, locale };
   const { page, complaints } = await openInTrouble({ context, screen: '/providers' });
   const check = async (name: string) => {
-    await page.screenshot({ path: `test-results/health-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    await takePicture(page, `health-${name}-${width}-${colorScheme}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   };

@@ -6,7 +6,7 @@ import { json, type Script, type ScriptedUpstream, startUpstream } from '../supp
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow } from './open-window.ts';
 import { expectFocus } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -469,7 +469,7 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] 
     const looks = async (name: string) => {
       expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page), name).toEqual([]);
-      await page.screenshot({ path: `test-results/inspector-${name}-${width}-${colorScheme}-${locale}.png` });
+      await takePicture(page, `inspector-${name}-${width}-${colorScheme}-${locale}`, { fullPage: false });
     };
     await looks('summary');
     for (const [index, name] of tabs.entries()) {

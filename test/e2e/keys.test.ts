@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, tabTo, trackOf } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -202,7 +202,7 @@ describe('the keys screen', () => {
     });
     await gateway.gateway.execute({ type: 'key.create', name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
     const check = async (name: string) => {
-      await page.screenshot({ path: `test-results/keys-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await takePicture(page, `keys-${name}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
     };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, unfold } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -87,7 +87,7 @@ describe('the screens with limits', () => {
       await gateway.client.chat.completions.create(question);
       await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { limits } });
       const check = async (name: string) => {
-        await page.screenshot({ path: `test-results/limits-${name}-${width}-${colorScheme}.png`, fullPage: true });
+        await takePicture(page, `limits-${name}-${width}-${colorScheme}`);
         expect(await overflowOf(page)).toBeLessThanOrEqual(0);
         expect(await accessibilityFaults(page)).toEqual([]);
       };

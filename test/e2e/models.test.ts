@@ -4,7 +4,7 @@ import { testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { liftByKeyboard } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -246,7 +246,7 @@ describe('the models screen', () => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ context, screen: '/models', config: config() });
     const check = async (name: string) => {
-      await page.screenshot({ path: `test-results/models-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await takePicture(page, `models-${name}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
     };

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
-import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
 import { builtWindow } from '../support/program.ts';
+import { type PageLook, takePage } from './window-page.ts';
 
 export interface OpenedWindow {
   gateway: TestGateway;
@@ -27,21 +27,23 @@ export interface OpenedWindow {
 export interface OpenWindowOptions {
   browser: Browser;
   config?: Partial<ConfigInput>;
-  context?: BrowserContextOptions;
+  context?: PageLook;
   /** False: the window is opened without the address that signs in. */
   signedIn?: boolean;
   /** Puts something into the data folder before the engine starts. */
   prepare?: (folder: string) => void;
+  /** Asks something of the engine before its window is opened. */
+  begin?: (gateway: TestGateway) => Promise<unknown>;
   /** The engine's environment besides HOME, which is its folder. */
   env?: Record<string, string>;
   ports?: Partial<GatewayPorts>;
   /** Where in the window: `/keys`. The overview if absent. */
   screen?: string;
-  /** True: the page loads the other screens once it is idle, as it does for a person. */
-  loadsAhead?: boolean;
+  /** True: in a process of its own, and it loads the other screens once it is idle, as it does for a person. */
+  isNewPage?: boolean;
 }
 
-/** A gateway on a configuration in a real file, and its window in a browser that knows nothing yet. */
+/** A gateway on a configuration in a real file, and its window in a browser that has stored nothing yet. */
 export async function openWindow(options: OpenWindowOptions): Promise<OpenedWindow> {
   const { browser, screen, signedIn = true, env = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
@@ -62,15 +64,15 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
       },
     });
   };
-  let gateway = await start(0);
-  let isRunning = true;
-  const context = await browser.newContext({
-    locale: 'en-GB',
-    viewport: { width: 1280, height: 800 },
-    ...options.context,
+  const taken = await takePage(browser, options.context, options.isNewPage);
+  const { context, page } = taken;
+  // If something else has taken the port since, the page only costs more.
+  let gateway = await start(taken.port).catch((error) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    return start(0);
   });
-  if (!options.loadsAhead) await context.addInitScript({ content: loadsNothingAhead });
-  const page = await context.newPage();
+  let isRunning = true;
+  await options.begin?.(gateway);
   const complaints = collectComplaints(page);
   const adminUrl = signedIn ? gateway.gateway.createAdminUrl() : gateway.origin;
   // Where a screen is named, it alone is loaded: the cookie comes without the overview.
@@ -93,7 +95,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
       isRunning = true;
     },
     async close() {
-      await context.close();
+      await taken.giveBack(isRunning ? gateway.origin : null);
       if (isRunning) await gateway.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests, fillWithRequests } from './filled-ledger.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const providers = [
@@ -162,7 +162,7 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] 
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.screenshot({ path: `test-results/overview-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    await takePicture(page, `overview-${width}-${colorScheme}-${locale}`);
   },
 );
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { expectFocus } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const config = {
@@ -261,24 +261,25 @@ it.each(appearances)(
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ config, context, screen: '/providers' });
-    const shot = (name: string) => `test-results/${name}-${width}-${colorScheme}-${locale}.png`;
+    const picture = (name: string) =>
+      takePicture(page, `${name}-${width}-${colorScheme}-${locale}`, { fullPage: false });
     await page.getByRole('switch').first().waitFor({ state: 'attached' });
     await page.keyboard.press('Control+k');
     await page.getByRole('option').first().waitFor();
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: shot('palette') });
+    await picture('palette');
     await page.keyboard.type('alpha');
     await page.getByRole('option', { name: 'Alpha' }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: shot('palette-found') });
+    await picture('palette-found');
     await page.keyboard.press('Escape');
     await page.getByRole('combobox').waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     // Those of the bar are there before.
     await page.getByRole('dialog').locator('kbd').last().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: shot('shortcuts') });
+    await picture('shortcuts');
     expect(complaints).toEqual([]);
   },
 );
@@ -291,7 +292,6 @@ it('leaves room for every mark of the bar in 380 px', async () => {
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   await page.keyboard.press('Tab');
   await expectFocus(page.getByRole('button', { name: 'Skip to content' }));
-  await page.screenshot({ path: 'test-results/bar-380.png' });
 });
 
 function requestId(index: number): string {

@@ -5,16 +5,18 @@ import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow, OpenWindowOptions } from './open-window.ts';
 import { expectFocus, tabTo } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
 /** With a key whose secret the window can show, and the capability's bench. */
-async function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
-  const window = await open({ ...options, config: { keys: [], ...options.config } });
-  await createKeptKey(window, 'try-out');
-  await window.page.goto(`${window.gateway.origin}/#/playground/${bench}`);
-  return window;
+function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
+  return open({
+    ...options,
+    screen: `/playground/${bench}`,
+    config: { keys: [], ...options.config },
+    begin: (gateway) => createKeptKey({ gateway }, 'try-out'),
+  });
 }
 
 describe('the playground', () => {
@@ -601,7 +603,7 @@ describe('the playground', () => {
     await message.press('Enter');
     await page.getByText('[DONE]').waitFor({ state: 'attached' });
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: `test-results/playground-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    await takePicture(page, `playground-${width}-${colorScheme}-${locale}`);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { testKey } from '../support/gateway.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const modelList = { object: 'list', data: ['gpt-a', 'gpt-b'].map((id) => ({ id, object: 'model', created: 1 })) };
@@ -378,8 +378,7 @@ describe('the providers screen', () => {
     const env = { OPENAI_API_KEY: 'sk-1', AZURE_OPENAI_API_KEY: 'sk-2' };
     const window = await open({ context, screen: '/providers', config: crowded(), env });
     const { page, complaints } = window;
-    const take = (name: string) =>
-      page.screenshot({ path: `test-results/providers-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    const take = (name: string) => takePicture(page, `providers-${name}-${width}-${colorScheme}`);
     const check = async (name: string) => {
       await take(name);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -100,6 +100,6 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] 
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.screenshot({ path: `test-results/requests-${width}-${colorScheme}-${locale}.png` });
+    await takePicture(page, `requests-${width}-${colorScheme}-${locale}`, { fullPage: false });
   },
 );

@@ -5,7 +5,7 @@ import { hashOf } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
 import { expectFocus, tabTo } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/settings';
@@ -302,7 +302,7 @@ describe('the settings screen', () => {
       await page.getByText('authority.pem').last().waitFor();
       await page.getByText(gateway.folder, { exact: true }).waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
-      await page.screenshot({ path: `test-results/settings-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+      await takePicture(page, `settings-${width}-${colorScheme}-${locale}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       await importFile(page, { version: 1, groups: [{ id: 'default' }], settings: { port: 4_811 } });
       await page.getByRole('dialog').getByText('4810 → 4811').waitFor();

@@ -5,7 +5,7 @@ import { makePresetLink } from '../../server/contract/preset-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { tabTo } from './person.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 // Eight screens are looked at one after the other; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000 });
@@ -58,7 +58,6 @@ describe('a team preset', () => {
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     await dragFile(page, 'dragover', 'team.json', JSON.stringify(acmePreset));
     await page.getByText('Drop a team preset or an exported configuration here').waitFor();
-    await page.screenshot({ path: 'test-results/team-drop.png' });
     await dragFile(page, 'drop', 'team.json', JSON.stringify(acmePreset));
     await page.getByRole('dialog', { name: 'Team preset' }).getByText('Added: provider acme').waitFor();
     expect(await page.getByText('Drop a team preset').count()).toBe(0);
@@ -161,7 +160,7 @@ describe('what a team preset has fixed', () => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, gateway, complaints } = await open({ context, screen: '/settings' });
     const check = async (name: string) => {
-      await page.screenshot({ path: `test-results/team-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await takePicture(page, `team-${name}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
     };

@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
+import { afterEach, beforeAll } from 'vitest';
+import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
+
+const isGallery = process.env.SLUICE_GALLERY !== undefined;
 
 type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
@@ -14,13 +16,12 @@ export function openInSuite(): OpenWindowInSuite {
   beforeAll(async () => {
     if (!hasChromium) return;
     await ensureBuilt();
-    browser = await connectBrowser();
+    browser = await sharedBrowser();
   });
   afterEach(async () => {
     await opened?.close();
     opened = undefined;
   });
-  afterAll(() => browser?.close());
   return async (options = {}) => {
     opened = await openWindow({ browser, ...options });
     return opened;
@@ -28,7 +29,7 @@ export function openInSuite(): OpenWindowInSuite {
 }
 
 /** A key whose secret is kept, so that the window can show it again. */
-export async function createKeptKey({ gateway }: OpenedWindow, name: string): Promise<string> {
+export async function createKeptKey({ gateway }: Pick<OpenedWindow, 'gateway'>, name: string): Promise<string> {
   const { secret } = await gateway.gateway.execute({ type: 'key.create', name });
   return secret;
 }
@@ -36,6 +37,11 @@ export async function createKeptKey({ gateway }: OpenedWindow, name: string): Pr
 /** How many pixels the page is wider than the window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+}
+
+/** For people to look at, in `test-results`, by `npm run gallery` alone. */
+export async function takePicture(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
+  if (isGallery) await page.screenshot({ path: `test-results/${name}.png`, fullPage });
 }
 
 interface Appearance {
@@ -52,7 +58,6 @@ const allPairs: readonly Appearance[] = [
   { width: 1280, colorScheme: 'dark', locale: 'en-GB' },
 ];
 
-const isGallery = process.env.SLUICE_GALLERY !== undefined;
 /**
  * By `npm run gallery` all of these; by `npm test` the one that differs in all from how the other tests open the window. The
  * command finds the files by this name, and their tests by their titles, `… $width px, $colorScheme, $locale …`.

@@ -8,7 +8,7 @@ import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo, trackOf } from './person.ts';
-import { openInSuite } from './window-suite.ts';
+import { openInSuite, takePicture } from './window-suite.ts';
 
 const jsBudgetBytes = 300 * 1024;
 
@@ -115,7 +115,7 @@ describe('the window in a browser', () => {
   });
 
   it('claims nothing of the last 24 hours that it could not ask for', async () => {
-    const window = await open({ loadsAhead: true });
+    const window = await open({ isNewPage: true });
     const { page } = window;
     await page.getByText('Serving').waitFor();
     await everyScreenLoaded(page);
@@ -209,7 +209,7 @@ describe('the window in a browser', () => {
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(overflow).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
-      await page.screenshot({ path: `test-results/${screen}-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+      await takePicture(page, `${screen}-${width}-${colorScheme}-${locale}`);
     }
     expect(complaints).toEqual([]);
   });
@@ -242,7 +242,7 @@ describe('the window in a browser', () => {
   });
 
   it('has loaded every screen when it is idle, so that they open without the engine too', async () => {
-    const window = await open({ loadsAhead: true });
+    const window = await open({ isNewPage: true });
     const { page, complaints } = window;
     await everyScreenLoaded(page);
     await window.stopEngine();

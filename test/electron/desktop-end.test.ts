@@ -8,11 +8,14 @@ import { type DesktopOptions, startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();
 
+/** However long the test takes, the desktop waits for its stream. */
+const env = { DOUBLE_PATIENT: '1' };
+
 describe('the end of the desktop', () => {
   /** A desktop with a stream that runs until the test says otherwise. */
   async function openWithStream(options: DesktopOptions = {}) {
     const { upstream, providers, finish } = await startHeldStream();
-    const desktop = await open({ config: { providers }, ...options });
+    const desktop = await open({ config: { providers }, env, ...options });
     const client = await desktop.client();
     const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
     const pieces = stream[Symbol.asyncIterator]();
@@ -27,7 +30,7 @@ describe('the end of the desktop', () => {
 
   it('ends only when a running stream has, and leaves nothing behind', async () => {
     const { upstream, providers, finish } = await startHeldStream();
-    const desktop = await open({ config: { providers }, args: ['--hidden'] });
+    const desktop = await open({ config: { providers }, env, args: ['--hidden'] });
     const client = await desktop.client();
     const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
     let text = '';

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePresetLink } from '../../server/contract/preset-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
 import { checkout } from '../support/program.ts';
@@ -10,13 +10,6 @@ import { openDesktopsInSuite } from './desktop-suite.ts';
 import { type OpenedDesktop, startMain } from './open-desktop.ts';
 
 const link = makePresetLink(acmePreset) ?? '';
-let folders: string[] = [];
-
-afterEach(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  folders = [];
-});
-// Its desktop is closed before what it runs on goes.
 const open = openDesktopsInSuite();
 
 async function expectPreview(desktop: OpenedDesktop): Promise<void> {
@@ -55,23 +48,31 @@ describe('a link of Sluice', () => {
     expect(desktop.complaints).toEqual([]);
   });
 
-  it.each([
-    ['of another kind', 'sluice://delete-everything'],
-    ['with an address in place of a preset', 'sluice://preset?url=https://evil.example/team.json'],
-    ['that is no text', 'sluice://preset?data=_w'],
-    ['that is too long', `sluice://preset?data=${'A'.repeat(31_000)}`],
-  ])('%s is refused with a notice', async (_what, wrong) => {
+  it('that is of another kind, or no preset, is refused with a notice', async () => {
     const desktop = await open();
-    await desktop.baseUrl();
-    await desktop.order('handOver', { event: 'open-url', what: wrong });
     const page = await desktop.page();
-    await page.getByRole('dialog').getByText('The link does not contain a readable team preset.').waitFor();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    const notice = page.getByRole('dialog').getByText('The link does not contain a readable team preset.');
+    for (const wrong of [
+      'sluice://delete-everything',
+      // An address in place of a preset.
+      'sluice://preset?url=https://evil.example/team.json',
+      // No text.
+      'sluice://preset?data=_w',
+      // Too long.
+      `sluice://preset?data=${'A'.repeat(31_000)}`,
+    ]) {
+      await desktop.order('handOver', { event: 'open-url', what: wrong });
+      await notice.waitFor();
+      await page.keyboard.press('Escape');
+      await notice.waitFor({ state: 'detached' });
+    }
   });
 
   it('is for an installed program only', async () => {
-    const desktop = await open({ env: { DOUBLE_PACKAGED: '1' } });
+    const desktop = await open({ args: ['--hidden'], env: { DOUBLE_PACKAGED: '1' } });
     await expect.poll(async () => (await desktop.state()).linkSchemes).toEqual(['sluice']);
-    const fromSources = await open();
+    const fromSources = await open({ args: ['--hidden'] });
     await fromSources.baseUrl();
     expect((await fromSources.state()).linkSchemes).toEqual([]);
   });
@@ -91,19 +92,23 @@ it('a file that the system hands over is shown, and one that is none is refused'
 });
 
 describe('a preset that is built in', () => {
-  /** The built program with a preset in its place, and a feed for updates. */
-  function buildWith(preset: object): string {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-built-'));
-    folders.push(folder);
+  /** The built program, with a place for a preset and a feed for updates. */
+  let built: string;
+  beforeAll(() => {
+    built = mkdtempSync(join(tmpdir(), 'sluice-built-'));
     for (const part of ['program', 'window'])
-      cpSync(join(checkout, 'dist', part), join(folder, part), { recursive: true });
-    writeFileSync(join(folder, 'team-preset.json'), JSON.stringify(preset));
-    writeFileSync(join(folder, 'program/app-update.yml'), 'provider: generic\nurl: http://127.0.0.1:9/\n');
-    return join(folder, 'program/main.js');
+      cpSync(join(checkout, 'dist', part), join(built, part), { recursive: true });
+    writeFileSync(join(built, 'program/app-update.yml'), 'provider: generic\nurl: http://127.0.0.1:9/\n');
+  });
+  afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+  function mainWith(preset: object): string {
+    writeFileSync(join(built, 'team-preset.json'), JSON.stringify(preset));
+    return join(built, 'program/main.js');
   }
 
   it('is applied at the start, and switches updates off', async () => {
-    const desktop = await open({ main: buildWith({ ...acmePreset, locked: ['groups'] }) });
+    const desktop = await open({ main: mainWith({ ...acmePreset, locked: ['groups'] }) });
     const page = await desktop.page();
     await page.getByRole('link', { name: 'Groups' }).click();
     await page.getByText('Set by Acme').first().waitFor();
@@ -115,7 +120,7 @@ describe('a preset that is built in', () => {
   it('may leave updates on', async () => {
     // Of a kind that can be replaced.
     const env = { DOUBLE_PACKAGED: '1', APPIMAGE: '/opt/Sluice.AppImage' };
-    const desktop = await open({ main: buildWith({ ...acmePreset, updates: 'on' }), env });
+    const desktop = await open({ main: mainWith({ ...acmePreset, updates: 'on' }), env });
     const page = await desktop.page();
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Check for updates' }).waitFor();

@@ -23,3 +23,13 @@ export async function connectBrowser(): Promise<Browser> {
   if (!response.ok) throw new Error(said);
   return chromium.connect(said);
 }
+
+let shared: Promise<Browser> | undefined;
+
+/** The same through one connection for all files of a worker, which ends with it; a browser that crashed is not given again. */
+export async function sharedBrowser(): Promise<Browser> {
+  const browser = await shared?.catch(() => undefined);
+  if (browser?.isConnected()) return browser;
+  shared = connectBrowser();
+  return shared;
+}

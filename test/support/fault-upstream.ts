@@ -28,6 +28,8 @@ export interface Scene {
 
 export interface Play {
   name: string;
+  /** It is recognised by a limit of time, so who plays it has limits. */
+  isSlow?: true;
   /** May leave the reply open: the connection then ends when the other side ends it, or with the server. */
   act(scene: Scene): void | Promise<void>;
 }

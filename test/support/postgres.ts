@@ -1,7 +1,8 @@
 /** A PostgreSQL server of its own for tests: Debian's programs, on a Unix socket in a temporary folder. */
 import { execFileSync, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -39,9 +40,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
   const owner = ownerOfServers();
   if (owner) chownSync(folder, owner.uid, owner.gid);
-  const data = join(folder, 'data');
-  const initialise = ['-D', data, '-U', user, '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'];
-  execFileSync(join(programs, 'initdb'), initialise, { ...owner, cwd: folder, stdio: 'ignore' });
+  execFileSync('cp', ['-a', `${emptyData(programs, owner)}/.`, join(folder, 'data')]);
   let running = await run(join(programs, 'postgres'), folder, owner);
   const urlOf = (database: string) => `postgres://${user}@${encodeURIComponent(folder)}:${port}/${database}`;
   let made = 0;
@@ -67,6 +66,32 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** With segments of the smallest size, since each server copies one. */
+const initialise = ['-U', user, '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'];
+const cache = join(import.meta.dirname, '../../node_modules/.cache/sluice-tests');
+
+/** The data of a server without databases, which is made once: to make it costs more than all else of a start. */
+function emptyData(programs: string, owner: Owner | undefined): string {
+  const kept = join(cache, `postgres-${hash('sha256', [programs, ...initialise].join()).slice(0, 16)}`);
+  if (existsSync(kept)) return kept;
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const data = join(folder, 'data');
+  execFileSync(join(programs, 'initdb'), ['-D', data, ...initialise], { ...owner, cwd: folder, stdio: 'ignore' });
+  mkdirSync(cache, { recursive: true });
+  // Complete under its own name; of several workers that make it at once, one keeps its own.
+  const copy = mkdtempSync(`${kept}-`);
+  execFileSync('cp', ['-a', `${data}/.`, copy]);
+  rmSync(folder, { recursive: true, force: true });
+  try {
+    renameSync(copy, kept);
+  } catch (error) {
+    rmSync(copy, { recursive: true, force: true });
+    if (!existsSync(kept)) throw error;
+  }
+  return kept;
 }
 
 type Server = ReturnType<typeof spawn>;

@@ -4,7 +4,7 @@ import * as plays from '../../support/fault-plays.ts';
 import { healthy } from '../../support/fault-upstream.ts';
 import { isHonestFailure, isWhole } from '../../support/judge-answer.ts';
 import { every } from '../../support/sweep.ts';
-import { CellRun, patientPolicy } from './cells.ts';
+import { CellRun } from './cells.ts';
 import { callNamed } from './pair.ts';
 
 const whole = [
@@ -42,7 +42,7 @@ const numbered = cells.map((cell, index) => ({ ...cell, index }));
 
 let run: CellRun;
 beforeAll(async () => {
-  run = await CellRun.start(numbered, patientPolicy);
+  run = await CellRun.start(numbered);
 });
 afterAll(() => run.stop());
 

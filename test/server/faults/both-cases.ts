@@ -15,7 +15,9 @@ interface BothCase {
   asked: readonly [primary: number, fallback: number];
 }
 
-const { status, silence, resetBeforeHeaders, htmlPage, rateLimit, stallAt } = plays;
+const { status, resetBeforeHeaders, htmlPage, rateLimit } = plays;
+const silence: Play = { ...plays.silence, isSlow: true };
+const stall: Play = { ...plays.stallAt({ bytes: 1 }), isSlow: true };
 const overloaded = status(503);
 const policyRefusal = status(400, { code: 'content_policy_violation' });
 
@@ -56,5 +58,5 @@ export const bothCases: readonly BothCase[] = [
   }),
   pairOf(htmlPage, htmlPage, { status: 502, asked: [3, 3] }),
   pairOf(htmlPage, overloaded, { status: 503, asked: [3, 3] }),
-  pairOf(stallAt({ bytes: 1 }), stallAt({ bytes: 1 }), { status: 504, asked: [1, 1] }),
+  pairOf(stall, stall, { status: 504, asked: [1, 1] }),
 ];

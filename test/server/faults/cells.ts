@@ -6,13 +6,7 @@
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type FaultUpstream,
-  type Lane,
-  type Play,
-  type SeenCall,
-  startFaultUpstream,
-} from '../../support/fault-upstream.ts';
+import { type FaultUpstream, type Play, type SeenCall, startFaultUpstream } from '../../support/fault-upstream.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type Received, receive } from '../../support/judge-answer.ts';
 import { type OpenAiCall, requestFor, video } from '../../support/openai-calls.ts';
@@ -27,8 +21,11 @@ export interface Cell {
   primary: readonly [Play, ...Play[]] | typeof refuses;
   /** None: the primary is all there is. */
   fallback?: readonly [Play, ...Play[]] | typeof refuses;
-  /** The limits of `policy` hold for the primary alone: whoever is well has all the time that a busy machine needs. */
-  limitsPrimary?: boolean;
+}
+
+/** Whether it is recognised by a limit of time. */
+export function isSlow(plays: Cell['primary']): boolean {
+  return plays !== refuses && plays.some((play) => play.isSlow);
 }
 
 /** What the caller got, and what the upstreams saw. */
@@ -42,18 +39,20 @@ export interface Observed extends Received {
 export const policy = {
   retries: 2,
   fallbacks: 1,
-  budgetMs: 20_000,
-  // A busy machine with all cases at once must not take a healthy upstream for a silent one.
-  timeouts: { connectMs: 3_000, firstByteMs: 3_000, firstContentMs: 3_000, idleMs: 3_000, totalMs: 8_000 },
+  // However long a busy machine keeps an answer waiting: of whoever plays no silence, nobody may think so.
+  budgetMs: 120_000,
+  timeouts: {},
 };
 
-/** Where nobody plays silence, nobody is to be taken for silent, however long a busy machine keeps an answer waiting. */
-export const patientPolicy = { ...policy, budgetMs: 120_000, timeouts: {} };
+/** Of who plays silence. */
+export const limits = { connectMs: 3_000, firstByteMs: 3_000, firstContentMs: 3_000, idleMs: 3_000, totalMs: 8_000 };
 
 /** No answer may take longer: all limits of four attempts, one after the other, three times over for a busy machine. */
-const boundMs = 3 * 4 * policy.timeouts.totalMs;
+const boundMs = 3 * 4 * limits.totalMs;
 
 const parallel = 32;
+/** So few that nobody waits long for his turn, for the limits hold for them too. */
+const parallelVideos = 4;
 
 export class CellRun {
   readonly #upstream: FaultUpstream;
@@ -66,17 +65,22 @@ export class CellRun {
     this.#upstream = upstream;
     this.#gateway = gateway;
     this.#cells = cells;
-    this.#results = this.#runAll(cells);
+    const videos = inTurn(cells, parallelVideos, (cell, index) => this.#makeVideo(cell, index));
+    const areMade = Promise.allSettled(videos);
+    this.#results = inTurn(cells, parallel, async (cell, index) => {
+      await areMade;
+      return this.#run(cell, index, await videos[index]);
+    });
     for (const result of this.#results) result.catch(() => {});
   }
 
   /** Starts them all, some at a time. */
-  static async start(cells: readonly Cell[], groupPolicy: object = policy): Promise<CellRun> {
+  static async start(cells: readonly Cell[]): Promise<CellRun> {
     const upstream = await startFaultUpstream();
     const refusedPort = await closedPort();
     const providers = cells.flatMap((cell, index) => providersOf(cell, index, upstream, refusedPort));
     const gateway = await startGateway({
-      config: { providers, groups: [{ id: 'default', policy: groupPolicy }] },
+      config: { providers, groups: [{ id: 'default', policy }] },
       secrets: Object.fromEntries(providers.map(({ id }) => [`provider/${id}/c1`, `secret-of-${id}`])),
     });
     return new CellRun(upstream, gateway, cells);
@@ -101,28 +105,17 @@ export class CellRun {
     await this.#upstream.stop();
   }
 
-  #runAll(cells: readonly Cell[]): Promise<Observed>[] {
-    const lines: Promise<unknown>[] = Array.from({ length: parallel }, () => Promise.resolve());
-    return cells.map((cell, index) => {
-      const before = lines[index % parallel] ?? Promise.resolve();
-      const result = before.then(() => this.#run(cell, index));
-      lines[index % parallel] = result.catch(() => {});
-      return result;
-    });
-  }
-
   async #runAgain(cell: Cell, index: number): Promise<Observed> {
     const ids = cell.fallback ? [`p${index}`, `f${index}`] : [`p${index}`];
     for (const id of ids) {
       await this.#gateway.gateway.execute({ type: 'provider.reset-health', id });
       this.#upstream.lane(id).forget();
     }
-    return this.#run(cell, index);
+    return this.#run(cell, index, await this.#makeVideo(cell, index));
   }
 
-  async #run({ call, primary, fallback }: Cell, index: number): Promise<Observed> {
+  async #run({ call, primary, fallback }: Cell, index: number, videoId = ''): Promise<Observed> {
     const [first, second] = [this.#upstream.lane(`p${index}`), this.#upstream.lane(`f${index}`)];
-    const videoId = call.isPinned && primary !== refuses ? await this.#makeVideo(first, index) : '';
     const before = first.seen.length;
     if (primary !== refuses) first.plays(...primary);
     if (fallback && fallback !== refuses) second.plays(...fallback);
@@ -138,10 +131,11 @@ export class CellRun {
     return { ...received, headers, primary: primarySeen, fallback: fallbackSeen, row };
   }
 
-  /** A job that the primary owns. */
-  async #makeVideo(owner: Lane, index: number): Promise<string> {
+  /** A job that the primary owns, where the call is about one. */
+  async #makeVideo({ call, primary }: Cell, index: number): Promise<string> {
     const id = `video_${index}`;
-    owner.plays({ name: 'makes a video', act: ({ response }) => json(response, video(id)) });
+    if (!call.isPinned || primary === refuses) return id;
+    this.#upstream.lane(`p${index}`).plays({ name: 'makes a video', act: ({ response }) => json(response, video(id)) });
     const form = new FormData();
     form.set('model', modelOf(index));
     form.set('prompt', 'A cat');
@@ -152,21 +146,36 @@ export class CellRun {
   }
 }
 
+/** Does it for each, so many at a time. */
+function inTurn<Result>(
+  cells: readonly Cell[],
+  atATime: number,
+  work: (cell: Cell, index: number) => Promise<Result>,
+): Promise<Result>[] {
+  const lines: Promise<unknown>[] = Array.from({ length: atATime }, () => Promise.resolve());
+  return cells.map((cell, index) => {
+    const before = lines[index % atATime] ?? Promise.resolve();
+    const result = before.then(() => work(cell, index));
+    lines[index % atATime] = result.catch(() => {});
+    return result;
+  });
+}
+
 const modelOf = (index: number) => `model-${index}`;
 
 function providersOf(
-  { primary, fallback, limitsPrimary }: Cell,
+  { primary, fallback }: Cell,
   index: number,
   upstream: FaultUpstream,
   refusedPort: number,
 ): NonNullable<ConfigInput['providers']> {
-  const provider = (id: string, plays: Cell['primary'], timeouts: object = {}) => ({
+  const provider = (id: string, plays: Cell['primary']) => ({
     id,
-    timeouts,
+    timeouts: isSlow(plays) ? limits : {},
     baseUrl: plays === refuses ? `http://127.0.0.1:${refusedPort}/${id}/v1` : upstream.lane(id).baseUrl,
     credentials: [{ id: 'c1' }],
     models: [modelOf(index)],
   });
-  const first = provider(`p${index}`, primary, limitsPrimary ? policy.timeouts : {});
+  const first = provider(`p${index}`, primary);
   return fallback ? [first, provider(`f${index}`, fallback)] : [first];
 }

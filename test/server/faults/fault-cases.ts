@@ -6,7 +6,7 @@
 import * as plays from '../../support/fault-plays.ts';
 import type { Play } from '../../support/fault-upstream.ts';
 import type { OpenAiCall } from '../../support/openai-calls.ts';
-import { type Cell, policy, refuses } from './cells.ts';
+import { type Cell, limits, refuses } from './cells.ts';
 
 type Range = readonly [least: number, most: number];
 
@@ -21,8 +21,6 @@ export interface Expected {
 interface FaultCase {
   name: string;
   plays: Cell['primary'];
-  /** It is recognised by a limit of time. */
-  isSlow?: true;
   /** Null where the call cannot show the fault. */
   expect(call: OpenAiCall): Expected | null;
 }
@@ -75,13 +73,13 @@ const onlyTextStreams = (expect: (call: OpenAiCall) => Expected) => (call: OpenA
 const onlyJson = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
   call.kind === 'json' ? expect(call) : null;
 
-const { firstByteMs, idleMs } = policy.timeouts;
+const { firstByteMs, idleMs } = limits;
 const unreachable = transient(502);
 const silent = nextTarget(504);
 
 const one = (play: Play, expect: FaultCase['expect']): FaultCase => ({ name: play.name, plays: [play], expect });
 
-const slow = (play: Play, expect: FaultCase['expect']): FaultCase => ({ ...one(play, expect), isSlow: true });
+const slow = (play: Play, expect: FaultCase['expect']): FaultCase => one({ ...play, isSlow: true }, expect);
 
 const farAway = new Date('2099-01-01T00:00:00Z').toUTCString();
 

@@ -4,7 +4,7 @@ import * as plays from '../../support/fault-plays.ts';
 import { healthy, type Play } from '../../support/fault-upstream.ts';
 import { isWhole } from '../../support/judge-answer.ts';
 import { calls } from '../../support/openai-calls.ts';
-import { CellRun, patientPolicy } from './cells.ts';
+import { CellRun } from './cells.ts';
 
 const passing: readonly Play[] = [
   plays.resetBeforeHeaders,
@@ -28,7 +28,7 @@ const numbered = cells.map((cell, index) => ({ ...cell, index }));
 
 let run: CellRun;
 beforeAll(async () => {
-  run = await CellRun.start(numbered, patientPolicy);
+  run = await CellRun.start(numbered);
 });
 afterAll(() => run.stop());
 

@@ -1,0 +1,21 @@
+/** What is read of a reply's usage, as the tests of it ask. */
+import type { capabilities } from '../../../../../server/contract/capability.ts';
+import { extractUsage } from '../../../../../server/wire/openai/usage/usage.ts';
+import type { KeptAnswer, UsageHints } from '../../../../../server/wire/wire.ts';
+
+export type Capability = (typeof capabilities)[number];
+
+type Hints = UsageHints & Partial<Pick<KeptAnswer, 'head' | 'bytes'>>;
+
+/** Of a reply all of which was kept, unless its `head` and its length say otherwise. */
+export function extract(
+  capability: Capability,
+  reply: unknown,
+  contentType = 'application/json',
+  { head, bytes, ...hints }: Hints = {},
+) {
+  const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
+  const tail = Buffer.isBuffer(reply) ? reply : Buffer.from(text);
+  const answer = { tail, head: head ?? Buffer.alloc(0), bytes: bytes ?? tail.length, contentType };
+  return extractUsage(capability, answer, hints);
+}
