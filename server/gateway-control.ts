@@ -20,6 +20,8 @@ import { type ControlRoutes, createControlRoutes } from './http/control-routes.t
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
+import { checkScope } from './people/caller.ts';
+import { sightOf, withinOf } from './people/sight.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
@@ -108,7 +110,13 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: (format, parameters) => exportLedger(ledger, format, parameters),
+      exportRequests(format, parameters, by) {
+        if (by) checkScope(by, 'read');
+        return exportLedger(ledger, format, {
+          parameters,
+          within: by && withinOf(sightOf(by.person, live.used.config)),
+        });
+      },
       observability: given.observability,
     }),
     createAdminUrl,

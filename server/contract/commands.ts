@@ -64,6 +64,11 @@ export const commandSchema = z.discriminatedUnion('type', [
     id: idSchema.optional(),
     name: displayName.optional(),
     group: idSchema.default('default'),
+    /**
+     * The key belongs to the person who creates it: nobody else can show its secret. Absent: it does if that person may have no
+     * other keys in the group. Without sign-in it is nobody's own.
+     */
+    own: z.boolean().optional(),
     enabled: z.boolean().default(true),
     expiresAt: keySchema.shape.expiresAt,
     models: keySchema.shape.models.unwrap().min(1).optional(),

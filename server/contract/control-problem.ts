@@ -10,6 +10,10 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'file-changed': { path: string };
   'not-written': { path: string; reason: string };
   'read-only': object;
+  /** A person, or a token, may not do it. */
+  'not-allowed': object;
+  /** `scope`: which would be enough. */
+  'scope-missing': { scope: string };
   'id-taken': { id: string };
   'id-of-demo': { id: string };
   'demo-by-setting': object;

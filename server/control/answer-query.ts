@@ -5,6 +5,7 @@ import type { CacheView } from '../contract/answer-cache.ts';
 import { capabilities } from '../contract/capability.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { Within } from '../contract/people.ts';
 import type { Policy } from '../contract/policy.ts';
 import {
   type Query,
@@ -20,6 +21,9 @@ import type { NetworkView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
+import { type Caller, checkScope } from '../people/caller.ts';
+import { keptAnswer, narrowed } from '../people/query-rules.ts';
+import { type Sight, sightOf, withinOf } from '../people/sight.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -69,13 +73,16 @@ export interface QueryPorts {
   prices: Pick<PriceTable, 'applied'>;
 }
 
-/** Validates its input. Rejects with a GatewayError. */
+/** Validates its input. Rejects with a GatewayError. `by`: who asks, if that is not the administrator of this machine. */
 export interface AnswerQuery {
-  <Input extends QueryInput>(query: Input): Promise<QueryResults[Input['type']]>;
-  (query: unknown): Promise<QueryResult>;
+  <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
+  (query: unknown, by?: Caller): Promise<QueryResult>;
 }
 
-type Answers = { [T in QueryType]: (query: QueryMap[T]) => QueryResults[T] | Promise<QueryResults[T]> };
+/** `within`: the visible part of the ledger, if that is not all of it. */
+type Answers = {
+  [T in QueryType]: (query: QueryMap[T], within: Within | undefined) => QueryResults[T] | Promise<QueryResults[T]>;
+};
 
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   const { views, ledger } = ports;
@@ -95,15 +102,16 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     models: (query) => viewModels(whoAsks(ports, query), ports),
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
-    requests: ({ filter, limit, before, sort }) => ledger.listRequests(defined({ ...filter, limit, before, sort })),
-    'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
+    requests: ({ filter, limit, before, sort }, within) =>
+      ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
+    'request-count': ({ filter }, within) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
-    sessions: ({ filter, limit, before }) =>
-      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports) })),
+    sessions: ({ filter, limit, before }, within) =>
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
     session: ({ id }) => viewSession(ports, id),
     shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
-    dataset: ({ filter, answer }) => countDataset(ledger, defined(filter), answer),
+    dataset: ({ filter, answer }, within) => countDataset(ledger, defined({ ...filter, within }), answer),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -123,10 +131,15 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
       platform: `${process.platform} ${process.arch}`,
     }),
   };
-  const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);
-  const answerAny = async (input: unknown): Promise<QueryResult> => {
+  const answer = async <T extends QueryType>(type: T, query: QueryMap[T], sight: Sight | null) => {
+    if (!sight) return answers[type](query, undefined);
+    const asked = narrowed(type, query, sight);
+    return keptAnswer(type, { query: asked, result: await answers[type](asked, withinOf(sight)) }, sight);
+  };
+  const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');
-    return answer(query.type, query);
+    if (by) checkScope(by, 'read');
+    return answer(query.type, query, by ? sightOf(by.person, ports.live.used.config) : null);
   };
   // Safe: the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;

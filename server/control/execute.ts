@@ -18,6 +18,10 @@ import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
+import type { LedgerQueries } from '../ledger/queries.ts';
+import type { Caller } from '../people/caller.ts';
+import { keptResult } from '../people/may-do.ts';
+import { permit, permitOn } from '../people/permit.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
@@ -64,6 +68,7 @@ interface ExecutePorts {
   cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
+  ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -109,10 +114,13 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'team-preset.apply': applyTeamPreset,
 };
 
-/** Validates its input. Rejects with a GatewayError and then has changed nothing. */
+/**
+ * Validates its input. Rejects with a GatewayError and then has changed nothing. `by`: who gives the command, if that is not the
+ * administrator of this machine.
+ */
 export interface Execute {
-  <Input extends CommandInput>(command: Input): Promise<CommandResults[Input['type']]>;
-  (command: unknown): Promise<CommandResult>;
+  <Input extends CommandInput>(command: Input, by?: Caller): Promise<CommandResults[Input['type']]>;
+  (command: unknown, by?: Caller): Promise<CommandResult>;
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
@@ -157,10 +165,11 @@ export function createExecute(ports: ExecutePorts): Execute {
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
   const runOther = <T extends OtherType>(type: T, command: CommandMap[T]) => others[type](command);
 
-  const execute = async (input: unknown): Promise<CommandResult> => {
+  const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    if (isOther(command)) return runOther(command.type, command);
-    return ports.inTurn(() => carryOut(ports, command));
+    const sight = by ? await permit(ports, command, by) : null;
+    if (isOther(command)) return keptResult(command.type, await runOther(command.type, command), sight);
+    return ports.inTurn(() => carryOut(ports, command, by));
   };
   // Safe: the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
@@ -172,14 +181,23 @@ function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group
   return cache.clear(group);
 }
 
-async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): Promise<CommandResults[ChangeType]> {
+async function carryOut(
+  ports: ExecutePorts,
+  command: CommandMap[ChangeType],
+  by: Caller | undefined,
+): Promise<CommandResults[ChangeType]> {
   const { config } = ports;
   if (config.readOnly) {
     throw controlError('read_only', { code: 'read-only' });
   }
   const { config: current, revision } = config.current;
+  // Once more: what is changed may be another configuration than the one that was in force before this command's turn.
+  if (by) permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
-  const change = makeChange(command.type, command, { config: current, context: ports.context });
+  const change = makeChange(command.type, command, {
+    config: current,
+    context: { ...ports.context, by: by?.person ?? null },
+  });
   // A new version of an imported preset may override the previous one's locks.
   refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
   await checkCassette(ports.cassettes, command, current);

@@ -14,6 +14,7 @@ import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { Observability } from '../observability/observability.ts';
+import type { Caller } from '../people/caller.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
@@ -22,11 +23,11 @@ import { sendMetrics } from './metrics-route.ts';
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
-  /** The ledger as text, in chunks. */
-  /** Throws a GatewayError for parameters that are no filter. */
+  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are no filter. */
   exportRequests(
     format: ExportFormat | 'dataset',
     parameters: Readonly<Record<string, unknown>>,
+    by?: Caller,
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
 }

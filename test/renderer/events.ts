@@ -61,6 +61,7 @@ export function key(id: string): KeyView {
     canReveal: false,
     suffix: null,
     previousUntil: null,
+    owner: null,
   };
 }
 
