@@ -15,12 +15,14 @@ import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess } from './control/window-access.ts';
 import type { SessionBook } from './exchange/sessions/session-book.ts';
+import { openPeopleSide } from './gateway-people.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { checkScope } from './people/caller.ts';
+import { PeopleControl } from './people/people-control.ts';
 import { sightOf, withinOf } from './people/sight.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import { compileLimits } from './routing/compile-limits.ts';
@@ -75,6 +77,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
+  const people = await openPeopleSide(gatewayPorts, live, secrets.open);
   const control: ControlPlane = createControlPlane({
     config,
     live,
@@ -88,7 +91,9 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     cache: given.cache,
     cassettes: given.cassettes,
     createAdminUrl,
-    signOutEverywhere: access.signOutEverywhere,
+    signOutEverywhere: people ? () => people.door.desk.end({ browsers: 'all' }) : access.signOutEverywhere,
+    people: new PeopleControl(people?.door.desk ?? null),
+    audit: people?.audit,
     log,
     sessionStopChanged: given.sessions.setStopped,
     skippedShadows: given.skippedShadows,
@@ -110,14 +115,9 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests(format, parameters, by) {
-        if (by) checkScope(by, 'read');
-        return exportLedger(ledger, format, {
-          parameters,
-          within: by && withinOf(sightOf(by.person, live.used.config)),
-        });
-      },
+      exportRequests: exporterOf(ledger, live),
       observability: given.observability,
+      people,
     }),
     createAdminUrl,
     addressChanged() {
@@ -129,7 +129,16 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       stopRecalling();
       await live.stop();
       await discovery.close();
+      await people?.door.desk.close();
     },
+  };
+}
+
+/** Exports what the caller may see. */
+function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
+  return (format, parameters, by) => {
+    if (by) checkScope(by, 'read');
+    return exportLedger(ledger, format, { parameters, within: by && withinOf(sightOf(by.person, live.used.config)) });
   };
 }
 
@@ -151,7 +160,10 @@ async function openLiveConfig(
   });
   const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
   const discovered = discovery.models;
-  const live: LiveConfig = await createLiveConfig({ config, openSecrets, env, ownAddresses, discovered, log, notice });
+  const live: LiveConfig = await createLiveConfig({
+    ...{ config, openSecrets, env, ownAddresses, discovered, log, notice },
+    publicOrigin: gatewayPorts.people?.publicOrigin,
+  });
   // Registered before the control plane, so that its events show the health after a change.
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));

@@ -24,6 +24,7 @@ import { addManual } from './manual.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
+import { parsePublicUrl, parseTrustedProxy } from './public-url-option.ts';
 import { addRouteVerbs } from './route.ts';
 import { addRun } from './run.ts';
 import { addServiceVerbs } from './service.ts';
@@ -142,6 +143,8 @@ interface ServeFlags {
   cassette?: string;
   cassetteMode: CassetteMode;
   pace: number;
+  publicUrl?: string;
+  trustedProxy: string[];
   open?: boolean;
   detach?: boolean;
   json?: boolean;
@@ -161,6 +164,16 @@ function addServe(program: Command, terminal: Terminal): void {
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
     .addOption(paceOption())
+    .addOption(
+      new Option('--public-url <url>', 'let people sign in at this address (setting "people")').argParser(
+        parsePublicUrl,
+      ),
+    )
+    .addOption(
+      new Option('--trusted-proxy <address>', 'believe what this proxy, or network, says of client addresses')
+        .argParser(parseTrustedProxy)
+        .default([]),
+    )
     .option('--open', 'open the window in the browser')
     .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
@@ -183,6 +196,10 @@ function addServe(program: Command, terminal: Terminal): void {
             flags.cassette === undefined
               ? undefined
               : { folder: flags.cassette, mode: flags.cassetteMode, pace: flags.pace },
+          people:
+            flags.publicUrl === undefined
+              ? undefined
+              : { publicOrigin: flags.publicUrl, trustedProxies: flags.trustedProxy },
           open: flags.open ?? false,
           json: flags.json ?? false,
         },

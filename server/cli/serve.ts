@@ -4,6 +4,7 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
+import type { PeopleOptions } from '../gateway-ports.ts';
 import { type Engine, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
@@ -24,6 +25,8 @@ export interface ServeOptions {
   configFile?: string | undefined;
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
+  /** Where people sign in; absent: nobody does. */
+  people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;
   json: boolean;
@@ -58,6 +61,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     teamPresets: terminal.teamPresets,
     listen,
     cassette: cassette?.desk,
+    people: options.people,
     saysWhereSecretsAre: true,
     notice,
   });

@@ -13,6 +13,7 @@ import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSche
 import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
+import { peopleCommands } from './people-commands.ts';
 import { providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
@@ -58,6 +59,7 @@ export const connectShape = {
 
 export const commandSchema = z.discriminatedUnion('type', [
   ...providerCommands,
+  ...peopleCommands,
   z.strictObject({
     type: z.literal('key.create'),
     /** Absent: made from the name, or `key-1`, `key-2`, … */
@@ -186,6 +188,11 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'faults.start': { faults: TimedFaultsView[] };
   'faults.stop': { faults: TimedFaultsView[] };
+  /** `secret` is told this once. */
+  'token.create': { id: string; secret: string; expiresAt: number };
+  'token.revoke': Record<string, never>;
+  /** `ended`: the number of sessions and tokens. */
+  'person.sign-out': { ended: number };
   'session.stop': Record<string, never>;
   'session.resume': Record<string, never>;
   'group.put': Committed & { group: GroupView };

@@ -80,6 +80,10 @@ export const errorKinds = {
   forbidden: { status: 403, type: invalid, code: 'forbidden' },
   /** Nobody is signed in. */
   not_signed_in: { status: 401, type: invalid, code: 'not_signed_in' },
+  /** The identity provider did not say who it is. */
+  sign_in_failed: { status: 403, type: invalid, code: 'sign_in_failed' },
+  /** Too many attempts to sign in from one address. */
+  sign_in_limit: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   /** Locked by a team preset. */
   locked: { status: 403, type: invalid, code: 'locked' },
   read_only: { status: 409, type: invalid, code: 'read_only', retryable: false },

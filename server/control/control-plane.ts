@@ -14,6 +14,8 @@ import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Caller } from '../people/caller.ts';
+import type { NoteChange } from '../people/note-change.ts';
+import type { PeopleControl } from '../people/people-control.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import { judgeTarget } from '../routing/health/judge.ts';
@@ -70,6 +72,9 @@ interface ControlPorts {
   skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
+  people: PeopleControl;
+  /** Absent: nobody signs in. */
+  audit?: NoteChange | undefined;
   log: Logger;
 }
 

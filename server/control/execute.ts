@@ -21,6 +21,8 @@ import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import type { Caller } from '../people/caller.ts';
 import { keptResult } from '../people/may-do.ts';
+import type { NoteChange } from '../people/note-change.ts';
+import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -33,6 +35,7 @@ import { addProvider, removeProvider, setProviderEnabled, updateProvider } from 
 import { updateSettings } from './change-settings.ts';
 import { applyTeamPreset } from './change-team-preset.ts';
 import { type CassetteControl, checkCassette } from './check-cassette.ts';
+import { changesBetween } from './compare-configs.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
@@ -68,6 +71,9 @@ interface ExecutePorts {
   cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
+  people: PeopleControl;
+  /** Notes a change once it is made; absent: nobody signs in. Never rejects. */
+  audit?: NoteChange | undefined;
   ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
@@ -85,6 +91,9 @@ type OtherType =
   | 'cassette.rewind'
   | 'faults.start'
   | 'faults.stop'
+  | 'token.create'
+  | 'token.revoke'
+  | 'person.sign-out'
   | 'session.stop'
   | 'session.resume'
   | 'team-preset.leave'
@@ -124,7 +133,7 @@ export interface Execute {
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
-  const others: { [T in OtherType]: (command: CommandMap[T]) => Promise<CommandResults[T]> } = {
+  const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(ports.live, id));
       return { provider: ports.views.provider(id) };
@@ -149,6 +158,9 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.faults.stop(faultScopeOf(scope));
       return { faults: ports.faults.timed };
     },
+    'token.create': (command, by) => ports.people.createToken(command, by),
+    'token.revoke': (command, by) => ports.people.revokeToken(command, by),
+    'person.sign-out': (command) => ports.people.signOut(command),
     'session.stop': ({ id }) => setSessionStopped(ports.sessions, id, true),
     'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
@@ -163,12 +175,16 @@ export function createExecute(ports: ExecutePorts): Execute {
     'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
   };
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
-  const runOther = <T extends OtherType>(type: T, command: CommandMap[T]) => others[type](command);
+  const runOther = <T extends OtherType>(type: T, command: CommandMap[T], by?: Caller) => others[type](command, by);
 
   const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
     const sight = by ? await permit(ports, command, by) : null;
-    if (isOther(command)) return keptResult(command.type, await runOther(command.type, command), sight);
+    if (isOther(command)) {
+      const result = await runOther(command.type, command, by);
+      await ports.audit?.({ command, by, changes: [] });
+      return keptResult(command.type, result, sight);
+    }
     return ports.inTurn(() => carryOut(ports, command, by));
   };
   // Safe: the types of `changers` and `others` pair each command with its result.
@@ -203,6 +219,7 @@ async function carryOut(
   await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);
+  if (ports.audit) await ports.audit({ command, by, changes: changesBetween(current, stored.config) });
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }

@@ -6,6 +6,10 @@ export interface Caller {
   person: Person;
   /** Null: the person is signed in, and may do whatever they may. */
   scopes: readonly TokenScope[] | null;
+  /** Id of the session or API token. */
+  accessId: string;
+  /** The client's IP address; null: unknown. */
+  address: string | null;
 }
 
 /** Throws GatewayError `forbidden` if an API token does not open this. */

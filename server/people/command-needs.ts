@@ -9,6 +9,7 @@ import type { Sight } from './sight.ts';
 export type Need =
   | { is: 'everyone' }
   | { is: 'admin' }
+  | { is: 'self'; person: string }
   /** Whoever has the admin token of the machine, and no person. */
   | { is: 'local' }
   | { is: 'manager-of-group'; group: string }
@@ -22,6 +23,7 @@ export type Need =
   | { is: 'session'; id: string };
 
 const admin: readonly Need[] = [{ is: 'admin' }];
+const everyone: readonly Need[] = [{ is: 'everyone' }];
 const local: readonly Need[] = [{ is: 'local' }];
 
 interface Rule<T extends CommandType> {
@@ -50,6 +52,10 @@ export const commandRules: Rules = {
   'capture.stop': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
   'faults.start': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
   'faults.stop': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
+  // Found among one's own, unless an administrator asks.
+  'token.create': { needs: () => everyone },
+  'token.revoke': { needs: () => everyone },
+  'person.sign-out': { needs: ({ id }) => [{ is: 'self', person: id }] },
   'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
   'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },
   // What a group may use is the administrator's to say: its managers would raise their own budget.

@@ -42,6 +42,10 @@ function refusalOfNeed(need: Need, sight: Sight, facts: Facts): GatewayError | n
       return null;
     case 'admin':
       return sight.isAll ? null : forbidden();
+    case 'self':
+      return sight.isAll || sight.person === need.person
+        ? null
+        : controlError('not_found', { code: 'no-person', id: need.person });
     case 'local':
       return forbidden();
     case 'manager-of-group':

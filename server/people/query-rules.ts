@@ -58,6 +58,11 @@ export const queryRules: Rules = {
   config: 'admin',
   'import-preview': 'admin',
   'team-preset-preview': 'admin',
+  'who-am-i': 'everyone',
+  people: 'admin',
+  // Their own, by who asks.
+  tokens: 'everyone',
+  audit: 'admin',
   host: 'admin',
   network: 'admin',
 };

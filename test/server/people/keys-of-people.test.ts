@@ -78,7 +78,7 @@ test.each<[TokenScope[], string[]]>([
     ['query', 'key', 'alias'],
   ],
 ])('an API token with the scopes %j opens %j', async (scopes, opened) => {
-  const by = { person: admin, scopes };
+  const by = { ...signedIn(admin), scopes };
   const tries = {
     query: sluice.gateway.query({ type: 'keys' }, by),
     key: sluice.gateway.execute({ type: 'key.create', group: 'ours' }, by),

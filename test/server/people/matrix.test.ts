@@ -97,6 +97,10 @@ const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] } = {
   'team-preset-preview': () => [
     { type: 'team-preset-preview', preset: { teamPreset: 1, name: 'A', organisation: 'A' } },
   ],
+  'who-am-i': () => [{ type: 'who-am-i' }],
+  people: () => [{ type: 'people' }],
+  tokens: () => [{ type: 'tokens' }],
+  audit: () => [{ type: 'audit' }],
   host: () => [{ type: 'host' }],
   network: () => [{ type: 'network' }],
 };
@@ -144,6 +148,9 @@ const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T][] } =
     { type: 'faults.stop', group },
     { type: 'faults.stop', key },
   ],
+  'token.create': () => [],
+  'token.revoke': () => [{ type: 'token.revoke', id: 'tok_0123456789abcdef' }],
+  'person.sign-out': () => [{ type: 'person.sign-out', id: personOf(marker).id }],
   'session.stop': ({ session }) => [{ type: 'session.stop', id: session }],
   'session.resume': ({ session }) => [{ type: 'session.resume', id: session }],
   'group.put': ({ group }) => [

@@ -48,7 +48,7 @@ export const personOf = (subject: string, rights: Partial<Person> = {}): Person 
   ...rights,
 });
 
-export const signedIn = (person: Person): Caller => ({ person, scopes: null });
+export const signedIn = (person: Person): Caller => ({ person, scopes: null, accessId: 'ses_1', address: null });
 
 export const member = personOf('mia', { memberOf: ['ours'] });
 export const manager = personOf('mo', { manages: ['ours'] });
