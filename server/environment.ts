@@ -9,6 +9,8 @@ export interface Environment {
   /** Encrypts the file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
+  /** An API token for a team gateway. */
+  token?: string | undefined;
   proxies: ProxySettings;
 }
 
@@ -31,6 +33,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,
     passphrase: env.SLUICE_PASSPHRASE || undefined,
     secrets,
+    ...(env.SLUICE_TOKEN && { token: env.SLUICE_TOKEN }),
     proxies: {
       // Like curl, but HTTP_PROXY in upper case as well, since this is not a CGI program (CVE-2016-5385, "httpoxy").
       httpProxy: env.http_proxy || env.HTTP_PROXY || undefined,

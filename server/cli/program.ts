@@ -4,6 +4,7 @@ import type { CassetteMode } from '../contract/cassette.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addApplyVerb } from './apply.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteHarVerbs } from './cassette-har.ts';
@@ -20,6 +21,7 @@ import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
+import { addLoginVerbs } from './login.ts';
 import { addManual } from './manual.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
@@ -46,6 +48,7 @@ Commands other than "serve" use the Sluice running on the data folder, or the fo
 const environmentHelp = `
 Environment:
   SLUICE_DATA_DIR      the data folder, unless --data-dir is given
+  SLUICE_TOKEN         an API token for --gateway, instead of "sluice login"
   SLUICE_PASSPHRASE    encrypts the file of secrets, instead of a key file
   SLUICE_SECRETS       where secrets are kept: auto (default), keychain or file
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
@@ -121,6 +124,8 @@ export function createProgram(terminal: Terminal): Command {
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
+  addApplyVerb(program, verbs);
+  addLoginVerbs(program, terminal);
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);

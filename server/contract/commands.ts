@@ -133,6 +133,11 @@ export const commandSchema = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
   /**
+   * Makes providers, aliases, groups and settings what a preset declares; what it leaves out stays. Nothing of it is remembered or
+   * locked. Stored credentials of a provider whose base URL changes are deleted.
+   */
+  z.strictObject({ type: z.literal('config.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
+  /**
    * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base URL
    * changes are deleted. A second imported preset replaces the first.
    */
@@ -205,6 +210,8 @@ export interface CommandResults {
   /** `missingSecrets`: credentials, as `provider/credential`, whose secret must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
   /** `missingSecrets` as for `config.import`, for the preset's providers. */
+  'config.apply': Committed & { missingSecrets: string[] };
+  /** As for `config.apply`. */
   'team-preset.apply': Committed & { missingSecrets: string[] };
   'team-preset.leave': Record<string, never>;
   'connect.apply': Record<string, never>;

@@ -33,7 +33,7 @@ import { putGroup, removeGroup } from './change-group.ts';
 import { createKey, revokeKey, rotateKey, updateKey, withoutEndedSecrets } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
-import { applyTeamPreset } from './change-team-preset.ts';
+import { applyDeclared, applyTeamPreset } from './change-team-preset.ts';
 import { type CassetteControl, checkCassette } from './check-cassette.ts';
 import { changesBetween } from './compare-configs.ts';
 import type { ConnectClients } from './connect-clients.ts';
@@ -120,6 +120,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'alias.remove': removeAlias,
   'settings.update': updateSettings,
   'config.import': importConfig,
+  'config.apply': applyDeclared,
   'team-preset.apply': applyTeamPreset,
 };
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { parseInput } from '../control/parse-input.ts';
 import type { PendingSignIn } from '../people/identity-provider.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { cookieOf, dropCookie, type PeopleDoor, pendingCookie, sessionCookie, setCookie } from './people-door.ts';
 import { SignInLimit } from './sign-in-limit.ts';
@@ -51,8 +52,9 @@ export function createSignInRoutes(door: PeopleDoor): Router {
     });
   });
   router.post('/sign-out', limited, async (request, response) => {
-    checkOwnPage(request);
-    const secret = cookieOf(request, sessionCookie(door));
+    const bearer = bearerSecret(request.headers.authorization);
+    if (bearer === null) checkOwnPage(request);
+    const secret = bearer ?? cookieOf(request, sessionCookie(door));
     const caller = secret === undefined ? null : await desk.recognize(secret, null);
     if (caller) await desk.end({ id: caller.accessId });
     dropCookie(response, door, sessionCookie(door));

@@ -67,6 +67,7 @@ export const commandRules: Rules = {
   'alias.remove': { needs: () => admin },
   'settings.update': { needs: () => admin },
   'config.import': { needs: () => admin },
+  'config.apply': { needs: () => admin },
   'team-preset.apply': { needs: () => admin },
   'team-preset.leave': { needs: () => admin },
   // They write into the home folder of whoever runs the program.

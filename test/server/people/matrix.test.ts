@@ -166,6 +166,7 @@ const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T][] } =
   'alias.remove': ({ alias }) => [{ type: 'alias.remove', name: alias }],
   'settings.update': () => [{ type: 'settings.update', changes: { sessions: 'off' } }],
   'config.import': () => [{ type: 'config.import', config: { version: 1 } }],
+  'config.apply': () => [{ type: 'config.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.apply': () => [{ type: 'team-preset.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.leave': () => [{ type: 'team-preset.leave' }],
   'connect.apply': ({ key }) => [
