@@ -13,6 +13,8 @@ export interface Environment {
   store?: string | undefined;
   /** A file with the key that seals secrets in that database. */
   keyFile?: string | undefined;
+  /** An API token for a team gateway. */
+  token?: string | undefined;
   proxies: ProxySettings;
 }
 
@@ -37,6 +39,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     secrets,
     store: env.SLUICE_STORE || undefined,
     keyFile: env.SLUICE_KEY_FILE || undefined,
+    ...(env.SLUICE_TOKEN && { token: env.SLUICE_TOKEN }),
     proxies: {
       // Like curl, but HTTP_PROXY in upper case as well, since this is not a CGI program (CVE-2016-5385, "httpoxy").
       httpProxy: env.http_proxy || env.HTTP_PROXY || undefined,

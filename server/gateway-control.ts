@@ -13,14 +13,20 @@ import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { createTeamPresets } from './control/team-presets.ts';
 import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
-import { openWindowAccess } from './control/window-access.ts';
+import { openWindowAccess, type WindowAccess } from './control/window-access.ts';
 import type { SessionBook } from './exchange/sessions/session-book.ts';
+
 import { openLimits } from './gateway-limits.ts';
+import { openPeopleSide } from './gateway-people.ts';
+
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
+import { checkScope } from './people/caller.ts';
+import { PeopleControl } from './people/people-control.ts';
+import { sightOf, withinOf } from './people/sight.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
 import type { Target } from './routing/snapshot.ts';
@@ -70,19 +76,19 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
-  const limits = await openLimits(gatewayPorts, { ledger, live }, (notice) => {
+  const limits = await openLimits(gatewayPorts, { ...given, live }, (notice) => {
     // That shadows have used theirs up affects no client; `shadows` tells it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
-  const { limiter } = limits;
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
+  const people = await openPeopleSide(gatewayPorts, live, secrets.open);
   const control: ControlPlane = createControlPlane({
     config,
     live,
     ledger,
-    limiter,
+    limiter: limits.limiter,
     env,
     ownAddresses,
     providers,
@@ -91,7 +97,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     cache: given.cache,
     cassettes: given.cassettes,
     createAdminUrl,
-    signOutEverywhere: access.signOutEverywhere,
+    ...controlOf(people, access),
     log,
     sessionStopChanged: given.sessions.setStopped,
     skippedShadows: given.skippedShadows,
@@ -107,31 +113,48 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   given.sessions.onBudgetReached(control.sessionBudgetReached);
   limits.onChange(control.statusChanged);
   keepWatching(discovery, live);
-  // What is read of a server must be there before the first request.
-  if (given.isShared) await limits.recalled;
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
     live,
     control,
-    limiter,
+    limiter: limits.limiter,
     sharedCounts: limits.view,
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: (format, parameters) => exportLedger(ledger, format, parameters),
+      exportRequests: exporterOf(ledger, live),
       observability: given.observability,
+      people,
     }),
     createAdminUrl,
-    addressChanged() {
-      live.recompile();
-      watchAll(discovery, live);
-    },
+    addressChanged: () => useAddress(discovery, live),
     async stop() {
       stopFollowing();
       await limits.close();
       await live.stop();
       await discovery.close();
+      await people?.door.desk.close();
     },
+  };
+}
+
+type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
+
+/** What commands about people and browsers are carried out by. */
+function controlOf(people: PeopleSide | null, { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>) {
+  const desk = people?.door.desk;
+  return {
+    signOutEverywhere: desk ? () => desk.end({ browsers: 'all' }) : signOutEverywhere,
+    people: new PeopleControl(desk ?? null),
+    audit: people?.audit,
+  };
+}
+
+/** Exports what the caller may see. */
+function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
+  return (format, parameters, by) => {
+    if (by) checkScope(by, 'read');
+    return exportLedger(ledger, format, { parameters, within: by && withinOf(sightOf(by.person, live.used.config)) });
   };
 }
 
@@ -153,7 +176,10 @@ async function openLiveConfig(
   });
   const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
   const discovered = discovery.models;
-  const live: LiveConfig = await createLiveConfig({ config, openSecrets, env, ownAddresses, discovered, log, notice });
+  const live: LiveConfig = await createLiveConfig({
+    ...{ config, openSecrets, env, ownAddresses, discovered, log, notice },
+    publicOrigin: gatewayPorts.people?.publicOrigin,
+  });
   // Registered before the control plane, so that its events show the health after a change.
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
@@ -169,6 +195,11 @@ function windowUrl(origin: string, token: AdminToken): string {
 function keepWatching(discovery: Discovery, live: LiveConfig): void {
   watchAll(discovery, live);
   live.onChange(() => watchAll(discovery, live));
+}
+
+function useAddress(discovery: Discovery, live: LiveConfig): void {
+  live.recompile();
+  watchAll(discovery, live);
 }
 
 function watchAll(discovery: Discovery, live: LiveConfig): void {

@@ -10,8 +10,6 @@ import { compileLimits } from './routing/compile-limits.ts';
 
 interface GatewayLimits {
   limiter: Limiter;
-  /** Resolves when the budgets' totals were loaded. */
-  recalled: Promise<void>;
   /** Null: limits are not counted together with other replicas. */
   view(): SharedCountsView | null;
   /** The listener is called when the view has changed. */
@@ -19,10 +17,17 @@ interface GatewayLimits {
   close(): Promise<void>;
 }
 
+interface Counted {
+  ledger: Pick<Ledger, 'history' | 'budgets'>;
+  live: LiveConfig;
+  /** Whether other replicas write the same ledger. */
+  isShared: boolean;
+}
+
 /** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
 export async function openLimits(
   { dataDir, log, openSharedLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openSharedLimits'>,
-  { ledger, live }: { ledger: Pick<Ledger, 'history' | 'budgets'>; live: LiveConfig },
+  { ledger, live, isShared }: Counted,
   reached: (notice: LimitReached) => void,
 ): Promise<GatewayLimits> {
   const local = {
@@ -33,16 +38,23 @@ export async function openLimits(
     log,
   };
   const settings = () => live.snapshot.settings.sharedCounts;
-  const shared = await openSharedLimits?.({ dataDir, commonLedger: null, local, settings, log });
+  const shared = await openSharedLimits?.({
+    dataDir,
+    commonLedger: isShared ? 'postgres' : null,
+    local,
+    settings,
+    log,
+  });
   const limiter = shared?.limiter ?? new LocalLimiter(local);
   live.onChange(({ before, after }) => {
     const kept = new Set(after.keys.map(({ id }) => id));
     for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
   });
   const { recalled, stopRecalling } = keepRecalling(limiter, live);
+  // What is read of a server must be there before the first request.
+  if (isShared) await recalled;
   return {
     limiter,
-    recalled,
     view: () => shared?.view ?? null,
     onChange: (listener) => shared?.onChange(listener),
     async close() {

@@ -12,6 +12,13 @@ import type { Store, StoreOptions } from './store/store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 
+export interface PeopleOptions {
+  /** As browsers see it: `https://gateway.example`. */
+  publicOrigin: string;
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[];
+}
+
 export interface GatewayPorts {
   /** Prepared by the caller (`data-folder/data-folder.ts`); null: ledger and jobs in memory, for tests. */
   dataDir: string | null;
@@ -46,6 +53,8 @@ export interface GatewayPorts {
   apis?: readonly [Api, ...Api[]];
   /** Records all requests, or answers them instead of providers; absent: as groups and keys have it. */
   cassette?: CassetteDesk | undefined;
+  /** Where people sign in; absent: nobody does. */
+  people?: PeopleOptions | undefined;
   /** Overrides the configuration. */
   listen?: { host?: string; port?: number };
 }

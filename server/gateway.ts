@@ -28,6 +28,7 @@ import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { Observability } from './observability/observability.ts';
+import type { Caller } from './people/caller.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import type { Snapshot } from './routing/snapshot.ts';
 import { version } from './version.ts';
@@ -52,8 +53,11 @@ export interface Gateway {
    * export. Throws GatewayError `invalid_command`.
    */
   exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
-  /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
-  onEvent(listener: (message: EventMessage) => void): () => void;
+  /**
+   * Calls the listener with a snapshot, then with changes (`contract/events.ts`); `by`: with what this person may see. Returns how to
+   * unsubscribe.
+   */
+  onEvent(listener: (message: EventMessage) => void, by?: Caller): () => void;
   /** An update to this version is downloaded and can be installed. */
   updateReady(version: string): void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
@@ -113,7 +117,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     execute: control.execute,
     query: control.query,
-    exportRequests: (format, parameters) => exportLedger(base.ledger, format, parameters),
+    exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
     updateReady: control.updateReady,
@@ -150,7 +154,10 @@ function openApi(
 }
 
 /** Of Valkey only whether it can be used: anyone may ask. */
-function healthOf(instance: string, sharedCounts: SharedCountsView | null): { instance: string; sharedCounts?: string } {
+function healthOf(
+  instance: string,
+  sharedCounts: SharedCountsView | null,
+): { instance: string; sharedCounts?: string } {
   if (sharedCounts === null) return { instance };
   return { instance, sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' };
 }

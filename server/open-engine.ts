@@ -16,7 +16,7 @@ import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-
 import type { Environment } from './environment.ts';
 import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import type { GatewayPorts } from './gateway-ports.ts';
+import type { GatewayPorts, PeopleOptions } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';
 import type { StartKeytar } from './secrets/keychain-process.ts';
 import { openSecretStore } from './secrets/open-secret-store.ts';
@@ -39,6 +39,8 @@ export interface EngineOptions {
   /** Where managed team presets may be; absent: none. */
   teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
+  /** Where people sign in; absent: nobody does. */
+  people?: PeopleOptions | undefined;
   /** Records requests, or answers them instead of providers. */
   cassette?: CassetteDesk | undefined;
   /** Counts limits together with other replicas; absent: this process by itself. */
@@ -99,6 +101,7 @@ export async function openEngine(
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
       openSharedLimits: options.openSharedLimits,
+      people: options.people,
     });
     const reload = () => reloadConfig(declared, options, logFile);
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};

@@ -4,6 +4,7 @@ import type { CassetteMode } from '../contract/cassette.ts';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addApplyVerb } from './apply.ts';
 import { addCacheVerbs } from './cache.ts';
 import { addCaptureVerbs } from './capture.ts';
 import { addCassetteHarVerbs } from './cassette-har.ts';
@@ -21,13 +22,16 @@ import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
+import { addLoginVerbs } from './login.ts';
 import { addManual } from './manual.ts';
 import { addMigrate } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
+import { parsePublicUrl, parseTrustedProxy } from './public-url-option.ts';
 import { addRouteVerbs } from './route.ts';
 import { addRun } from './run.ts';
+import type { ServeOptions } from './serve.ts';
 import { addServiceVerbs } from './service.ts';
 import { addSessionVerbs } from './session.ts';
 import { addSettingsVerbs } from './settings.ts';
@@ -47,6 +51,7 @@ Commands other than "serve" use the Sluice running on the data folder, or the fo
 const environmentHelp = `
 Environment:
   SLUICE_DATA_DIR      the data folder, unless --data-dir is given
+  SLUICE_TOKEN         an API token for --gateway, instead of "sluice login"
   SLUICE_PASSPHRASE    encrypts the file of secrets, instead of a key file
   SLUICE_SECRETS       where secrets are kept: auto (default), keychain or file
   SLUICE_STORE         the database of "serve --store", which commands without a running Sluice use as well
@@ -125,6 +130,8 @@ export function createProgram(terminal: Terminal): Command {
   addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
+  addApplyVerb(program, verbs);
+  addLoginVerbs(program, terminal);
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
@@ -149,6 +156,8 @@ interface ServeFlags extends EndingFlags {
   cassette?: string;
   cassetteMode: CassetteMode;
   pace: number;
+  publicUrl?: string;
+  trustedProxy: string[];
   open?: boolean;
   detach?: boolean;
   json?: boolean;
@@ -176,6 +185,16 @@ function addServe(program: Command, terminal: Terminal): void {
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
     .addOption(paceOption())
+    .addOption(
+      new Option('--public-url <url>', 'let people sign in at this address (setting "people")').argParser(
+        parsePublicUrl,
+      ),
+    )
+    .addOption(
+      new Option('--trusted-proxy <address>', 'believe what this proxy, or network, says of client addresses')
+        .argParser(parseTrustedProxy)
+        .default([]),
+    )
     .option('--open', 'open the window in the browser')
     .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout');
@@ -186,25 +205,25 @@ function addServe(program: Command, terminal: Terminal): void {
         const { serveDetached } = await import('./detach.ts');
         return serveDetached(terminal);
       }
-      const { store, ...environment } = readEnvironment(terminal.env);
       const { serve } = await import('./serve.ts');
-      await serve(
-        {
-          dataDir: flags.dataDir ?? environment.dataDir,
-          environment: { ...environment, store: flags.store ?? store },
-          port: flags.port,
-          host: flags.host,
-          configFile: flags.config,
-          shared: flags.shared,
-          cassette:
-            flags.cassette === undefined
-              ? undefined
-              : { folder: flags.cassette, mode: flags.cassetteMode, pace: flags.pace },
-          ending: readEnding(flags),
-          open: flags.open ?? false,
-          json: flags.json ?? false,
-        },
-        terminal,
-      );
+      await serve(serveOptions(flags, terminal), terminal);
     });
+}
+
+function serveOptions(flags: ServeFlags, { env }: Terminal): ServeOptions {
+  const { store, ...environment } = readEnvironment(env);
+  const { cassette, cassetteMode: mode, pace, publicUrl: publicOrigin, trustedProxy: trustedProxies } = flags;
+  return {
+    dataDir: flags.dataDir ?? environment.dataDir,
+    environment: { ...environment, store: flags.store ?? store },
+    port: flags.port,
+    host: flags.host,
+    configFile: flags.config,
+    shared: flags.shared,
+    cassette: cassette === undefined ? undefined : { folder: cassette, mode, pace },
+    ending: readEnding(flags),
+    people: publicOrigin === undefined ? undefined : { publicOrigin, trustedProxies },
+    open: flags.open ?? false,
+    json: flags.json ?? false,
+  };
 }

@@ -98,7 +98,8 @@ function send(
   });
 }
 
-function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
+/** The error of a reply. */
+export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
   const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
   return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
 }

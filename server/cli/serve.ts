@@ -4,7 +4,10 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
+
+import type { PeopleOptions } from '../gateway-ports.ts';
 import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
+
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { tellStarter } from './detach.ts';
@@ -27,6 +30,8 @@ export interface ServeOptions {
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   ending: Ending;
+  /** Where people sign in; absent: nobody does. */
+  people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;
   json: boolean;
@@ -64,6 +69,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     listen,
     cassette: cassette?.desk,
     openSharedLimits: options.shared === undefined ? undefined : await sharedLimits(options.shared, terminal.env),
+    people: options.people,
     saysWhereSecretsAre: true,
     notice,
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { readEnvironment } from '../environment.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
 import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,18 +25,22 @@ export function createVerbs(terminal: Terminal): Verbs {
     on<Options extends object>(command: Command, action: VerbAction<Options>) {
       return command
         .option('--data-dir <folder>', 'the data folder')
+        .option('--gateway <url>', 'instead, a team gateway (see "sluice login")')
         .option('--json', 'print JSON')
         .action(async () => {
-          const options = command.opts<Options & { dataDir?: string; json?: boolean }>();
+          const options = command.opts<Options & { dataDir?: string; gateway?: string; json?: boolean }>();
           const output = createOutput(terminal, options.json ?? false);
           const environment = readEnvironment(terminal.env);
           const dataDir = options.dataDir ?? environment.dataDir;
-          const control = await openControl(dataDir, {
-            environment,
-            env: terminal.env,
-            notice: output.note,
-            teamPresets: terminal.teamPresets,
-          });
+          const control =
+            options.gateway === undefined
+              ? await openControl(dataDir, {
+                  environment,
+                  env: terminal.env,
+                  notice: output.note,
+                  teamPresets: terminal.teamPresets,
+                })
+              : await openGateway(options.gateway, dataDir, environment);
           try {
             await action({ control, output, terminal, dataDir }, command.args, options);
           } finally {
@@ -44,6 +49,16 @@ export function createVerbs(terminal: Terminal): Verbs {
         });
     },
   };
+}
+
+/** Imported only with `--gateway`. */
+async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
+  const { gatewayOrigin, openTeamGateway } = await import('./team-gateway.ts');
+  const { openLogins } = await import('./logins.ts');
+  const origin = gatewayOrigin(address);
+  const token = environment.token ?? (await openLogins(dataDir, environment).find(origin));
+  if (token === undefined) throw new CliError(`You are not signed in to ${origin}. Run "sluice login ${origin}".`);
+  return openTeamGateway(origin, token);
 }
 
 /** Parser for a list option: `a,b`, or repeated. */

@@ -15,6 +15,8 @@ export interface KeyView {
   id: string;
   name: string | null;
   group: string;
+  /** Id of the person whose key it is; null: nobody's own. */
+  owner: string | null;
   enabled: boolean;
   /** ISO 8601. */
   expiresAt: string | null;

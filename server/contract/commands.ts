@@ -13,6 +13,7 @@ import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSche
 import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
+import { peopleCommands } from './people-commands.ts';
 import { providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
@@ -58,12 +59,18 @@ export const connectShape = {
 
 export const commandSchema = z.discriminatedUnion('type', [
   ...providerCommands,
+  ...peopleCommands,
   z.strictObject({
     type: z.literal('key.create'),
     /** Absent: made from the name, or `key-1`, `key-2`, … */
     id: idSchema.optional(),
     name: displayName.optional(),
     group: idSchema.default('default'),
+    /**
+     * The key belongs to the person who creates it: nobody else can show its secret. Absent: it does if that person may have no
+     * other keys in the group. Without sign-in it is nobody's own.
+     */
+    own: z.boolean().optional(),
     enabled: z.boolean().default(true),
     expiresAt: keySchema.shape.expiresAt,
     models: keySchema.shape.models.unwrap().min(1).optional(),
@@ -126,6 +133,11 @@ export const commandSchema = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
   /**
+   * Makes providers, aliases, groups and settings what a preset declares; what it leaves out stays. Nothing of it is remembered or
+   * locked. Stored credentials of a provider whose base URL changes are deleted.
+   */
+  z.strictObject({ type: z.literal('config.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
+  /**
    * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base URL
    * changes are deleted. A second imported preset replaces the first.
    */
@@ -181,6 +193,11 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'faults.start': { faults: TimedFaultsView[] };
   'faults.stop': { faults: TimedFaultsView[] };
+  /** `secret` is told this once. */
+  'token.create': { id: string; secret: string; expiresAt: number };
+  'token.revoke': Record<string, never>;
+  /** `ended`: the number of sessions and tokens. */
+  'person.sign-out': { ended: number };
   'session.stop': Record<string, never>;
   'session.resume': Record<string, never>;
   'group.put': Committed & { group: GroupView };
@@ -193,6 +210,8 @@ export interface CommandResults {
   /** `missingSecrets`: credentials, as `provider/credential`, whose secret must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
   /** `missingSecrets` as for `config.import`, for the preset's providers. */
+  'config.apply': Committed & { missingSecrets: string[] };
+  /** As for `config.apply`. */
   'team-preset.apply': Committed & { missingSecrets: string[] };
   'team-preset.leave': Record<string, never>;
   'connect.apply': Record<string, never>;

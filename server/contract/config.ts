@@ -10,6 +10,7 @@ import { capabilities } from './capability.ts';
 import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
 import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { passesThrough } from './passthrough.ts';
+import { personId } from './people.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
 import { shadowSchema } from './shadow.ts';
 import { writtenSettingsSchema } from './written-settings.ts';
@@ -174,6 +175,8 @@ export const keySchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
   group: idSchema,
+  /** The person whose key it is; absent: it is nobody's own. */
+  owner: personId.optional(),
   enabled: z.boolean().default(true),
   /** ISO 8601 with time zone; the key is refused from then on. */
   expiresAt: z.iso.datetime({ offset: true }).optional(),

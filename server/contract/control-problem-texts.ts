@@ -20,6 +20,12 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration is unchanged.`,
   'read-only': () =>
     'The configuration comes from a file that Sluice does not write: change that file, and Sluice reads it again.',
+  'not-allowed': () => 'You are not allowed to do this. An administrator of this Sluice can.',
+  'no-role': ({ name }) => `${name} has no role in this Sluice. An administrator can give one to a group of yours.`,
+  'no-sign-in': () => 'Nobody signs in to this Sluice: that needs "serve --public-url" and the setting "people".',
+  'no-token': ({ id }) => `There is no API token "${id}".`,
+  'no-person': ({ id }) => `There is no person "${id}".`,
+  'scope-missing': ({ scope }) => `This API token lacks the scope ${scope}.`,
   'id-taken': ({ id }) => `"${id}" is taken: choose another id.`,
   'id-of-demo': ({ id }) => `"${id}" is the built-in demo provider: choose another id.`,
   'demo-by-setting': () => 'The built-in demo provider is switched by the setting "demo" only.',

@@ -10,6 +10,15 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'file-changed': { path: string };
   'not-written': { path: string; reason: string };
   'read-only': object;
+  /** A person, or a token, may not do it. */
+  'not-allowed': object;
+  /** `scope`: which would be enough. */
+  /** To somebody who signs in. */
+  'no-role': { name: string };
+  'no-sign-in': object;
+  'no-token': { id: string };
+  'no-person': { id: string };
+  'scope-missing': { scope: string };
   'id-taken': { id: string };
   'id-of-demo': { id: string };
   'demo-by-setting': object;

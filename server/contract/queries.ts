@@ -10,6 +10,8 @@ import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { usageDimensions } from './ledger.ts';
+import type { Person } from './people.ts';
+import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
 import type { ProbeReport } from './probe.ts';
@@ -210,6 +212,19 @@ export const querySchema = z.discriminatedUnion('type', [
     preset: writtenTeamPresetSchema,
     as: z.enum(['imported', 'managed']).default('imported'),
   }),
+  /** Who is signed in. */
+  z.strictObject({ type: z.literal('who-am-i') }),
+  /** Everybody who has signed in, with what they may do now. */
+  z.strictObject({ type: z.literal('people') }),
+  /** One's own API tokens; for an administrator, those of all. */
+  z.strictObject({ type: z.literal('tokens') }),
+  /** Who has changed what. */
+  z.strictObject({
+    type: z.literal('audit'),
+    limit: z.number().int().min(1).max(1_000).default(100),
+    /** The `next` of the previous page. */
+    before: z.number().int().optional(),
+  }),
   /** Data folder, Node version and platform. */
   z.strictObject({ type: z.literal('host') }),
   z.strictObject({ type: z.literal('network') }),
@@ -267,6 +282,12 @@ export interface QueryResults {
   /** `enteredAnew` as in `TeamPresetPreview`. If there are `refusals`, the import would fail. */
   'import-preview': { revision: number; changes: ConfigChange[]; refusals: ImportRefusal[]; enteredAnew: string[] };
   'team-preset-preview': TeamPresetPreview;
+  /** `person`: null for the administrator of the machine. `signsIn`: whether people sign in here. */
+  'who-am-i': { person: Person | null; signsIn: boolean };
+  people: PersonView[];
+  tokens: TokenView[];
+  /** Latest first. `next` is the `before` of the next page, or null. */
+  audit: { entries: AuditEntry[]; next: number | null };
   host: HostView;
   network: NetworkView;
 }

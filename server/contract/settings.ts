@@ -1,6 +1,7 @@
 /** Settings of the whole program. */
 import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
+import { peopleSchema } from './people.ts';
 import { milliseconds } from './policy.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
 import { sharedCountsSchema } from './shared-counts.ts';
@@ -100,6 +101,8 @@ export const settingsSchema = z.strictObject({
   /** OpenTelemetry: traces and metrics over OTLP/HTTP. */
   telemetry: telemetrySchema.prefault({}),
   webhooks: webhooksSetting.default([]),
+  /** Who may sign in, and what they may do. Null: nobody; the window is opened by addresses that `sluice window` prints. */
+  people: peopleSchema.nullable().default(null),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

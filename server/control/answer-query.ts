@@ -5,6 +5,7 @@ import type { CacheView } from '../contract/answer-cache.ts';
 import { capabilities } from '../contract/capability.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { Within } from '../contract/people.ts';
 import type { Policy } from '../contract/policy.ts';
 import {
   type Query,
@@ -20,6 +21,10 @@ import type { NetworkView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
+import { type Caller, checkScope } from '../people/caller.ts';
+import type { PeopleControl } from '../people/people-control.ts';
+import { keptAnswer, narrowed } from '../people/query-rules.ts';
+import { sightOf, withinOf } from '../people/sight.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -59,6 +64,7 @@ export interface QueryPorts {
   cassettes: Pick<CassetteControl, 'view'>;
   skippedShadows(): ShadowReport['skipped'];
   context: Pick<ChangeContext, 'ownAddresses'>;
+  people: PeopleControl;
   dataFolder: string | null;
   logFolder: string | null;
   /** How each provider would be reached now. */
@@ -69,13 +75,21 @@ export interface QueryPorts {
   prices: Pick<PriceTable, 'applied'>;
 }
 
-/** Validates its input. Rejects with a GatewayError. */
+/** Validates its input. Rejects with a GatewayError. `by`: who asks, if that is not the administrator of this machine. */
 export interface AnswerQuery {
-  <Input extends QueryInput>(query: Input): Promise<QueryResults[Input['type']]>;
-  (query: unknown): Promise<QueryResult>;
+  <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
+  (query: unknown, by?: Caller): Promise<QueryResult>;
 }
 
-type Answers = { [T in QueryType]: (query: QueryMap[T]) => QueryResults[T] | Promise<QueryResults[T]> };
+interface Asking {
+  by: Caller | undefined;
+  /** The visible part of the ledger, if that is not all of it. */
+  within: Within | undefined;
+}
+
+type Answers = {
+  [T in QueryType]: (query: QueryMap[T], of: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
+};
 
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   const { views, ledger } = ports;
@@ -95,15 +109,16 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     models: (query) => viewModels(whoAsks(ports, query), ports),
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
-    requests: ({ filter, limit, before, sort }) => ledger.listRequests(defined({ ...filter, limit, before, sort })),
-    'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
+    requests: ({ filter, limit, before, sort }, { within }) =>
+      ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
+    'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, id),
-    sessions: ({ filter, limit, before }) =>
-      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports) })),
+    sessions: ({ filter, limit, before }, { within }) =>
+      ledger.listSessions(defined({ ...filter, limit, before, stopAtUsd: stopAtUsd(ports), within })),
     session: ({ id }) => viewSession(ports, id),
     shadows: ({ type: _, ...question }) => viewShadows(ports, defined(question)),
-    dataset: ({ filter, answer }) => countDataset(ledger, defined(filter), answer),
+    dataset: ({ filter, answer }, { within }) => countDataset(ledger, defined({ ...filter, within }), answer),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     'connect-clients': () => ports.clients.list(),
@@ -116,20 +131,33 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
     network: () => ports.network(ports.live.snapshot),
-    host: () => ({
-      dataFolder: ports.dataFolder,
-      logFolder: ports.logFolder,
-      node: process.versions.node,
-      platform: `${process.platform} ${process.arch}`,
-    }),
+    'who-am-i': (_query, { by }) => ports.people.whoAmI(by),
+    people: () => ports.people.people(),
+    tokens: (_query, { by }) => ports.people.tokens(by),
+    audit: (query) => ports.people.audit(query),
+    host: () => viewHost(ports),
   };
-  const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);
-  const answerAny = async (input: unknown): Promise<QueryResult> => {
+  const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
+    if (!by) return answers[type](query, { by, within: undefined });
+    const sight = sightOf(by.person, ports.live.used.config);
+    const asked = narrowed(type, query, sight);
+    return keptAnswer(
+      type,
+      { query: asked, result: await answers[type](asked, { by, within: withinOf(sight) }) },
+      sight,
+    );
+  };
+  const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');
-    return answer(query.type, query);
+    if (by) checkScope(by, 'read');
+    return answer(query.type, query, by);
   };
   // Safe: the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
+}
+
+function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {
+  return { dataFolder, logFolder, node: process.versions.node, platform: `${process.platform} ${process.arch}` };
 }
 
 function viewCaches({ live, cache }: Pick<QueryPorts, 'live' | 'cache'>): CacheView[] {

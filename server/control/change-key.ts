@@ -1,8 +1,9 @@
-import type { CommandResults } from '../contract/commands.ts';
+import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import { type Config, type KeyConfig, keySchema } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { Person } from '../contract/people.ts';
 import { keySecretName } from '../secrets/secret-store.ts';
-import type { Change, Changer } from './change.ts';
+import type { Change, ChangeContext, Changer } from './change.ts';
 import { applyChanges, findById, putById, withoutId } from './change-list.ts';
 import { chooseId } from './choose-id.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
@@ -12,12 +13,12 @@ const hourMs = 3_600_000;
 export const createKey: Changer<'key.create'> = (config, command, context) => {
   const { name, group, enabled, expiresAt, models, limits, capture, faults, cassette, keepSecret } = command;
   requireGroup(config, group);
-  const taken = config.keys.map((key) => key.id);
-  const id = chooseId(command.id, [name], taken, 'key-');
+  const owner = ownerOf(command, context.by);
   const key: KeyConfig = {
-    id,
+    id: idOf(config, command, context),
     ...(name && { name }),
     group,
+    ...(owner && { owner }),
     enabled,
     ...(expiresAt && { expiresAt }),
     ...(models && { models }),
@@ -29,6 +30,24 @@ export const createKey: Changer<'key.create'> = (config, command, context) => {
   };
   return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
 };
+
+/** An administrator's keys are named like the key; others must not learn which names are taken. */
+function idOf({ keys }: Config, { id, name }: CommandMap['key.create'], { by, createKeyId }: ChangeContext): string {
+  if (by && !by.isAdmin) return createKeyId();
+  return chooseId(
+    id,
+    [name],
+    keys.map((key) => key.id),
+    'key-',
+  );
+}
+
+/** The id of the person whose key it becomes. */
+function ownerOf({ own, group }: CommandMap['key.create'], by: Person | null): string | undefined {
+  if (!by) return undefined;
+  const mayHaveOthers = by.isAdmin || by.manages.includes(group);
+  return (own ?? !mayHaveOthers) ? by.id : undefined;
+}
 
 export const updateKey: Changer<'key.update'> = (config, { id, changes }) => {
   const key = findById(config.keys, id, 'key');

@@ -1,4 +1,5 @@
 /** Imports a team preset from a file, a link or pasted text. It is untrusted: the person decides by its preview. */
+import type { CommandResults } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { settingNames } from '../contract/locked-paths.ts';
@@ -10,16 +11,40 @@ import { missingSecrets } from './missing-secrets.ts';
 
 type ImportedPreset = MergedPreset & Required<Pick<Change<unknown>, 'importedPreset'>>;
 
-export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }, { ownAddresses }) => {
-  const ids = new Set(preset.providers?.map(({ id }) => id));
-  return {
-    ...importTeamPreset(config, preset, ownAddresses),
-    result: ({ revision, views }) => ({
-      revision,
-      missingSecrets: missingSecrets(views.providers().filter(({ id }) => ids.has(id))),
-    }),
-  };
+export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }, { ownAddresses }) => ({
+  ...importTeamPreset(config, preset, ownAddresses),
+  result: resultOf(preset),
+});
+
+/** What an administrator declares, who may set everything by other commands as well. */
+export const applyDeclared: Changer<'config.apply'> = (config, { preset }, { ownAddresses }) => {
+  if (preset.locked !== undefined) {
+    throw new GatewayError(
+      'invalid_value',
+      'This file locks values, which only a team preset for other machines can: leave out "locked".',
+      {
+        param: 'locked',
+      },
+    );
+  }
+  const { config: merged, deleteBefore } = mergeTeamPreset(config, preset, 'everything');
+  checkNamed(merged, preset, ownAddresses);
+  return { config: merged, deleteBefore, result: resultOf(preset) };
 };
+
+function resultOf({ providers }: TeamPreset): Change<CommandResults['config.apply']>['result'] {
+  const ids = new Set(providers?.map(({ id }) => id));
+  return ({ revision, views }) => ({
+    revision,
+    missingSecrets: missingSecrets(views.providers().filter(({ id }) => ids.has(id))),
+  });
+}
+
+function checkNamed({ providers }: Config, preset: TeamPreset, ownAddresses: ReadonlySet<string>): void {
+  for (const provider of providers) {
+    if (preset.providers?.some(({ id }) => id === provider.id)) checkProvider(provider, ownAddresses);
+  }
+}
 
 /** Throws GatewayError `invalid_value` for content that only a managed preset may have. */
 export function importTeamPreset(
@@ -29,9 +54,7 @@ export function importTeamPreset(
 ): ImportedPreset {
   refuseManagedOnly(preset);
   const merged = mergeTeamPreset(config, preset, 'everything');
-  for (const provider of merged.config.providers) {
-    if (preset.providers?.some(({ id }) => id === provider.id)) checkProvider(provider, ownAddresses);
-  }
+  checkNamed(merged.config, preset, ownAddresses);
   return { ...merged, importedPreset: preset };
 }
 

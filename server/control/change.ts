@@ -1,5 +1,6 @@
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
+import type { Person } from '../contract/people.ts';
 import type { ProviderChanges } from '../contract/provider-commands.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import type { Views } from './views.ts';
@@ -26,6 +27,10 @@ export interface ChangeContext {
   /** Unix milliseconds. */
   now(): number;
   createKeySecret(): string;
+  /** For keys of people, whose ids say nothing of other keys. */
+  createKeyId(): string;
+  /** Who gives the command; null: the administrator of this machine. */
+  by: Person | null;
   /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
   /** A variable of Sluice's own environment. */

@@ -16,6 +16,33 @@ export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
   ];
 }
 
+/** The same for what a change has made of a configuration: entries that it left alone are the same objects. */
+export function changesBetween(earlier: Config, later: Config): ConfigChange[] {
+  const before = withoutSecretsInProviders(withoutThose(earlier, later));
+  const after = withoutSecretsInProviders(withoutThose(later, earlier));
+  return [
+    ...compareLists('provider', byId(before.providers), byId(after.providers)),
+    ...compareLists('alias', byName(before.aliases), byName(after.aliases)),
+    ...compareLists('group', byId(before.groups), byId(after.groups)),
+    ...compareLists('key', byId(before.keys), byId(after.keys)),
+    ...compareSettings(leaves(before.settings), leaves(after.settings)),
+  ];
+}
+
+function withoutThose(config: Config, other: Config): Config {
+  const rest = <Entry>(entries: readonly Entry[], same: readonly Entry[]) => {
+    const known = new Set(same);
+    return entries.filter((entry) => !known.has(entry));
+  };
+  return {
+    ...config,
+    providers: rest(config.providers, other.providers),
+    aliases: rest(config.aliases, other.aliases),
+    groups: rest(config.groups, other.groups),
+    keys: rest(config.keys, other.keys),
+  };
+}
+
 /** Applies the schema's defaults, so that an absent field equals its default. */
 function normal(config: Config): Config {
   return configSchema.parse(withoutSecretsInProviders(config));

@@ -1,4 +1,5 @@
 /** The control plane: commands, queries and events, independent of HTTP and IPC, which are thin layers over it. */
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { ConfigStore } from '../config/config-store.ts';
@@ -13,6 +14,9 @@ import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { Caller } from '../people/caller.ts';
+import type { NoteChange } from '../people/note-change.ts';
+import type { PeopleControl } from '../people/people-control.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import { judgeTarget } from '../routing/health/judge.ts';
@@ -27,6 +31,7 @@ import type { CassetteControl } from './check-cassette.ts';
 import { createConnectClients } from './connect-clients.ts';
 import { createControlEvents, recentRefusals } from './control-events.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
+import { listenerFor } from './events-for.ts';
 import { createExecute, type Execute } from './execute.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
@@ -70,14 +75,17 @@ interface ControlPorts {
   skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
+  people: PeopleControl;
+  /** Absent: nobody signs in. */
+  audit?: NoteChange | undefined;
   log: Logger;
 }
 
 export interface ControlPlane {
   execute: Execute;
   query: AnswerQuery;
-  /** Calls the listener with a snapshot, then with changes. Returns how to unsubscribe. */
-  onEvent(listener: EventListener): () => void;
+  /** Calls the listener with a snapshot, then with changes; `by`: with what this person may see. Returns how to unsubscribe. */
+  onEvent(listener: EventListener, by?: Caller): () => void;
   requestStarted(request: RequestStarted): void;
   requestFinished(request: RequestRecord): void;
   /** A budget has reached 80 or 100 percent. */
@@ -147,7 +155,8 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         if (due) await storeChange(ports, due, revision);
         statusChanged();
       }),
-    onEvent: hub.subscribe,
+    onEvent: (listener, by) =>
+      hub.subscribe(by ? listenerFor(by.person, () => ports.live.used.config, listener) : listener),
     ...createTellers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');
@@ -191,6 +200,8 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
   return {
     now: Date.now,
     createKeySecret,
+    createKeyId: () => `key-${randomBytes(6).toString('hex')}`,
+    by: null,
     // Includes the port that it will have after the next start.
     get ownAddresses() {
       return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);

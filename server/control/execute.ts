@@ -18,6 +18,12 @@ import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
+import type { LedgerQueries } from '../ledger/queries.ts';
+import type { Caller } from '../people/caller.ts';
+import { keptResult } from '../people/may-do.ts';
+import type { NoteChange } from '../people/note-change.ts';
+import type { PeopleControl } from '../people/people-control.ts';
+import { permit, permitOn } from '../people/permit.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
@@ -27,8 +33,9 @@ import { putGroup, removeGroup } from './change-group.ts';
 import { createKey, revokeKey, rotateKey, updateKey, withoutEndedSecrets } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
-import { applyTeamPreset } from './change-team-preset.ts';
+import { applyDeclared, applyTeamPreset } from './change-team-preset.ts';
 import { type CassetteControl, checkCassette } from './check-cassette.ts';
+import { changesBetween } from './compare-configs.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
@@ -64,6 +71,10 @@ interface ExecutePorts {
   cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
+  people: PeopleControl;
+  /** Notes a change once it is made; absent: nobody signs in. Never rejects. */
+  audit?: NoteChange | undefined;
+  ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -80,6 +91,9 @@ type OtherType =
   | 'cassette.rewind'
   | 'faults.start'
   | 'faults.stop'
+  | 'token.create'
+  | 'token.revoke'
+  | 'person.sign-out'
   | 'session.stop'
   | 'session.resume'
   | 'team-preset.leave'
@@ -106,17 +120,21 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'alias.remove': removeAlias,
   'settings.update': updateSettings,
   'config.import': importConfig,
+  'config.apply': applyDeclared,
   'team-preset.apply': applyTeamPreset,
 };
 
-/** Validates its input. Rejects with a GatewayError and then has changed nothing. */
+/**
+ * Validates its input. Rejects with a GatewayError and then has changed nothing. `by`: who gives the command, if that is not the
+ * administrator of this machine.
+ */
 export interface Execute {
-  <Input extends CommandInput>(command: Input): Promise<CommandResults[Input['type']]>;
-  (command: unknown): Promise<CommandResult>;
+  <Input extends CommandInput>(command: Input, by?: Caller): Promise<CommandResults[Input['type']]>;
+  (command: unknown, by?: Caller): Promise<CommandResult>;
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
-  const others: { [T in OtherType]: (command: CommandMap[T]) => Promise<CommandResults[T]> } = {
+  const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(ports.live, id));
       return { provider: ports.views.provider(id) };
@@ -141,6 +159,9 @@ export function createExecute(ports: ExecutePorts): Execute {
       ports.faults.stop(faultScopeOf(scope));
       return { faults: ports.faults.timed };
     },
+    'token.create': (command, by) => ports.people.createToken(command, by),
+    'token.revoke': (command, by) => ports.people.revokeToken(command, by),
+    'person.sign-out': (command) => ports.people.signOut(command),
     'session.stop': ({ id }) => setSessionStopped(ports.sessions, id, true),
     'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
@@ -155,12 +176,17 @@ export function createExecute(ports: ExecutePorts): Execute {
     'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
   };
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
-  const runOther = <T extends OtherType>(type: T, command: CommandMap[T]) => others[type](command);
+  const runOther = <T extends OtherType>(type: T, command: CommandMap[T], by?: Caller) => others[type](command, by);
 
-  const execute = async (input: unknown): Promise<CommandResult> => {
+  const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    if (isOther(command)) return runOther(command.type, command);
-    return ports.inTurn(() => carryOut(ports, command));
+    const sight = by ? await permit(ports, command, by) : null;
+    if (isOther(command)) {
+      const result = await runOther(command.type, command, by);
+      await ports.audit?.({ command, by, changes: [] });
+      return keptResult(command.type, result, sight);
+    }
+    return ports.inTurn(() => carryOut(ports, command, by));
   };
   // Safe: the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
@@ -172,19 +198,29 @@ function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group
   return cache.clear(group);
 }
 
-async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): Promise<CommandResults[ChangeType]> {
+async function carryOut(
+  ports: ExecutePorts,
+  command: CommandMap[ChangeType],
+  by: Caller | undefined,
+): Promise<CommandResults[ChangeType]> {
   const { config } = ports;
   if (config.readOnly) {
     throw controlError('read_only', { code: 'read-only' });
   }
   const { config: current, revision } = config.current;
+  // Once more: what is changed may be another configuration than the one that was in force before this command's turn.
+  if (by) permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
-  const change = makeChange(command.type, command, { config: current, context: ports.context });
+  const change = makeChange(command.type, command, {
+    config: current,
+    context: { ...ports.context, by: by?.person ?? null },
+  });
   // A new version of an imported preset may override the previous one's locks.
   refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
   await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);
+  if (ports.audit) await ports.audit({ command, by, changes: changesBetween(current, stored.config) });
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }

@@ -17,6 +17,8 @@ interface LiveConfigPorts {
   ownAddresses: ReadonlySet<string>;
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
+  /** As browsers see it: `https://gateway.example`; absent: nobody reaches Sluice by such an address. */
+  publicOrigin?: string | undefined;
   log: Logger;
   /** Receives messages about missing secrets and other faults at start, one line each. */
   notice?: ((line: string) => void) | undefined;
@@ -156,11 +158,26 @@ class LoadedConfig implements LiveConfig {
   #compile(): Snapshot {
     const { used, secrets, demo } = this.#parts;
     return compileSnapshot({
-      ...used,
+      revision: used.revision,
+      config: reachedAt(used.config, this.#ports.publicOrigin),
       secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),
       discovered: this.#ports.discovered(),
       demo: demo?.provider ?? null,
       ownAddresses: this.#ports.ownAddresses,
     });
   }
+}
+
+/** The configuration with the public address among the allowed hosts and origins. */
+function reachedAt(config: Config, publicOrigin: string | undefined): Config {
+  if (publicOrigin === undefined) return config;
+  const { allowedHosts, allowedOrigins } = config.settings;
+  return {
+    ...config,
+    settings: {
+      ...config.settings,
+      allowedHosts: [...allowedHosts, new URL(publicOrigin).hostname],
+      allowedOrigins: [...allowedOrigins, publicOrigin],
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { DatasetAnswer, DatasetCount } from '../contract/dataset.ts';
 import { datasetAnswers } from '../contract/dataset.ts';
+import type { Within } from '../contract/people.ts';
 import { type DatasetSource, exportDataset } from '../datasets/export-dataset.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
@@ -22,6 +23,12 @@ export async function countDataset(
   return next.value;
 }
 
+interface ExportQuestion {
+  parameters: Readonly<Record<string, unknown>>;
+  /** The visible part of the ledger; absent: all of it. */
+  within?: Within | undefined;
+}
+
 /**
  * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: as in the address of an
  * export. Throws GatewayError `invalid_command`.
@@ -29,12 +36,13 @@ export async function countDataset(
 export function exportLedger(
   ledger: DatasetLedger,
   format: ExportFormat | 'dataset',
-  parameters: Readonly<Record<string, unknown>>,
+  { parameters, within }: ExportQuestion,
 ): AsyncIterable<string> {
   const { answer, ...conditions } = parameters;
-  if (format !== 'dataset') return exportRequests(ledger, format, exportFilterOf(parameters));
+  const visible = within && { within };
+  if (format !== 'dataset') return exportRequests(ledger, format, { ...exportFilterOf(parameters), ...visible });
   const whose = datasetAnswers.find((each) => each === answer) ?? 'own';
-  return exportDataset(sourceOf(ledger, exportFilterOf(conditions)), whose);
+  return exportDataset(sourceOf(ledger, { ...exportFilterOf(conditions), ...visible }), whose);
 }
 
 const rowsPerPage = 500;

@@ -137,6 +137,7 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     id: key.id,
     name: key.name ?? null,
     group: key.group,
+    owner: key.owner ?? null,
     enabled: key.enabled,
     expiresAt: key.expiresAt ?? null,
     models: key.models ?? null,

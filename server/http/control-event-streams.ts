@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
+import type { Caller } from '../people/caller.ts';
 
 interface EventStreams {
-  /** Sends events until the client disconnects or loses access. */
-  open(response: ServerResponse, mayHear: () => boolean): void;
+  /** Sends events until the client disconnects or loses access; `by`: those that this person may see. */
+  open(response: ServerResponse, mayHear: () => boolean, by?: Caller): void;
   /** Ends the streams of clients that have lost access. */
   endRefused(): void;
   /** Ends all streams and refuses new ones. */
@@ -16,11 +17,13 @@ const heartbeatMs = 15_000;
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** Server-sent events: `id` is the revision, `data` the message as JSON. */
-export function createEventStreams(onEvent: (listener: (message: EventMessage) => void) => () => void): EventStreams {
+export function createEventStreams(
+  onEvent: (listener: (message: EventMessage) => void, by?: Caller) => () => void,
+): EventStreams {
   const open = new Map<ServerResponse, () => boolean>();
   let isClosed = false;
   return {
-    open(response, mayHear) {
+    open(response, mayHear, by) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
       open.set(response, mayHear);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -30,7 +33,10 @@ export function createEventStreams(onEvent: (listener: (message: EventMessage) =
         response.write(text);
         if (response.writableLength > maxUnreadBytes) response.destroy();
       };
-      const unsubscribe = onEvent((message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`));
+      const unsubscribe = onEvent(
+        (message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`),
+        by,
+      );
       const heartbeat = setInterval(() => {
         if (mayHear()) send(':\n\n');
         else response.end();

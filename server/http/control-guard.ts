@@ -49,13 +49,13 @@ function presentedSession({ headers }: IncomingMessage, { token, sessions }: Win
   return secrets.find((secret) => sessions.lasts(secret)) ?? secrets[0];
 }
 
-function checkOwnPage({ headers, method }: IncomingMessage): void {
+export function checkOwnPage({ headers, method }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   // `none`: a typed address or a bookmark, which only sends GET.
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && method === 'GET');
   if (!isOwn || (method !== 'GET' && headers.origin === undefined)) throw foreignPage();
 }
 
-function foreignPage(): GatewayError {
+export function foreignPage(): GatewayError {
   return new GatewayError('origin_refused', 'Web pages other than Sluice’s own window may not use the control plane.');
 }

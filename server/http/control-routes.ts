@@ -14,21 +14,27 @@ import type { WindowAccess } from '../control/window-access.ts';
 import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { Observability } from '../observability/observability.ts';
+import { type Caller, checkScope } from '../people/caller.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
+import { endOnceRefused } from './end-once-refused.ts';
 import { sendMetrics } from './metrics-route.ts';
+import type { PeopleDoor } from './people-door.ts';
+import { checkPerson } from './people-guard.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
-  /** The ledger as text, in chunks. */
-  /** Throws a GatewayError for parameters that are no filter. */
+  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are no filter. */
   exportRequests(
     format: ExportFormat | 'dataset',
     parameters: Readonly<Record<string, unknown>>,
+    by?: Caller,
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
+  /** Where people sign in; null: the window is opened by addresses, for the administrator of the machine. */
+  people: { door: PeopleDoor; signIn: Router } | null;
 }
 
 export interface ControlRoutes {
@@ -42,39 +48,60 @@ export interface ControlRoutes {
 const maxBodyBytes = 1024 * 1024;
 
 export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
-  const { access, control } = ports;
+  const { access, control, people } = ports;
   const streams = createEventStreams(control.onEvent);
   const router = express.Router({ caseSensitive: true });
   router.use(neverStored);
   access.onSignOut(streams.endRefused);
-  router.get('/session', openSession(access));
-  router.use((request, response, next) => {
-    const session = checkControlAccess(request, access);
-    // Renewed with each response, since the browser expires it.
-    if (session !== null) giveCookie(response, access, session);
-    response.locals.session = session;
-    next();
-  });
-  router.post('/{*path}', (request, response, next) => {
-    sendContinue(request, response);
-    next();
-  });
+  if (people) router.use(people.signIn, admitPerson(people.door, access));
+  else router.use(express.Router().get('/session', openSession(access)), admitWindow(access));
+  router.post('/{*path}', continueBody);
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
   router.post('/execute', json, async (request, response) => {
-    response.json({ result: await control.execute(jsonBody(request)) });
+    response.json({ result: await control.execute(jsonBody(request), callerOf(response)) });
   });
   router.post('/query', json, async (request, response) => {
-    response.json({ result: await control.query(jsonBody(request)) });
+    response.json({ result: await control.query(jsonBody(request), callerOf(response)) });
   });
-  router.get('/events', (_request, response) => {
+  router.get('/events', (request, response) => {
     const { session } = response.locals;
-    streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session));
+    const by = callerOf(response);
+    if (by) checkScope(by, 'read');
+    streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session), by);
+    if (people && by) endOnceRefused(response, by, () => checkPerson(request, people.door, access.token));
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
   router.get('/dataset.jsonl', sendExport(ports, 'dataset', 'application/jsonl; charset=utf-8'));
   router.use(explainBodyError);
   return { router, metrics: sendMetrics(ports), close: streams.close };
+}
+
+const continueBody: RequestHandler = (request, response, next) => {
+  sendContinue(request, response);
+  next();
+};
+
+function admitWindow(access: WindowAccess): RequestHandler {
+  return (request, response, next) => {
+    const session = checkControlAccess(request, access);
+    // Renewed with each response, since the browser expires it.
+    if (session !== null) giveCookie(response, access, session);
+    response.locals.session = session;
+    next();
+  };
+}
+
+function admitPerson(door: PeopleDoor, { token }: WindowAccess): RequestHandler {
+  return async (request, response, next) => {
+    response.locals.by = await checkPerson(request, door, token);
+    next();
+  };
+}
+
+/** Who asks; undefined: the administrator of the machine. */
+function callerOf({ locals }: Response): Caller | undefined {
+  return locals.by as Caller | undefined;
 }
 
 const neverStored: RequestHandler = (_request, response, next) => {
@@ -125,7 +152,7 @@ function jsonBody(request: Request): unknown {
 
 function sendExport(ports: ControlRoutePorts, format: ExportFormat | 'dataset', contentType: string): RequestHandler {
   return async (request: Request, response: Response) => {
-    const pieces = ports.exportRequests(format, request.query);
+    const pieces = ports.exportRequests(format, request.query, callerOf(response));
     const name = format === 'dataset' ? 'dataset.jsonl' : `requests.${format}`;
     response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="${name}"` });
     await pipeline(Readable.from(pieces), response).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 /** The conditions of a request filter, in SQL and as the blocks in which its requests can be. */
 import type { Operation } from '../contract/capability.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
+import type { Within } from '../contract/people.ts';
 import type { Database, SqlValue } from '../database/database.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
@@ -24,6 +25,8 @@ export interface RequestConditions {
   sinceMs?: number;
   /** Exclusive. */
   untilMs?: number;
+  /** Absent: all requests. */
+  within?: Within;
 }
 
 /** Sequence numbers from `low` to `high`, exclusive. */
@@ -49,6 +52,7 @@ export async function select(database: Database, index: TextIndex, filter: Reque
   const range = rangeOf(database, filter);
   const selection = new Selecting(database, range);
   const { keyId, groupId, model, provider, client, capability, outcome, status, search, sinceMs, untilMs } = filter;
+  if (filter.within) selection.within(filter.within);
   if (keyId !== undefined) selection.named('key', ['key_id'], [keyId]);
   if (groupId !== undefined) selection.named('group', ['group_id'], [groupId]);
   if (provider !== undefined) selection.named('provider', ['provider'], [provider]);
@@ -100,6 +104,14 @@ class Selecting implements Selection {
     const each = columns.map((column) => `${column} IN (SELECT value FROM json_each(?))`);
     this.add(`(${each.join(' OR ')})`, ...columns.map(() => list));
     this.#within(this.#blocksOf(dimension, names));
+  }
+
+  /** Of one of the keys, or of one of the groups. */
+  within({ keyIds, groupIds }: Within): void {
+    const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
+    this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));
+    const blocks = [...this.#blocksOf('key', keyIds), ...this.#blocksOf('group', groupIds)];
+    this.#within([...new Set(blocks)].sort((one, other) => other - one));
   }
 
   /** `hits`: requests with a text that contains the search. */

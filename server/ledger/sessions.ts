@@ -1,5 +1,6 @@
 /** Queries about sessions. Sums are read from the sessions' requests, in pieces between which other work runs. */
 import { setImmediate } from 'node:timers/promises';
+import type { Within } from '../contract/people.ts';
 import type { SessionInFull, SessionView } from '../contract/session-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
@@ -22,6 +23,8 @@ export interface SessionConditions {
   stopped?: true;
   /** The budget of each session in US dollars; null or absent: none. */
   stopAtUsd?: number | null;
+  /** Absent: all sessions. */
+  within?: Within;
 }
 
 export interface SessionFilter extends SessionConditions {
@@ -55,13 +58,14 @@ export async function listSessions(database: Database, filter: SessionFilter): P
 
 function conditionsOf(
   database: Database,
-  { keyId, groupId, client, sinceMs, running, stopped, stopAtUsd }: SessionConditions,
+  { keyId, groupId, client, sinceMs, running, stopped, stopAtUsd, within }: SessionConditions,
 ): { sql: string; values: SqlValue[] } {
   const given: [condition: string, ...values: SqlValue[]][] = [];
   if (keyId !== undefined) given.push(['key_id = ?', keyId]);
   if (groupId !== undefined) given.push(['group_id = ?', groupId]);
   if (client !== undefined) given.push(['client = ?', client]);
   if (sinceMs !== undefined) given.push(['last_seq >= ?', seekSeq(database, sinceMs)]);
+  if (within) given.push([withinSql, JSON.stringify(within.keyIds), JSON.stringify(within.groupIds)]);
   if (running) given.push([`id IN (${runningSessions})`]);
   if (stopped) given.push([`(stopped_at IS NOT NULL OR ${budgetUsed} >= ?)`, stopAtUsd ?? Number.MAX_VALUE]);
   return {
@@ -69,6 +73,8 @@ function conditionsOf(
     values: given.flatMap(([, ...values]) => values),
   };
 }
+
+const withinSql = '(key_id IN (SELECT value FROM json_each(?)) OR group_id IN (SELECT value FROM json_each(?)))';
 
 /** The conditions of its index, which holds nothing else. */
 const runningSessions =

@@ -62,6 +62,7 @@ export function key(id: string): KeyView {
     canReveal: false,
     suffix: null,
     previousUntil: null,
+    owner: null,
   };
 }
 

@@ -573,6 +573,8 @@ export const lookAtNone = [
   'providers/bedrock/signing.ts',
   'providers/vertex/credential.ts',
   'providers/vertex/google-token.ts',
+  // It reads a cookie of at most 2,000 characters.
+  'http/sign-in-routes.ts',
   'exchange/answer-delivery.ts',
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',

@@ -83,6 +83,8 @@ export const shell = {
     locked: 'Locked by a team preset.',
     not_found: 'It no longer exists.',
     admin_token_required: 'This window is no longer signed in.',
+    forbidden: 'You are not allowed to do this.',
+    not_signed_in: 'You are not signed in.',
   },
   overtaken: {
     text: 'This was changed elsewhere while you were editing. Your changes are not lost.',

@@ -84,6 +84,8 @@ export const shell: typeof english = {
     locked: '团队预设已锁定此项。',
     not_found: '该项目已不存在。',
     admin_token_required: '此窗口的登录已失效。',
+    forbidden: '你无权执行此操作。',
+    not_signed_in: '你尚未登录。',
   },
   overtaken: {
     text: '你编辑期间，此内容已在别处更改。你的更改没有丢失。',

@@ -1,5 +1,6 @@
 /** The conditions of a request filter in PostgreSQL's SQL, and the days on which its requests can be. */
 import type { RequestOutcome } from '../../contract/ledger.ts';
+import type { Within } from '../../contract/people.ts';
 import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
 import type { NameDimension } from '../../ledger/request-names.ts';
 import { matchedWords } from './matched-words.ts';
@@ -36,6 +37,7 @@ export async function select(postgres: Postgres, filter: RequestConditions): Pro
   for (const [dimension, name] of Object.entries(named)) {
     if (name !== undefined) selecting.named(dimension as NameDimension, Array.isArray(name) ? name : [name]);
   }
+  if (filter.within) selecting.within(filter.within);
   if (filter.outcome === 'running') selecting.add('outcome IS NULL');
   if (status !== undefined) selecting.status(status);
   if (sinceMs !== undefined) selecting.since(sinceMs);
@@ -68,6 +70,11 @@ class Selecting {
     this.add(this.#has(dimension, place));
     const days = `SELECT day FROM request_names WHERE dimension = ${this.#value(dimension)} AND name = ANY(${place})`;
     this.add(`day = ANY(ARRAY(${days}))`);
+  }
+
+  /** Of one of the keys, or of one of the groups. */
+  within({ keyIds, groupIds }: Within): void {
+    this.add(`(key_id = ANY(${this.#value(keyIds)}) OR group_id = ANY(${this.#value(groupIds)}))`);
   }
 
   status(status: string): void {

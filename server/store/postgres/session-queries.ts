@@ -27,7 +27,7 @@ export async function listSessions(postgres: Postgres, filter: SessionFilter): P
   return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
 }
 
-function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopAtUsd, before }: SessionFilter) {
+function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopAtUsd, before, within }: SessionFilter) {
   const values: Parameter[] = [];
   const conditions: string[] = running ? [`id IN (${runningSessions})`] : [];
   const add = (condition: string, value: Parameter | undefined) => {
@@ -36,6 +36,10 @@ function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopA
   add('key_id = $keyId', keyId);
   add('group_id = $groupId', groupId);
   add('client = $client', client);
+  if (within) {
+    const [keys, groups] = [values.push(within.keyIds), values.push(within.groupIds)];
+    conditions.push(`(key_id = ANY($${keys}) OR group_id = ANY($${groups}))`);
+  }
   add(`last_seq >= (${firstSince})`, sinceMs);
   add('last_seq < $before', before);
   if (stopped) add(`(stopped_at IS NOT NULL OR ${budgetUsed} >= $stopAtUsd)`, stopAtUsd ?? Number.MAX_VALUE);

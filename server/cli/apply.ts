@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { readTeamPreset } from '../config/read-team-preset.ts';
+import { confirm, withConfirmation } from './ask.ts';
+import { describeChange, listed } from './describe-change.ts';
+import { readInput } from './read-input.ts';
+import type { Verbs } from './verb.ts';
+
+interface ApplyOptions {
+  file: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+export function addApplyVerb(program: Command, { on }: Verbs): void {
+  const apply = withConfirmation(
+    program
+      .command('apply')
+      .description('make providers, aliases, groups, limits and settings what a file declares (docs/teams.md)')
+      .requiredOption('-f, --file <file>', 'a file in the form of a team preset; "-" reads stdin')
+      .option('--dry-run', 'only show what would change'),
+  );
+  on<ApplyOptions>(apply, async ({ control, output, terminal }, _, options) => {
+    const { file } = options;
+    const preset = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+    const preview = await control.query({ type: 'team-preset-preview', preset, as: 'managed' });
+    const { changes, enteredAnew, revision: expectedRevision } = preview;
+    const shown = [
+      ...(changes.length === 0 ? ['It changes nothing.'] : ['It changes:', ...changes.flatMap(describeChange)]),
+      ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
+    ].join('\n');
+    if (options.dryRun || changes.length === 0) return output.show({ changes, enteredAnew }, shown);
+    if (!options.yes) output.note(shown);
+    await confirm('Apply it?', options, terminal);
+    const result = await control.execute({ type: 'config.apply', preset, expectedRevision });
+    const missing = listed('These credentials are missing:', result.missingSecrets);
+    output.show({ ...result, changes }, ['The configuration is applied.', ...missing].join('\n'));
+  });
+}

@@ -1,0 +1,34 @@
+/** The API tokens of team gateways that this user has signed in to, in a secret store of their own. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../environment.ts';
+import { openSecretStore } from '../secrets/open-secret-store.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+
+export interface Logins {
+  /** By the gateway's origin. */
+  find(origin: string): Promise<string | undefined>;
+  keep(origin: string, token: string): Promise<void>;
+  forget(origin: string): Promise<void>;
+}
+
+/** Beside the data folder's own secrets, which a running Sluice may be writing. */
+export function openLogins(dataDir: string, { passphrase, secrets }: Environment): Logins {
+  const folder = join(dataDir, 'logins');
+  let opened: Promise<SecretStore> | undefined;
+  const store = () => {
+    opened ??= open();
+    return opened;
+  };
+  const open = async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return (await openSecretStore({ dataDir: folder, passphrase, prefer: secrets })).store;
+  };
+  return {
+    find: async (origin) => (await store()).get(nameOf(origin)),
+    keep: async (origin, token) => (await store()).set(nameOf(origin), token),
+    forget: async (origin) => (await store()).delete(nameOf(origin)),
+  };
+}
+
+const nameOf = (origin: string) => `gateway/${origin}`;

@@ -1,0 +1,26 @@
+/** Opens what lets people in, if they are to sign in; imports nothing of it else. */
+import type { LiveConfig } from './control/live-config.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
+import type { PeopleDoor } from './http/people-door.ts';
+import type { NoteChange } from './people/note-change.ts';
+import type { SecretStore } from './secrets/secret-store.ts';
+
+/** Null: nobody signs in. Rejects with an Error that names a proxy that is no address. */
+export async function openPeopleSide(
+  { people, dataDir, env, log }: GatewayPorts,
+  live: LiveConfig,
+  openSecrets: () => Promise<SecretStore>,
+) {
+  if (!people) return null;
+  const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createNoteChange }] = await Promise.all([
+    import('./people/open-people.ts'),
+    import('./http/sign-in-routes.ts'),
+    import('./http/client-address.ts'),
+    import('./people/note-change.ts'),
+  ]);
+  const proxies = new TrustedProxies(people.trustedProxies);
+  const desk = openPeople({ dataDir, env, openSecrets, log, settings: () => live.snapshot.settings.people });
+  const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
+  const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
+  return { door, audit, signIn: createSignInRoutes(door) };
+}

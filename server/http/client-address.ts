@@ -1,0 +1,55 @@
+/** The address of a client that may be behind proxies. */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** Proxies whose X-Forwarded-For is believed. Others could write any address there. */
+export class TrustedProxies {
+  readonly #proxies = new BlockList();
+
+  /** Addresses and networks, such as `10.0.0.0/8`. Throws an Error that names the one that is neither. */
+  constructor(proxies: readonly string[]) {
+    for (const proxy of proxies) this.#add(proxy);
+  }
+
+  /** Null if the connection is closed. Proxies append to the header, so it is read from its end, up to the first stranger. */
+  clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string | null {
+    const forwarded = headers['x-forwarded-for'];
+    const named = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? ''))
+      .slice(-maxHeaderLength)
+      .split(',');
+    let address = plainAddress(socket.remoteAddress ?? '');
+    for (const next of named.reverse()) {
+      if (!this.#trusts(address)) break;
+      const before = plainAddress(next.trim());
+      if (isIP(before) === 0) break;
+      address = before;
+    }
+    return address === '' ? null : address;
+  }
+
+  #add(proxy: string): void {
+    const [address = '', bits] = proxy.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const longest = family === 'ipv6' ? 128 : 32;
+    const prefix = bits === undefined ? longest : Number.parseInt(bits, 10);
+    if (isIP(address) === 0 || !(prefix >= 0 && prefix <= longest)) {
+      throw new Error(`"${proxy}" is neither an IP address nor a network such as 10.0.0.0/8`);
+    }
+    this.#proxies.addSubnet(address, prefix, family);
+  }
+
+  #trusts(address: string): boolean {
+    return isIP(address) !== 0 && this.#proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** Long enough for any chain of proxies. */
+const maxHeaderLength = 1_000;
+
+const mappedPrefix = '::ffff:';
+
+/** An IPv4 address as it is written in a socket for both families. */
+function plainAddress(address: string): string {
+  const isMapped = address.toLowerCase().startsWith(mappedPrefix) && address.includes('.');
+  return isMapped ? address.slice(mappedPrefix.length) : address;
+}

@@ -1,0 +1,50 @@
+/** Access to the control plane where people sign in: by a session, an API token, or on the machine itself by the admin token. */
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
+import type { AdminToken } from '../control/admin-token.ts';
+import type { Caller } from '../people/caller.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
+import { checkOwnPage, foreignPage } from './control-guard.ts';
+import { checkHost } from './guards.ts';
+import { cookieOf, type PeopleDoor, sessionCookie } from './people-door.ts';
+
+/**
+ * Who asks; undefined: the administrator of the machine. Rejects with a GatewayError `not_signed_in` or `origin_refused`. A
+ * cookie counts only from Sluice's own page, since browsers send it with requests of other pages of the same site, too.
+ */
+export async function checkPerson(
+  request: IncomingMessage,
+  door: PeopleDoor,
+  token: Pick<AdminToken, 'matches'>,
+): Promise<Caller | undefined> {
+  const { authorization, origin } = request.headers;
+  if (origin !== undefined && origin !== door.publicOrigin) throw foreignPage();
+  if (authorization !== undefined) return ofBearer(request, bearerSecret(authorization) ?? '', { door, token });
+  const secret = cookieOf(request, sessionCookie(door));
+  if (secret === undefined) throw notSignedIn();
+  checkOwnPage(request);
+  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
+  // A stolen API token is not to pass for a session.
+  if (!caller || caller.scopes) throw notSignedIn();
+  return caller;
+}
+
+async function ofBearer(
+  request: IncomingMessage,
+  secret: string,
+  { door, token }: { door: PeopleDoor; token: Pick<AdminToken, 'matches'> },
+): Promise<Caller | undefined> {
+  if (token.matches(secret)) {
+    // The admin token is for this machine's command line; by the public name it opens nothing.
+    checkHost(request.headers.host, []);
+    return undefined;
+  }
+  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
+  if (!caller?.scopes)
+    throw new GatewayError('not_signed_in', 'This API token is unknown, has expired or was revoked.');
+  return caller;
+}
+
+function notSignedIn(): GatewayError {
+  return new GatewayError('not_signed_in', 'Sign in first: open this Sluice in a browser, or run "sluice login".');
+}

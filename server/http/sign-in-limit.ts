@@ -1,0 +1,36 @@
+/** Bounds how often somebody can begin or finish a sign-in: each asks the identity provider. */
+import { GatewayError } from '../contract/errors.ts';
+
+/** For an office behind one address, and for a command line that asks every five seconds. */
+const attemptsPerMinute = 60;
+const minuteMs = 60_000;
+/** Beyond this, all further addresses count as one. */
+const maxAddresses = 10_000;
+
+export class SignInLimit {
+  readonly #nowMs: () => number;
+  #minute = -1;
+  #attempts = new Map<string, number>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Throws GatewayError `sign_in_limit`. */
+  count(address: string | null): void {
+    const now = this.#nowMs();
+    const minute = Math.floor(now / minuteMs);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#attempts = new Map();
+    }
+    const known = this.#attempts.has(address ?? '') || this.#attempts.size < maxAddresses;
+    const name = known ? (address ?? '') : '';
+    const attempts = (this.#attempts.get(name) ?? 0) + 1;
+    this.#attempts.set(name, attempts);
+    if (attempts <= attemptsPerMinute) return;
+    throw new GatewayError('sign_in_limit', 'Too many attempts to sign in. Wait a minute and try again.', {
+      retryAfterSeconds: Math.ceil(((minute + 1) * minuteMs - now) / 1_000),
+    });
+  }
+}

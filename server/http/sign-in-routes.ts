@@ -1,0 +1,96 @@
+/** Signing in and out, under `/control`. Imported only where people sign in. */
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { GatewayError } from '../contract/errors.ts';
+import { parseInput } from '../control/parse-input.ts';
+import type { PendingSignIn } from '../people/identity-provider.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
+import { checkOwnPage, foreignPage } from './control-guard.ts';
+import { cookieOf, dropCookie, type PeopleDoor, pendingCookie, sessionCookie, setCookie } from './people-door.ts';
+import { SignInLimit } from './sign-in-limit.ts';
+
+const pendingMs = 10 * 60_000;
+const maxBodyBytes = 8 * 1024;
+const maxPendingLength = 2_000;
+
+const pendingSchema = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() });
+const deviceSchema = z.strictObject({
+  deviceCode: z.string().min(1).max(4_000),
+  /** What the person is to recognise the token by: the machine's name. */
+  name: z.string().trim().min(1).max(200),
+});
+
+export function createSignInRoutes(door: PeopleDoor): Router {
+  const { desk, publicOrigin, proxies } = door;
+  const limit = new SignInLimit(Date.now);
+  const limited: RequestHandler = (request, _response, next) => {
+    const { origin } = request.headers;
+    if (origin !== undefined && origin !== publicOrigin) throw foreignPage();
+    limit.count(proxies.clientOf(request));
+    next();
+  };
+  const router = express.Router({ caseSensitive: true });
+  const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
+
+  router.get('/sign-in', limited, async (request, response) => {
+    await orToWindow(request, response, async () => {
+      const { url, pending } = await desk.begin(`${publicOrigin}/control/signed-in`);
+      const value = Buffer.from(JSON.stringify(pending)).toString('base64url');
+      setCookie(response, door, { name: pendingCookie(door), value, maxAgeMs: pendingMs, sameSite: 'lax' });
+      response.redirect(303, url);
+    });
+  });
+  router.get('/signed-in', limited, async (request, response) => {
+    await orToWindow(request, response, async () => {
+      const pending = readPending(cookieOf(request, pendingCookie(door)));
+      dropCookie(response, door, pendingCookie(door));
+      const answer = new URL(request.originalUrl, publicOrigin);
+      const { secret, expiresAt } = await desk.finish(answer, pending, proxies.clientOf(request));
+      const maxAgeMs = expiresAt - Date.now();
+      setCookie(response, door, { name: sessionCookie(door), value: secret, maxAgeMs, sameSite: 'strict' });
+      response.redirect(303, '/');
+    });
+  });
+  router.post('/sign-out', limited, async (request, response) => {
+    const bearer = bearerSecret(request.headers.authorization);
+    if (bearer === null) checkOwnPage(request);
+    const secret = bearer ?? cookieOf(request, sessionCookie(door));
+    const caller = secret === undefined ? null : await desk.recognize(secret, null);
+    if (caller) await desk.end({ id: caller.accessId });
+    dropCookie(response, door, sessionCookie(door));
+    response.json({ result: {} });
+  });
+  router.post('/device', limited, async (_request, response) => {
+    response.json({ result: await desk.beginDevice() });
+  });
+  router.post('/device/token', limited, json, async (request, response) => {
+    const { deviceCode, name } = parseInput(deviceSchema, request.body, 'request');
+    const opened = await desk.finishDevice(deviceCode, { name, address: proxies.clientOf(request) });
+    response.json({ result: opened && { token: opened.secret, expiresAt: opened.expiresAt, person: opened.person } });
+  });
+  return router;
+}
+
+/** A browser is led to the window, which says what went wrong in the person's language. */
+async function orToWindow(request: Request, response: Response, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || request.accepts(['json', 'html']) !== 'html') throw error;
+    response.redirect(303, `/?sign-in=${error.problem?.code ?? error.code}`);
+  }
+}
+
+/** Another browser, or a sign-in that took too long, has none. */
+function readPending(cookie: string | undefined): PendingSignIn {
+  const again = new GatewayError(
+    'sign_in_failed',
+    'This sign-in has expired or was begun in another browser. Try again.',
+  );
+  if (cookie === undefined || cookie.length > maxPendingLength) throw again;
+  try {
+    return pendingSchema.parse(JSON.parse(Buffer.from(cookie, 'base64url').toString()));
+  } catch {
+    throw again;
+  }
+}

@@ -1,0 +1,113 @@
+/** What each command needs of the person who gives it. A command without a line does not compile. Pure. */
+import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
+import type { Sight } from './sight.ts';
+
+/**
+ * What a person must be, or what must be theirs. Those about a key or group also need that it exists; of what a person does
+ * not know, the refusal is the one for what does not exist.
+ */
+export type Need =
+  | { is: 'everyone' }
+  | { is: 'admin' }
+  | { is: 'self'; person: string }
+  /** Whoever has the admin token of the machine, and no person. */
+  | { is: 'local' }
+  | { is: 'manager-of-group'; group: string }
+  /** May have a key of their own there; `own: false`: may make keys there that are nobody's own. */
+  | { is: 'key-in-group'; group: string; own: boolean | undefined }
+  | { is: 'manager-of-key'; key: string }
+  | { is: 'owner-or-manager-of-key'; key: string }
+  /** May learn its secret: the owner; of a key that is nobody's own, a manager of its group. */
+  | { is: 'secret-of-key'; key: string }
+  /** Whose key it used, or who manages its group. */
+  | { is: 'session'; id: string };
+
+const admin: readonly Need[] = [{ is: 'admin' }];
+const everyone: readonly Need[] = [{ is: 'everyone' }];
+const local: readonly Need[] = [{ is: 'local' }];
+
+interface Rule<T extends CommandType> {
+  needs(command: CommandMap[T]): readonly Need[];
+  /** What a person may see of the result; absent: all of it. */
+  keep?(result: CommandResults[T], sight: Sight): CommandResults[T];
+}
+
+type Rules = { readonly [T in CommandType]: Rule<T> };
+
+export const commandRules: Rules = {
+  'provider.add': { needs: () => admin },
+  'provider.update': { needs: () => admin },
+  'provider.remove': { needs: () => admin },
+  'provider.set-enabled': { needs: () => admin },
+  'provider.refresh-models': { needs: () => admin },
+  'provider.reset-health': { needs: () => admin },
+  'credential.set': { needs: () => admin },
+  'credential.remove': { needs: () => admin },
+  'key.create': { needs: needsOfNewKey },
+  'key.update': { needs: needsOfKeyChanges },
+  'key.rotate': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
+  'key.revoke': { needs: ({ id }) => [{ is: 'owner-or-manager-of-key', key: id }] },
+  'key.reveal': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
+  'capture.start': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
+  'capture.stop': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
+  'faults.start': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
+  'faults.stop': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
+  // Found among one's own, unless an administrator asks.
+  'token.create': { needs: () => everyone },
+  'token.revoke': { needs: () => everyone },
+  'person.sign-out': { needs: ({ id }) => [{ is: 'self', person: id }] },
+  'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
+  'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },
+  // What a group may use is the administrator's to say: its managers would raise their own budget.
+  'group.put': { needs: () => admin },
+  'group.remove': { needs: () => admin },
+  'cache.clear': { needs: ({ group }) => needsOfScope({ group }) },
+  'cassette.rewind': { needs: () => admin },
+  'alias.put': { needs: () => admin },
+  'alias.remove': { needs: () => admin },
+  'settings.update': { needs: () => admin },
+  'config.import': { needs: () => admin },
+  'config.apply': { needs: () => admin },
+  'team-preset.apply': { needs: () => admin },
+  'team-preset.leave': { needs: () => admin },
+  // They write into the home folder of whoever runs the program.
+  'connect.apply': { needs: () => local },
+  'connect.undo': { needs: () => local },
+  // Its address lets in whoever has it.
+  'window.create-address': { needs: () => local },
+  'window.sign-out-everywhere': { needs: () => admin },
+};
+
+/**
+ * A key that a member makes is always their own. Its id is chosen by the program, since "taken" would tell of another group's
+ * keys; its cassette would be a folder of the machine that runs it.
+ */
+function needsOfNewKey({ id, group, own, capture, faults, cassette }: CommandMap['key.create']): readonly Need[] {
+  return [
+    { is: 'key-in-group', group, own },
+    ...(capture || faults ? [{ is: 'manager-of-group', group } as const] : []),
+    ...(id === undefined && cassette === undefined ? [] : admin),
+  ];
+}
+
+/** Its owner changes the name alone, and so cannot take back what a manager has set. */
+function needsOfKeyChanges({ id, changes }: CommandMap['key.update']): readonly Need[] {
+  const { name: _, ...others } = changes;
+  const isNameOnly = Object.keys(others).length === 0;
+  return [
+    { is: isNameOnly ? 'owner-or-manager-of-key' : 'manager-of-key', key: id },
+    ...(changes.group === undefined ? [] : [{ is: 'manager-of-group', group: changes.group } as const]),
+    ...(changes.cassette === undefined ? [] : admin),
+  ];
+}
+
+function needsOfScope({ group, key }: { group?: string | undefined; key?: string | undefined }): readonly Need[] {
+  if (group !== undefined) return [{ is: 'manager-of-group', group }];
+  return key === undefined ? admin : [{ is: 'manager-of-key', key }];
+}
+
+/** Whether what was started for a key, a group or everything is of one that the person knows. */
+export function isOf(sight: Sight): (started: { kind: string; id: string | null }) => boolean {
+  return ({ kind, id }) =>
+    sight.isAll || (id !== null && (kind === 'key' ? sight.keys.has(id) : kind === 'group' && sight.groups.has(id)));
+}

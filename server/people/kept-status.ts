@@ -1,0 +1,35 @@
+/** What a person who is no administrator sees of the program's state: nothing of the machine, the settings and other groups. Pure. */
+import { type Settings, settingsSchema } from '../contract/settings.ts';
+import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
+import { isOf } from './command-needs.ts';
+import type { Sight } from './sight.ts';
+
+/** Addresses, paths and names of variables stand in settings, so none is told. */
+const nothingSet: Settings = settingsSchema.parse({});
+
+const plainHealth: Omit<LedgerHealthView, 'ok'> = {
+  pending: 0,
+  dropped: 0,
+  lastError: null,
+  budgetsError: null,
+  replaced: null,
+};
+
+export function keptStatus(status: StatusView, sight: Sight): StatusView {
+  if (sight.isAll) return status;
+  const { version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning } = status;
+  return {
+    ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
+    pid: 0,
+    configReplaced: null,
+    settings: nothingSet,
+    secretStore: null,
+    secretStoreKind: null,
+    ledger: { ok: status.ledger.ok, ...plainHealth },
+    capture: status.capture.filter(isOf(sight)),
+    faults: status.faults.filter(isOf(sight)),
+    standstill: null,
+    sharedCounts: null,
+    team: { presets: [], locks: [] },
+  };
+}

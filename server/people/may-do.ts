@@ -1,0 +1,95 @@
+/** Whether a person may give a command. Pure. */
+import type { Command, CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
+import type { Config, KeyConfig } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import { commandRules, type Need } from './command-needs.ts';
+import { type Sight, sees } from './sight.ts';
+
+/** What commands are about. */
+export interface Facts {
+  config: Pick<Config, 'keys' | 'groups'>;
+  /** Of a command about a session: whose it is; null: there is none, or the command is about something else. */
+  session: { keyId: string | null; groupId: string | null } | null;
+}
+
+/** Null: they may. Otherwise `not_found` for what the person does not know of, and `forbidden`. */
+export function refusalOf(command: Command, sight: Sight, facts: Facts): GatewayError | null {
+  for (const need of needsOf(command.type, command)) {
+    const refusal = refusalOfNeed(need, sight, facts);
+    if (refusal) return refusal;
+  }
+  return null;
+}
+
+/** What the person may see of a command's result. */
+export function keptResult<T extends CommandType>(
+  type: T,
+  result: CommandResults[T],
+  sight: Sight | null,
+): CommandResults[T] {
+  const { keep } = commandRules[type];
+  return keep && sight ? keep(result, sight) : result;
+}
+
+function needsOf<T extends CommandType>(type: T, command: CommandMap[T]): readonly Need[] {
+  return commandRules[type].needs(command);
+}
+
+function refusalOfNeed(need: Need, sight: Sight, facts: Facts): GatewayError | null {
+  switch (need.is) {
+    case 'everyone':
+      return null;
+    case 'admin':
+      return sight.isAll ? null : forbidden();
+    case 'self':
+      return sight.isAll || sight.person === need.person
+        ? null
+        : controlError('not_found', { code: 'no-person', id: need.person });
+    case 'local':
+      return forbidden();
+    case 'manager-of-group':
+      return inGroup(need.group, sight, facts, () => sight.managed.has(need.group));
+    case 'key-in-group':
+      return inGroup(need.group, sight, facts, () => need.own !== false || sight.managed.has(need.group));
+    case 'session':
+      return facts.session && sees(sight, facts.session)
+        ? null
+        : controlError('not_found', { code: 'no-session', id: need.id });
+    default:
+      return refusalOfKey(need, sight, facts.config.keys);
+  }
+}
+
+function inGroup(id: string, sight: Sight, { config }: Facts, may: () => boolean): GatewayError | null {
+  const isKnown = sight.isAll ? config.groups.some((group) => group.id === id) : sight.groups.has(id);
+  if (!isKnown) return controlError('not_found', { code: 'no-group', id }, 'group');
+  return sight.isAll || may() ? null : forbidden();
+}
+
+type KeyNeed = Extract<Need, { key: string }>;
+
+function refusalOfKey(need: KeyNeed, sight: Sight, keys: readonly KeyConfig[]): GatewayError | null {
+  const key = keys.find(({ id }) => id === need.key);
+  if (!key || !(sight.isAll || sight.keys.has(key.id)))
+    return controlError('not_found', { code: 'no-key', id: need.key });
+  return mayWithKey(need.is, sight, key) ? null : forbidden();
+}
+
+function mayWithKey(is: KeyNeed['is'], sight: Sight, key: KeyConfig): boolean {
+  const isOwn = key.owner === sight.person;
+  const isManaged = sight.isAll || sight.managed.has(key.group);
+  switch (is) {
+    case 'manager-of-key':
+      return isManaged;
+    case 'owner-or-manager-of-key':
+      return isOwn || isManaged;
+    case 'secret-of-key':
+      if (sight.isAll) return true;
+      return key.owner === undefined ? isManaged : isOwn && sight.groups.has(key.group);
+  }
+}
+
+export function forbidden(): GatewayError {
+  return controlError('forbidden', { code: 'not-allowed' });
+}

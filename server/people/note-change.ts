@@ -1,0 +1,55 @@
+/** Notes in the audit list who has made a change. */
+import type { ConfigChange } from '../contract/change-views.ts';
+import type { Command } from '../contract/commands.ts';
+import type { Caller } from './caller.ts';
+import type { PeopleStore } from './people-store.ts';
+
+interface MadeChange {
+  command: Command;
+  /** Absent: the administrator of the machine. */
+  by: Caller | undefined;
+  /** Of the configuration. */
+  changes: ConfigChange[];
+}
+
+export type NoteChange = (made: MadeChange) => Promise<void>;
+
+interface NotePorts {
+  store: Pick<PeopleStore, 'note'>;
+  nowMs(): number;
+  log: { error(fields: object, message: string): void };
+}
+
+/** The change is made already, so one that cannot be noted is told in the log. */
+export function createNoteChange({ store, nowMs, log }: NotePorts): NoteChange {
+  return async ({ command, by, changes }) => {
+    const entry = {
+      at: nowMs(),
+      personId: by?.person.id ?? null,
+      personName: by?.person.name ?? null,
+      tokenId: by?.scopes ? by.accessId : null,
+      address: by?.address ?? null,
+      action: command.type,
+      target: changes[0]?.name ?? targetOf(command),
+      changes: changes.map(withoutHashes),
+    };
+    try {
+      await store.note(entry);
+    } catch (error) {
+      log.error({ error, entry }, 'a change could not be noted in the audit list');
+    }
+  };
+}
+
+/** What the command names; its values, which may be secrets, are not read. */
+function targetOf(command: Command): string | null {
+  if ('id' in command && command.id !== undefined) return command.id;
+  if ('key' in command && command.key !== undefined) return command.key;
+  if ('group' in command && typeof command.group === 'string') return command.group;
+  return 'provider' in command && typeof command.provider === 'string' ? command.provider : null;
+}
+
+/** That a key has another secret is told by its last characters. */
+function withoutHashes(change: ConfigChange): ConfigChange {
+  return { ...change, fields: change.fields.filter(({ name }) => !/(?:^|\.)hash$/.test(name)) };
+}

@@ -1,0 +1,59 @@
+/** What the control plane asks of the people's desk; where nobody signs in, there is none. */
+import type { CommandMap, CommandResults } from '../contract/commands.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { QueryMap, QueryResults } from '../contract/queries.ts';
+import type { Caller } from './caller.ts';
+import type { PeopleDesk } from './people-desk.ts';
+
+type Desk = Pick<PeopleDesk, 'createToken' | 'listTokens' | 'listPeople' | 'end' | 'readAudit'>;
+
+export class PeopleControl {
+  readonly #desk: Desk | null;
+
+  constructor(desk: Desk | null) {
+    this.#desk = desk;
+  }
+
+  whoAmI(by: Caller | undefined): QueryResults['who-am-i'] {
+    return { person: by?.person ?? null, signsIn: this.#desk !== null };
+  }
+
+  /** Rejects with a GatewayError `not_found` where nobody signs in, as everything here. */
+  async createToken(
+    command: CommandMap['token.create'],
+    by: Caller | undefined,
+  ): Promise<CommandResults['token.create']> {
+    // The administrator of the machine has the admin token.
+    if (!by) throw controlError('not_found', { code: 'no-sign-in' });
+    const { id, secret, expiresAt } = await this.#present.createToken(by, command);
+    return { id, secret, expiresAt };
+  }
+
+  async revokeToken({ id }: CommandMap['token.revoke'], by: Caller | undefined): Promise<Record<string, never>> {
+    const own = await this.tokens(by);
+    if (!own.some((token) => token.id === id)) throw controlError('not_found', { code: 'no-token', id });
+    await this.#present.end({ id });
+    return {};
+  }
+
+  async signOut({ id }: CommandMap['person.sign-out']): Promise<CommandResults['person.sign-out']> {
+    return { ended: await this.#present.end({ personId: id }) };
+  }
+
+  people(): Promise<QueryResults['people']> {
+    return this.#present.listPeople();
+  }
+
+  tokens(by: Caller | undefined): Promise<QueryResults['tokens']> {
+    return this.#present.listTokens(!by || by.person.isAdmin ? null : by.person.id);
+  }
+
+  audit({ before, limit }: QueryMap['audit']): Promise<QueryResults['audit']> {
+    return this.#present.readAudit({ before: before ?? null, limit });
+  }
+
+  get #present(): Desk {
+    if (!this.#desk) throw controlError('not_found', { code: 'no-sign-in' });
+    return this.#desk;
+  }
+}

@@ -1,0 +1,216 @@
+/** Lets people in: by the identity provider, by a session, by an API token. Imported only where people sign in. */
+import { hash, randomBytes } from 'node:crypto';
+import { controlError } from '../contract/control-error.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../contract/people.ts';
+import type { PersonView, TokenView } from '../contract/people-views.ts';
+import type { Caller } from './caller.ts';
+import {
+  createIdentityProvider,
+  type DeviceSignIn,
+  type Identity,
+  type IdentityProvider,
+  type PendingSignIn,
+} from './identity-provider.ts';
+import type { Access, AuditPage, Ended, PeopleStore, StoredPerson } from './people-store.ts';
+import { hasRights, personIdOf, rightsOf } from './rights.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Of the token that `sluice login` gets. */
+const loginDays = 30;
+const auditDays = 400;
+const sweepEveryMs = hourMs;
+/** What API tokens begin with, by which leaked ones can be found. */
+const tokenPrefix = 'slt_';
+
+interface DeskPorts {
+  store: PeopleStore;
+  /** In force. */
+  settings(): PeopleSettings | null;
+  /** The value of the setting `clientSecret`. */
+  clientSecret(reference: string): Promise<string | undefined>;
+  nowMs(): number;
+  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** What was opened, and until when; `secret` is told this once. */
+export interface Opened {
+  secret: string;
+  expiresAt: number;
+  person: Person;
+}
+
+export class PeopleDesk {
+  readonly #ports: DeskPorts;
+  readonly #sweeping: NodeJS.Timeout;
+  #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
+
+  constructor(ports: DeskPorts) {
+    this.#ports = ports;
+    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+  }
+
+  /** Rejects with a GatewayError, as everything that asks the identity provider. */
+  async begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }> {
+    return (await this.#identityProvider()).begin(returnTo);
+  }
+
+  /** A browser's session. */
+  async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<Opened> {
+    const identity = await (await this.#identityProvider()).finish(answer, pending);
+    const person = await this.#welcome(identity, address);
+    return this.#open(person, { scopes: null, name: null, lastsMs: this.#settings().sessionHours * hourMs });
+  }
+
+  async beginDevice(): Promise<DeviceSignIn> {
+    return (await this.#identityProvider()).beginDevice();
+  }
+
+  /** An API token for the command line; null: the person has not agreed yet. */
+  async finishDevice(deviceCode: string, { name, address }: { name: string; address: string | null }) {
+    const identity = await (await this.#identityProvider()).finishDevice(deviceCode);
+    if (!identity) return null;
+    const person = await this.#welcome(identity, address);
+    return this.#open(person, { scopes: tokenScopes, name, lastsMs: loginDays * dayMs });
+  }
+
+  /** Whom a session or API token lets in; null: nobody, or nobody any more. Reads the store each time. */
+  async recognize(secret: string, address: string | null): Promise<Caller | null> {
+    const settings = this.#ports.settings();
+    const found = settings && (await this.#ports.store.find(digestOf(secret)));
+    if (!found || found.access.expiresAt <= this.#ports.nowMs()) return null;
+    const person = this.#personOf(found.person, settings);
+    const { scopes, id } = found.access;
+    // Of another identity provider than the one that is trusted now, or without any role left.
+    if (found.person.issuer !== settings.issuer || !hasRights(person)) return null;
+    return { person, scopes, accessId: id, address };
+  }
+
+  /** `days`: until the token expires. */
+  async createToken(
+    by: Caller,
+    token: { name: string; scopes: readonly TokenScope[]; days: number },
+  ): Promise<Opened & { id: string }> {
+    const { name, scopes, days } = token;
+    // A token makes none that may do more than itself.
+    if (by.scopes && scopes.some((scope) => !by.scopes?.includes(scope)))
+      throw controlError('forbidden', { code: 'not-allowed' });
+    return this.#open(by.person, { scopes, name, lastsMs: days * dayMs });
+  }
+
+  /** Tokens of a person, or of all. */
+  async listTokens(personId: string | null): Promise<TokenView[]> {
+    const tokens = await this.#ports.store.listTokens(personId);
+    return tokens.map(({ id, personId: of, name, scopes, createdAt, expiresAt }) => ({
+      ...{ id, personId: of, name: name ?? '', scopes: scopes ?? [], createdAt, expiresAt },
+    }));
+  }
+
+  async listPeople(): Promise<PersonView[]> {
+    const people = await this.#ports.store.listPeople();
+    const settings = this.#settings();
+    return people.map((each) => ({ ...this.#personOf(each, settings), signedInAt: each.signedInAt }));
+  }
+
+  async end(ended: Ended): Promise<number> {
+    return this.#ports.store.end(ended);
+  }
+
+  async readAudit(page: { before: number | null; limit: number }): Promise<AuditPage> {
+    return this.#ports.store.readAudit(page);
+  }
+
+  get store(): Pick<PeopleStore, 'note'> {
+    return this.#ports.store;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    await this.#ports.store.close();
+  }
+
+  #settings(): PeopleSettings {
+    const settings = this.#ports.settings();
+    if (!settings) throw controlError('not_found', { code: 'no-sign-in' });
+    return settings;
+  }
+
+  /** Made anew with each change of the settings. */
+  #identityProvider(): Promise<IdentityProvider> {
+    const settings = this.#settings();
+    if (this.#provider?.settings !== settings) {
+      this.#provider = { settings, provider: this.#createProvider(settings) };
+      // A secret that is missing now may be there with the next sign-in.
+      this.#provider.provider.catch(() => {
+        this.#provider = null;
+      });
+    }
+    return this.#provider.provider;
+  }
+
+  async #createProvider(settings: PeopleSettings): Promise<IdentityProvider> {
+    const { clientSecret: reference } = settings;
+    if (reference === null) return createIdentityProvider(settings, null);
+    const secret = await this.#ports.clientSecret(reference);
+    if (secret === undefined) {
+      const message = `${reference}, the client secret for the sign-in, is not set. An administrator of this Sluice can set it.`;
+      throw new GatewayError('sign_in_failed', message);
+    }
+    return createIdentityProvider(settings, secret);
+  }
+
+  /** Keeps what the identity provider said. Rejects with GatewayError `forbidden` for who has no role here. */
+  async #welcome(identity: Identity, address: string | null): Promise<Person> {
+    const { store, nowMs } = this.#ports;
+    const stored: StoredPerson = {
+      ...identity,
+      id: personIdOf(identity.issuer, identity.subject),
+      signedInAt: nowMs(),
+    };
+    const person = this.#personOf(stored, this.#settings());
+    if (!hasRights(person)) throw controlError('forbidden', { code: 'no-role', name: person.name });
+    await store.keepPerson(stored);
+    await store.note({
+      ...{ at: nowMs(), personId: person.id, personName: person.name, tokenId: null, address },
+      ...{ action: 'sign-in', target: null, changes: [] },
+    });
+    return person;
+  }
+
+  #personOf({ id, name, email, claimed }: StoredPerson, { roles }: PeopleSettings): Person {
+    return { id, name, email, ...rightsOf(claimed, roles) };
+  }
+
+  async #open(
+    person: Person,
+    { scopes, name, lastsMs }: Pick<Access, 'scopes' | 'name'> & { lastsMs: number },
+  ): Promise<Opened & { id: string }> {
+    const secret = `${scopes ? tokenPrefix : ''}${randomBytes(32).toString('base64url')}`;
+    const id = `${scopes ? 'tok' : 'ses'}_${randomBytes(8).toString('hex')}`;
+    const createdAt = this.#ports.nowMs();
+    const expiresAt = createdAt + lastsMs;
+    await this.#ports.store.open({
+      id,
+      hash: digestOf(secret),
+      personId: person.id,
+      scopes,
+      name,
+      createdAt,
+      expiresAt,
+    });
+    return { id, secret, expiresAt, person };
+  }
+
+  async #sweep(): Promise<void> {
+    const nowMs = this.#ports.nowMs();
+    try {
+      await this.#ports.store.sweep({ nowMs, auditSinceMs: nowMs - auditDays * dayMs });
+    } catch (error) {
+      this.#ports.log.warn({ error }, 'expired sessions could not be deleted');
+    }
+  }
+}
+
+/** Secrets have 256 random bits, so a plain hash is safe and a look-up by hash reveals nothing through its timing. */
+const digestOf = (secret: string) => hash('sha256', secret);

@@ -1,0 +1,64 @@
+/** The port behind which people, what they are signed in with, and the audit list stand. */
+import type { TokenScope } from '../contract/people.ts';
+import type { AuditEntry } from '../contract/people-views.ts';
+import type { NowOrLater } from '../now-or-later.ts';
+
+/** A person as the identity provider described them at their last sign-in. */
+export interface StoredPerson {
+  id: string;
+  issuer: string;
+  subject: string;
+  name: string;
+  email: string | null;
+  /** The groups of the claim, as they stand there. */
+  claimed: readonly string[];
+  /** Unix milliseconds. */
+  signedInAt: number;
+}
+
+/** What lets a person in: a browser's session, or an API token. Of its secret only the hash is stored. */
+export interface Access {
+  /** `ses_` or `tok_` and 16 hexadecimal digits. */
+  id: string;
+  /** SHA-256 of the secret, in hexadecimal digits. */
+  hash: string;
+  personId: string;
+  /** Null: a browser's session, which may do whatever the person may. */
+  scopes: readonly TokenScope[] | null;
+  /** What its person calls a token; null: a session. */
+  name: string | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** What of a person is ended: one session or token, or all of them; or the sessions of all browsers of everybody. */
+export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
+
+export interface AuditPage {
+  /** Latest first. */
+  entries: AuditEntry[];
+  /** The `before` of the next page; null: there is none. */
+  next: number | null;
+}
+
+/** Every method rejects or throws with a GatewayError `storage_unavailable` if the store cannot be reached. */
+export interface PeopleStore {
+  /** Adds the person, or replaces what was known of them. */
+  keepPerson(person: StoredPerson): NowOrLater<void>;
+  /** By name. */
+  listPeople(): NowOrLater<StoredPerson[]>;
+  open(access: Access): NowOrLater<void>;
+  /** Asked at each call, and never answered from a cache: what was ended on another replica is ended here. */
+  find(hash: string): NowOrLater<{ access: Access; person: StoredPerson } | null>;
+  /** Tokens only, latest first: of a person, or all. */
+  listTokens(personId: string | null): NowOrLater<Access[]>;
+  /** Resolves with how many there were. */
+  end(ended: Ended): NowOrLater<number>;
+  note(entry: Omit<AuditEntry, 'seq'>): NowOrLater<void>;
+  /** At most `limit` entries before the number `before`. */
+  readAudit(page: { before: number | null; limit: number }): NowOrLater<AuditPage>;
+  /** Deletes what has expired, and entries from before `auditSinceMs`. */
+  sweep(times: { nowMs: number; auditSinceMs: number }): NowOrLater<void>;
+  close(): NowOrLater<void>;
+}

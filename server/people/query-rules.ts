@@ -1,0 +1,150 @@
+/** What each query tells to whom. A query without a line does not compile. Pure. */
+import { controlError } from '../contract/control-error.ts';
+import type { UsageDimension } from '../contract/ledger.ts';
+import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
+import type { UsageView } from '../contract/request-views.ts';
+import { keptStatus } from './kept-status.ts';
+import { forbidden } from './may-do.ts';
+import { type Sight, sees } from './sight.ts';
+
+/**
+ * `everyone`: it says nothing of a group. `admin`: administrators only. `within`: it asks the ledger for the visible requests
+ * only. Otherwise `ask` narrows the question, or refuses it, and `keep` narrows the answer.
+ */
+type Rule<T extends QueryType> =
+  | 'everyone'
+  | 'admin'
+  | 'within'
+  | {
+      ask?(query: QueryMap[T], sight: Sight): QueryMap[T];
+      keep?(result: QueryResults[T], sight: Sight, query: QueryMap[T]): QueryResults[T];
+    };
+
+type Rules = { readonly [T in QueryType]: Rule<T> };
+
+export const queryRules: Rules = {
+  status: { keep: keptStatus },
+  providers: 'admin',
+  presets: 'everyone',
+  'local-servers': 'admin',
+  'environment-credentials': 'admin',
+  'provider-test': 'admin',
+  keys: { keep: (keys, sight) => keys.filter(({ id }) => sight.keys.has(id)) },
+  groups: { keep: (groups, sight) => groups.filter(({ id }) => sight.groups.has(id)) },
+  'group-preview': 'admin',
+  caches: { keep: (caches, sight) => caches.filter(({ groupId }) => sight.managed.has(groupId)) },
+  cassettes: 'admin',
+  aliases: 'admin',
+  models: { ask: askedByKnown },
+  prices: 'admin',
+  route: { ask: askedByKnown, keep: keptRoute },
+  requests: 'within',
+  'request-count': 'within',
+  // The names of models and clients that others use.
+  'request-names': 'admin',
+  request: { keep: keptRequest },
+  sessions: 'within',
+  session: { keep: keptSession },
+  shadows: { ask: askedByManager },
+  dataset: 'within',
+  refusals: 'admin',
+  clients: { keep: (uses, sight) => uses.filter(({ keyId }) => keyId !== null && sight.keys.has(keyId)) },
+  'connect-clients': 'admin',
+  'connect-preview': 'admin',
+  'connect-undo-preview': 'admin',
+  usage: { ask: askedByName, keep: (usage, sight, { by }) => usage.filter(isVisible(sight, by)) },
+  'usage-over-time': { ask: namedOnly },
+  'first-byte-times': { ask: namedOnly },
+  config: 'admin',
+  'import-preview': 'admin',
+  'team-preset-preview': 'admin',
+  'who-am-i': 'everyone',
+  people: 'admin',
+  // Their own, by who asks.
+  tokens: 'everyone',
+  audit: 'admin',
+  host: 'admin',
+  network: 'admin',
+};
+
+/** Narrows a query, or throws a GatewayError. */
+export function narrowed<T extends QueryType>(type: T, query: QueryMap[T], sight: Sight): QueryMap[T] {
+  const rule = queryRules[type];
+  if (rule === 'admin' && !sight.isAll) throw forbidden();
+  return typeof rule === 'string' || sight.isAll ? query : (rule.ask?.(query, sight) ?? query);
+}
+
+/** What the person may see of the answer. Throws GatewayError `not_found` if that is nothing. */
+export function keptAnswer<T extends QueryType>(
+  type: T,
+  { query, result }: { query: QueryMap[T]; result: QueryResults[T] },
+  sight: Sight,
+): QueryResults[T] {
+  const rule = queryRules[type];
+  return typeof rule === 'string' || sight.isAll ? result : (rule.keep?.(result, sight, query) ?? result);
+}
+
+/** For a key or group that the person knows; the same refusals as for those that do not exist. */
+function askedByKnown<Asked extends { key?: string | undefined; group?: string | undefined }>(
+  asked: Asked,
+  sight: Sight,
+): Asked {
+  const { key, group } = asked;
+  if (key !== undefined && !sight.keys.has(key)) throw controlError('not_found', { code: 'no-key', id: key }, 'key');
+  if (group !== undefined && !sight.groups.has(group)) {
+    throw controlError('not_found', { code: 'no-group', id: group }, 'group');
+  }
+  return asked;
+}
+
+function askedByManager(query: QueryMap['shadows'], { managed, groups }: Sight): QueryMap['shadows'] {
+  const { groupId } = query;
+  if (groupId === undefined) throw forbidden();
+  if (!groups.has(groupId)) throw controlError('not_found', { code: 'no-group', id: groupId }, 'groupId');
+  if (!managed.has(groupId)) throw forbidden();
+  return query;
+}
+
+/** The sums of the ledger are kept by one dimension each: those of a person's keys, by model, are not among them. */
+function visibleNames(sight: Sight, by: UsageDimension): ReadonlySet<string> {
+  if (by === 'key') return sight.keys;
+  if (by === 'group') return sight.managed;
+  throw forbidden();
+}
+
+function askedByName(query: QueryMap['usage'], sight: Sight): QueryMap['usage'] {
+  visibleNames(sight, query.by);
+  return query;
+}
+
+function isVisible(sight: Sight, by: UsageDimension): (view: UsageView) => boolean {
+  const names = visibleNames(sight, by);
+  return ({ name }) => name !== null && names.has(name);
+}
+
+function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefined }>(
+  asked: Asked,
+  sight: Sight,
+): Asked {
+  const visible = visibleNames(sight, asked.by);
+  const names = asked.names ? asked.names.filter((name) => visible.has(name)) : [...visible];
+  return { ...asked, names };
+}
+
+/** Only what is asked for them, without the credentials; others are of providers that other groups may use. */
+function keptRoute(route: QueryResults['route']): QueryResults['route'] {
+  const taken = route.candidates.filter(({ isTaken }) => isTaken);
+  return { ...route, candidates: taken.map((candidate) => ({ ...candidate, credentials: [] })) };
+}
+
+/** A shadow belongs to the group, not to the key whose request it repeats. */
+function keptRequest(full: QueryResults['request'], sight: Sight): QueryResults['request'] {
+  const { request, shadow } = full;
+  if (!sees(sight, request)) throw controlError('not_found', { code: 'no-request', id: request.id });
+  return { ...full, shadow: shadow && sees(sight, shadow) ? shadow : null };
+}
+
+function keptSession(full: QueryResults['session'], sight: Sight): QueryResults['session'] {
+  if (!sees(sight, full.session)) throw controlError('not_found', { code: 'no-session', id: full.session.id });
+  return full;
+}

@@ -1,0 +1,45 @@
+/** The part of the configuration that a person knows of. Pure. */
+import type { Config } from '../contract/config.ts';
+import type { Person, Within } from '../contract/people.ts';
+
+export interface Sight {
+  /** An administrator: everything. The sets are empty then. */
+  isAll: boolean;
+  person: string;
+  /** Ids of the person's own keys. */
+  ownKeys: ReadonlySet<string>;
+  /** Own keys, and those of managed groups. */
+  keys: ReadonlySet<string>;
+  managed: ReadonlySet<string>;
+  /** Managed groups, and those in which the person may have keys. */
+  groups: ReadonlySet<string>;
+}
+
+/** A key that was moved to a group of which its owner is no member stays visible to the owner, so that it can be revoked. */
+export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 'groups'>): Sight {
+  const nothing = new Set<string>();
+  const base = { isAll: person.isAdmin, person: person.id };
+  if (person.isAdmin) return { ...base, ownKeys: nothing, keys: nothing, managed: nothing, groups: nothing };
+  const present = new Set(groups.map(({ id }) => id));
+  const managed = new Set(person.manages.filter((id) => present.has(id)));
+  const own = keys.filter(({ owner }) => owner === person.id).map(({ id }) => id);
+  const ofManaged = keys.filter(({ group }) => managed.has(group)).map(({ id }) => id);
+  return {
+    ...base,
+    ownKeys: new Set(own),
+    keys: new Set([...own, ...ofManaged]),
+    managed,
+    groups: new Set([...managed, ...person.memberOf.filter((id) => present.has(id))]),
+  };
+}
+
+/** Undefined: all requests. */
+export function withinOf(sight: Sight): Within | undefined {
+  return sight.isAll ? undefined : { keyIds: [...sight.ownKeys], groupIds: [...sight.managed] };
+}
+
+/** Whether a request or session of this key and group is visible. */
+export function sees(sight: Sight, of: { keyId: string | null; groupId: string | null }): boolean {
+  if (sight.isAll) return true;
+  return (of.keyId !== null && sight.ownKeys.has(of.keyId)) || (of.groupId !== null && sight.managed.has(of.groupId));
+}

@@ -1,0 +1,67 @@
+import { number } from '../database/columns.ts';
+import { openDatabase } from '../database/database.ts';
+import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
+import type { PeopleStore } from './people-store.ts';
+
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
+    signed_in_at = excluded.signed_in_at`;
+const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, address, action, target, changes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** `file`: `people.sqlite` of the data folder, or `:memory:`. */
+export function openPeopleStore(file: string): PeopleStore {
+  const database = openDatabase(file, peopleMigrations);
+  const statements = {
+    keep: database.prepare(keepSql),
+    people: database.prepare('SELECT * FROM people ORDER BY name, id'),
+    person: database.prepare('SELECT * FROM people WHERE id = ?'),
+    open: database.prepare(openSql),
+    find: database.prepare('SELECT * FROM accesses WHERE hash = ?'),
+    tokens: database.prepare('SELECT * FROM accesses WHERE scopes IS NOT NULL ORDER BY created_at DESC'),
+    tokensOf: database.prepare(
+      'SELECT * FROM accesses WHERE person_id = ? AND scopes IS NOT NULL ORDER BY created_at DESC',
+    ),
+    end: database.prepare('DELETE FROM accesses WHERE id = ?'),
+    endAll: database.prepare('DELETE FROM accesses WHERE person_id = ?'),
+    endBrowsers: database.prepare('DELETE FROM accesses WHERE scopes IS NULL'),
+    note: database.prepare(noteSql),
+    audit: database.prepare('SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?'),
+    sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
+    sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
+  };
+  return {
+    keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
+      statements.keep.run(id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
+    },
+    listPeople: () => statements.people.all().map(readPerson),
+    open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
+      statements.open.run(hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
+    },
+    find(hash) {
+      const row = statements.find.get(hash);
+      const person = row && statements.person.get(row.person_id ?? null);
+      return row && person ? { access: readAccess(row), person: readPerson(person) } : null;
+    },
+    listTokens: (personId) =>
+      (personId === null ? statements.tokens.all() : statements.tokensOf.all(personId)).map(readAccess),
+    end(ended) {
+      if ('id' in ended) return statements.end.run(ended.id).changes;
+      if ('personId' in ended) return statements.endAll.run(ended.personId).changes;
+      return statements.endBrowsers.run().changes;
+    },
+    note({ at, personId, personName, tokenId, address, action, target, changes }) {
+      statements.note.run(at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
+    },
+    readAudit({ before, limit }) {
+      const rows = statements.audit.all(before ?? Number.MAX_SAFE_INTEGER, limit);
+      return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq ?? null) };
+    },
+    sweep({ nowMs, auditSinceMs }) {
+      statements.sweep.run(nowMs);
+      statements.sweepAudit.run(auditSinceMs);
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLogins } from '../../../server/cli/logins.ts';
+import { beginDevice, gatewayOrigin, waitUntilLetIn } from '../../../server/cli/team-gateway.ts';
+import { readEnvironment } from '../../../server/environment.ts';
+import { runVerb } from '../cli/run-cli.ts';
+import { type SignInGateway, startSignInGateway } from './signed-in.ts';
+
+let team: SignInGateway;
+let folder: string;
+beforeAll(async () => {
+  team = await startSignInGateway();
+  folder = await mkdtemp(join(tmpdir(), 'sluice-login-'));
+});
+afterAll(async () => {
+  await team.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** As `sluice login` does, once the person has agreed. */
+async function logIn(person: string): Promise<string> {
+  const { origin } = team.sluice;
+  const device = await beginDevice(origin);
+  await team.identity.agree(device.verificationUriComplete ?? '', person);
+  return (await waitUntilLetIn(origin, device, 'laptop')).token;
+}
+
+const run = (parameters: string[], options: { input?: string; token?: string } = {}) =>
+  runVerb([...parameters, '--data-dir', folder, '--gateway', team.sluice.origin], {
+    input: options.input ?? '',
+    env: options.token === undefined ? {} : { SLUICE_TOKEN: options.token },
+  });
+
+test('who has signed in uses the team gateway, until they sign out', async () => {
+  const { origin } = team.sluice;
+  expect((await run(['key', 'list'])).stderr).toContain(`Run "sluice login ${origin}"`);
+  const logins = openLogins(folder, readEnvironment({ SLUICE_SECRETS: 'file' }));
+  await logins.keep(origin, await logIn('mia'));
+  expect((await run(['key', 'create', '--group', 'ours', '--name', 'Laptop'])).code).toBe(0);
+  expect((await run(['key', 'list'])).stdout).toContain('Laptop');
+  expect((await run(['provider', 'list'])).stderr).toContain('not allowed');
+  const out = await runVerb(['logout', origin, '--data-dir', folder]);
+  expect(out.stdout).toContain(`Signed out of ${origin}`);
+  expect((await run(['key', 'list'])).code).toBe(1);
+});
+
+const declared = (more: object) =>
+  JSON.stringify({
+    teamPreset: 1,
+    name: 'Team',
+    organisation: 'Acme',
+    groups: [{ id: 'ours', deny: ['*-preview'] }],
+    ...more,
+  });
+
+test('a pipeline declares the configuration with an API token, and can look first', async () => {
+  const token = await logIn('ada');
+  const dry = await run(['apply', '-f', '-', '--dry-run'], { input: declared({}), token });
+  expect(dry.stdout).toContain('changed group ours');
+  const groups = () => team.sluice.gateway.query({ type: 'groups' });
+  expect((await groups()).find(({ id }) => id === 'ours')?.deny).toEqual([]);
+  expect((await run(['apply', '-f', '-', '--yes'], { input: declared({}), token })).code).toBe(0);
+  expect((await groups()).find(({ id }) => id === 'ours')?.deny).toEqual(['*-preview']);
+  expect((await run(['apply', '-f', '-'], { input: declared({}), token })).stdout).toContain('changes nothing');
+  const locking = await run(['apply', '-f', '-', '--yes'], {
+    input: declared({ groups: [{ id: 'ours', deny: [] }], locked: ['groups'] }),
+    token,
+  });
+  expect(locking.stderr).toContain('leave out "locked"');
+});
+
+test('nobody but an administrator declares the configuration', async () => {
+  const refused = await run(['apply', '-f', '-', '--yes'], { input: declared({}), token: await logIn('mo') });
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('not allowed')]);
+});
+
+test.each(['http://gateway.example', 'gateway.example', 'ftp://gateway.example'])(
+  'no token is sent to %s',
+  (address) => {
+    expect(() => gatewayOrigin(address)).toThrow('is no address of a gateway');
+  },
+);
