@@ -50,9 +50,10 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
       width="target"
       position="bottom-start"
     >
-      <Combobox.Target>
+      <Combobox.Target withExpandedAttribute>
         <InputBase
           ref={inputRef}
+          role="combobox"
           label={label ?? keyChooser.model}
           description={description}
           value={choice.model}

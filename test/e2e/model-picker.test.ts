@@ -1,7 +1,6 @@
 /** Which model the window suggests, and what its list tells of the others. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
-import { accessibilityFaults } from './accessibility.ts';
 import { createKeptKey, openInSuite } from './window-suite.ts';
 
 const open = openInSuite();
@@ -36,7 +35,7 @@ it('suggests the model that costs least where none was used yet, neither the fir
   await expect.poll(() => field.inputValue()).toBe('gpt-5-nano');
   await field.click();
   const option = page.getByRole('option', { name: /gpt-5-nano/ });
-  await option.getByText(/^Chat · 400K · \$0\.05 in, \$0\.40 out/).waitFor();
+  await option.getByText(/^Chat · \$0\.05 in, \$0\.40 out/).waitFor();
 });
 
 it('suggests none that fails, marks it in the list, and takes a name that no provider lists', async () => {
@@ -47,12 +46,11 @@ it('suggests none that fails, marks it in the list, and takes a name that no pro
       .chat.completions.create({ model: 'gpt-5-nano', messages })
       .catch(() => {});
   await page.goto(`${gateway.origin}/#/playground/chat`);
-  const field = page.getByLabel('Model', { exact: true });
+  const field = page.getByRole('combobox', { name: 'Model', exact: true });
   await expect.poll(() => field.inputValue()).toBe('gpt-5-mini');
   await field.click();
   const failing = page.getByRole('option', { name: /gpt-5-nano/ });
   await failing.getByRole('img', { name: 'Cooling down' }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
   await field.fill('my-own-name');
   await page.getByText('Not in the list. It is sent as typed.').waitFor();
   await field.press('Escape');
