@@ -88,6 +88,8 @@ async function write(context: VerbContext, guide: ClientGuide, flags: ConnectFla
   if (preview.keyVariable !== null) {
     output.note(`Start it with its key: export ${preview.keyVariable}="$(sluice key reveal ${key.id})"`);
   }
+  const steps = stepsOf(guide, { baseUrl: await baseUrlOf(control), key: 'YOUR_KEY', model });
+  for (const step of steps) if ('isWarning' in step && step.isWarning) output.note(say(stepTexts, step.say));
   if (control.origin !== null && key.canReveal) {
     const { secret } = await control.execute({ type: 'key.reveal', id: key.id });
     output.note(await askModel({ origin: control.origin, secret, model }));

@@ -67,6 +67,14 @@ describe('connect', () => {
     expect(readFileSync(config(), 'utf8')).toBe(before);
   });
 
+  test('warns of what it cannot write', async () => {
+    mkdirSync(join(home, 'LibreChat'));
+    await run('key create tool');
+    const { code, stderr } = await run('connect librechat --write --model demo-chat --yes');
+    expect(code).toBe(0);
+    expect(stderr).toContain('If it runs in a container, use host.docker.internal in place of 127.0.0.1');
+  });
+
   test('says what fails in the test call', async () => {
     await run('key create tool');
     await serve(folder, [], { env: { HOME: home } });
@@ -80,6 +88,7 @@ describe('connect', () => {
     ['connect codex --write --undo', 2, 'cannot be used with'],
     ['connect codex --undo --yes', 1, 'nothing in the settings of Codex CLI'],
     ['connect n8n --write --model demo-chat --yes', 1, 'does not change the settings of "n8n"'],
+    ['connect librechat --write --model demo-chat --yes', 1, 'There is no folder ~/LibreChat'],
     ['connect codex --write --yes', 2, 'Name the model with --model, such as'],
   ])('refuses %s', async (line, code, reason) => {
     await run('key create tool');

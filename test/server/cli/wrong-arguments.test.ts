@@ -61,3 +61,11 @@ test('help is on stdout, ends with 0 and tells why a credential is no argument',
   const add = await runCli(['provider', 'add', '--help']);
   expect(add.stdout).toContain('never passed as an argument');
 });
+
+test('provider add names the variable that holds a credential, and takes it only when told to', async () => {
+  const env = { SLUICE_DATA_DIR: temporaryFolder(), OPENAI_API_KEY: 'sk-of-the-environment' };
+  const { code, stdout, stderr } = await runVerb(['provider', 'add', 'openai'], { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('OPENAI_API_KEY is set: use it with --credential-env OPENAI_API_KEY');
+  expect(stderr).not.toContain('sk-of-the-environment');
+});
