@@ -1,6 +1,6 @@
 /** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
 import type { LimitReached } from './contract/limits.ts';
-import type { SharedCountsView } from './contract/shared-counts.ts';
+import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -19,7 +19,7 @@ interface GatewayLimits {
 
 /** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
 export async function openLimits(
-  { dataDir, log, openSharedLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openSharedLimits'>,
+  { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
   { ledger, live }: { ledger: Pick<Ledger, 'history' | 'budgets'>; live: LiveConfig },
   reached: (notice: LimitReached) => void,
 ): Promise<GatewayLimits> {
@@ -31,7 +31,7 @@ export async function openLimits(
     log,
   };
   const settings = () => live.snapshot.settings.sharedCounts;
-  const shared = await openSharedLimits?.({ dataDir, commonLedger: null, local, settings, log });
+  const shared = await openReplicaLimits?.({ dataDir, commonLedger: null, local, settings, log });
   const limiter = shared?.limiter ?? new LocalLimiter(local);
   live.onChange(({ before, after }) => {
     const kept = new Set(after.keys.map(({ id }) => id));

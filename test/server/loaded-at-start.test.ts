@@ -15,7 +15,7 @@ const asking: Record<string, readonly string[]> = {
   'exchange/faults': [],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
-  'shared-counts': [],
+  'replica-limits': [],
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };
 
