@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { groupOfShadows } from './contract/ledger.ts';
+import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { ShadowReport } from './contract/shadow.ts';
-import type { SharedCountsView } from './contract/shared-counts.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';

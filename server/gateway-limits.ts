@@ -1,6 +1,6 @@
 /** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
 import type { LimitReached } from './contract/limits.ts';
-import type { SharedCountsView } from './contract/shared-counts.ts';
+import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -26,7 +26,7 @@ interface Counted {
 
 /** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
 export async function openLimits(
-  { dataDir, log, openSharedLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openSharedLimits'>,
+  { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
   { ledger, live, isShared }: Counted,
   reached: (notice: LimitReached) => void,
 ): Promise<GatewayLimits> {
@@ -38,7 +38,7 @@ export async function openLimits(
     log,
   };
   const settings = () => live.snapshot.settings.sharedCounts;
-  const shared = await openSharedLimits?.({
+  const shared = await openReplicaLimits?.({
     dataDir,
     commonLedger: isShared ? 'postgres' : null,
     local,

@@ -6,8 +6,8 @@ import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import type { LogRequest } from './log.ts';
 import type { NowOrLater } from './now-or-later.ts';
+import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
-import type { SharedLimits, SharedLimitsOptions } from './shared-counts/open-shared-limits.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
@@ -29,7 +29,7 @@ export interface GatewayPorts {
   /** Opens what lasts; default: SQLite files in the data folder. */
   openStore?: (options: StoreOptions) => NowOrLater<Store>;
   /** Counts limits together with other replicas; absent: each process by itself. */
-  openSharedLimits?: ((options: SharedLimitsOptions) => Promise<SharedLimits>) | undefined;
+  openReplicaLimits?: ((options: ReplicaLimitsOptions) => Promise<ReplicaLimits>) | undefined;
   config: ConfigStore;
   /** Called on first use, so that a keychain is not opened without need. */
   openSecrets: () => Promise<SecretStore>;

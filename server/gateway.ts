@@ -5,7 +5,7 @@ import { startAwakeClock } from './awake-clock.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord } from './contract/ledger.ts';
-import type { SharedCountsView } from './contract/shared-counts.ts';
+import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportLedger } from './control/view-dataset.ts';

@@ -44,7 +44,7 @@ export interface EngineOptions {
   /** Records requests, or answers them instead of providers. */
   cassette?: CassetteDesk | undefined;
   /** Counts limits together with other replicas; absent: this process by itself. */
-  openSharedLimits?: GatewayPorts['openSharedLimits'];
+  openReplicaLimits?: GatewayPorts['openReplicaLimits'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
   /** Whether a notice says where secrets are stored, if not in the keychain. */
@@ -100,7 +100,7 @@ export async function openEngine(
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
-      openSharedLimits: options.openSharedLimits,
+      openReplicaLimits: options.openReplicaLimits,
       people: options.people,
     });
     const reload = () => reloadConfig(declared, options, logFile);

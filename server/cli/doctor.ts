@@ -6,7 +6,7 @@ import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeHolder } from './describe-holder.ts';
-import { describeSharedCounts } from './describe-shared-counts.ts';
+import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';

@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     teamPresets: terminal.teamPresets,
     listen,
     cassette: cassette?.desk,
-    openSharedLimits: options.shared === undefined ? undefined : await sharedLimits(options.shared, terminal.env),
+    openReplicaLimits: options.shared === undefined ? undefined : await sharedLimits(options.shared, terminal.env),
     people: options.people,
     saysWhereSecretsAre: true,
     notice,
@@ -101,11 +101,11 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
 }
 
 /** Imported only where it is used. */
-async function sharedLimits(given: string, env: Terminal['env']): Promise<EngineOptions['openSharedLimits']> {
-  const { openSharedLimits } = await import('../shared-counts/open-shared-limits.ts');
+async function sharedLimits(given: string, env: Terminal['env']): Promise<EngineOptions['openReplicaLimits']> {
+  const { openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
   const isReference = given.startsWith('env:') || given.startsWith('file:');
   const url = isReference ? await readReference(given, env) : given;
-  return (limits) => openSharedLimits(url, limits);
+  return (limits) => openReplicaLimits(url, limits);
 }
 
 /** A password in the arguments of a process can be read by other users of the machine. */

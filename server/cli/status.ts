@@ -6,7 +6,7 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
 import { describeFaults } from './describe-faults.ts';
-import { describeSharedCounts } from './describe-shared-counts.ts';
+import { describeSharedCounts } from './describe-replica-limits.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput, localTime } from './output.ts';
 import type { Terminal } from './terminal.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { peopleSchema } from './people.ts';
 import { milliseconds } from './policy.ts';
+import { sharedCountsSchema } from './replica-limits.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
-import { sharedCountsSchema } from './shared-counts.ts';
 
 export const settingsSchema = z.strictObject({
   port: z.number().int().min(0).max(65_535).default(4810),

@@ -1,8 +1,8 @@
 /** Views of the program itself: its state, team presets, machine and network. */
 import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
+import type { SharedCountsView } from './replica-limits.ts';
 import type { Settings } from './settings.ts';
-import type { SharedCountsView } from './shared-counts.ts';
 
 export type SecretStoreKind = 'keychain' | 'file' | 'database' | 'memory';
 

@@ -19,7 +19,7 @@ const asking: Record<string, readonly string[]> = {
     ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'kept-status.ts', 'may-do.ts', 'people-control.ts'],
     ...['permit.ts', 'query-rules.ts', 'sight.ts'],
   ],
-  'shared-counts': [],
+  'replica-limits': [],
   'store/postgres': [],
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };

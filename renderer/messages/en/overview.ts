@@ -1,5 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
-import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/shared-counts.ts';
+import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/replica-limits.ts';
 
 export const status = {
   baseUrl: 'Base URL',

@@ -1,4 +1,4 @@
-import type { SharedCountsProblem } from '../../../server/contract/shared-counts.ts';
+import type { SharedCountsProblem } from '../../../server/contract/replica-limits.ts';
 import type * as english from '../en/overview.ts';
 
 export const status: typeof english.status = {

@@ -5,7 +5,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
-import type { SharedCountsView } from '../../../server/contract/shared-counts.ts';
+import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {

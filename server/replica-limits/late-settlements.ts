@@ -1,4 +1,4 @@
-import type { Settlement } from './shared-counts.ts';
+import type { Settlement } from './replica-counts.ts';
 
 /** Beyond this number the oldest are dropped; what they spent is then brought back by the ledger's sums. */
 const most = 10_000;

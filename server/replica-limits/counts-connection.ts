@@ -2,7 +2,7 @@
  * Whether limits are counted together now. After a failed command they are not, so that no further request waits for Valkey;
  * it is then tried in the background until it can be written to again. A beat every few seconds says that this replica lives.
  */
-import type { SharedCountsView } from '../contract/shared-counts.ts';
+import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { ScriptName } from './scripts.ts';
 import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 

@@ -1,12 +1,12 @@
 /** Replicas that count together, without gateways around them. */
 
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
-import type { SharedCountsSettings } from '../../../server/contract/shared-counts.ts';
+import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
 import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import type { Limiter } from '../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
-import type { Timing } from '../../../server/shared-counts/counts-connection.ts';
-import { openSharedLimits, type SharedLimits } from '../../../server/shared-counts/open-shared-limits.ts';
+import type { Timing } from '../../../server/replica-limits/counts-connection.ts';
+import { openReplicaLimits, type ReplicaLimits } from '../../../server/replica-limits/open-replica-limits.ts';
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
@@ -17,7 +17,7 @@ interface LedgerRow {
   used: Spent;
 }
 
-export interface Replica extends SharedLimits {
+export interface Replica extends ReplicaLimits {
   /** What its ledger holds. */
   readonly rows: LedgerRow[];
   readonly logged: { fields: object; message: string }[];
@@ -39,7 +39,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
   const rows = options.rows ?? [];
   const logged: Replica['logged'] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
-  const opened = await openSharedLimits(url, {
+  const opened = await openReplicaLimits(url, {
     dataDir,
     commonLedger: options.rows ? 'common' : null,
     local: {

@@ -22,29 +22,34 @@ local function nextKey() keyAt = keyAt + 1 return KEYS[keyAt - 1] end
 local function windowOf(key)
   local read = redis.call('HMGET', key, 'sum', 'first', 'last')
   local sum, first, last = tonumber(read[1]), tonumber(read[2]), tonumber(read[3])
-  if not sum then return 0, 0 end
-  if last <= slot - 61 then redis.call('DEL', key) return 0, 0 end
+  if not sum then return 0, 0, 0 end
+  if last <= slot - 61 then redis.call('DEL', key) return 0, 0, 0 end
   if first <= slot - 61 then
     for old = first, slot - 61 do
       local amount = redis.call('HGET', key, old)
       if amount then sum = sum - tonumber(amount) redis.call('HDEL', key, old) end
     end
-    redis.call('HSET', key, 'sum', text(sum), 'first', slot - 60)
+    first = slot - 60
+    redis.call('HSET', key, 'sum', text(sum), 'first', first)
   end
-  return sum, last
+  return sum, last, first
+end
+
+local function addToPruned(key, place, amount, last, first)
+  redis.call('HINCRBY', key, place, amount)
+  redis.call('HINCRBY', key, 'sum', amount)
+  if first == 0 or place < first then redis.call('HSET', key, 'first', place) end
+  if place > last then
+    redis.call('HSET', key, 'last', place)
+    redis.call('PEXPIRE', key, 62000)
+  end
 end
 
 local function addTo(key, place, amount)
   if amount == 0 or place <= slot - 61 then return end
   if place > slot then place = slot end
-  windowOf(key)
-  local read = redis.call('HMGET', key, 'first', 'last')
-  local first, last = tonumber(read[1]), tonumber(read[2])
-  redis.call('HINCRBY', key, place, amount)
-  redis.call('HINCRBY', key, 'sum', amount)
-  if not first or place < first then redis.call('HSET', key, 'first', place) end
-  if not last or place > last then redis.call('HSET', key, 'last', place) end
-  redis.call('PEXPIRE', key, 62000)
+  local _, last, first = windowOf(key)
+  addToPruned(key, place, amount, last, first)
 end
 
 local function addSpent(period, ledger, usd, tokens, unpriced)
@@ -73,10 +78,10 @@ local function takeLease(party, id, value, leaseMs)
   local lease = readLease(value)
   redis.call('ZADD', party.leases, now + leaseMs, id)
   redis.call('HSET', party.amounts, id, value)
-  redis.call('HINCRBY', party.amounts, '=running', lease.running)
-  redis.call('HINCRBYFLOAT', party.amounts, '=usd', text(lease.usd))
-  redis.call('HINCRBY', party.amounts, '=tokens', lease.tokens)
-  keepLeases(party)
+  local running = redis.call('HINCRBY', party.amounts, '=running', lease.running)
+  if lease.usd ~= 0 then redis.call('HINCRBYFLOAT', party.amounts, '=usd', text(lease.usd)) end
+  if lease.tokens ~= 0 then redis.call('HINCRBY', party.amounts, '=tokens', lease.tokens) end
+  if running == lease.running then keepLeases(party) end
 end
 
 local function endLease(party, id)
@@ -119,8 +124,8 @@ end
 local function look(party)
   party.requestSum, party.requestLast, party.tokenSum, party.tokenLast = 0, 0, 0, 0
   party.running, party.reservedUsd, party.reservedTokens = 0, 0, 0
-  if party.requestLimit then party.requestSum, party.requestLast = windowOf(party.requests) end
-  if party.tokenLimit then party.tokenSum, party.tokenLast = windowOf(party.tokens) end
+  if party.requestLimit then party.requestSum, party.requestLast, party.requestFirst = windowOf(party.requests) end
+  if party.tokenLimit then party.tokenSum, party.tokenLast, party.tokenFirst = windowOf(party.tokens) end
   if party.hasLeases then
     lapse(party)
     local read = redis.call('HMGET', party.amounts, '=running', '=usd', '=tokens')
@@ -137,11 +142,10 @@ local function lookAtPeriod(period, ledger)
 end
 
 local function tell(reply, party, ledger)
-  look(party)
   for _, number in ipairs({ party.requestSum, party.requestLast, party.tokenSum, party.tokenLast, party.running,
     party.reservedUsd, party.reservedTokens }) do table.insert(reply, text(number)) end
   for _, period in ipairs(party.periods) do
-    lookAtPeriod(period, ledger)
+    if not period.begun then lookAtPeriod(period, ledger) end
     for _, number in ipairs({ period.spentUsd, period.spentTokens, period.unpriced, period.begun }) do
       table.insert(reply, text(number))
     end
@@ -197,9 +201,19 @@ if checks == 'none' or id == '' then verdict = 1 end
 if verdict == 1 and id ~= '' then
   local value = running .. '|' .. text(usd) .. '|' .. text(tokens) .. '|' .. ledger
   for _, party in ipairs(parties) do
-    if party.requestLimit then addTo(party.requests, slot, 1) end
-    if party.tokenLimit then addTo(party.tokens, slot, likelyTokens) end
-    if party.hasLeases then takeLease(party, id, value, leaseMs) end
+    if party.requestLimit then
+      addToPruned(party.requests, slot, 1, party.requestLast, party.requestFirst)
+      party.requestSum, party.requestLast = party.requestSum + 1, slot
+    end
+    if party.tokenLimit and likelyTokens ~= 0 then
+      addToPruned(party.tokens, slot, likelyTokens, party.tokenLast, party.tokenFirst)
+      party.tokenSum, party.tokenLast = party.tokenSum + likelyTokens, slot
+    end
+    if party.hasLeases then
+      takeLease(party, id, value, leaseMs)
+      party.running = party.running + running
+      party.reservedUsd, party.reservedTokens = party.reservedUsd + usd, party.reservedTokens + tokens
+    end
   end
 end
 local reply = { tostring(verdict), text(now) }
@@ -239,6 +253,7 @@ for _ = 1, count do
       if not period.seenBegun or period.seenBegun == begun then addSpent(period, ledger, usd, tokens, unpriced) end
     end
   end
+  look(party)
   tell(reply, party, ledger)
 end
 return table.concat(reply, ' ')

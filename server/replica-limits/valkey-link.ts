@@ -1,7 +1,7 @@
 /** The connection to Valkey. Nothing waits in it: a command that cannot be sent or answered now fails. */
 import { createHash } from 'node:crypto';
 import { Redis } from 'iovalkey';
-import type { SharedCountsProblem } from '../contract/shared-counts.ts';
+import type { SharedCountsProblem } from '../contract/replica-limits.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
-import type { SharedCountsSettings } from '../contract/shared-counts.ts';
+import type { SharedCountsSettings } from '../contract/replica-limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../limits/limiter.ts';
@@ -14,16 +14,16 @@ import { metersOf } from '../limits/meters.ts';
 import { unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
 import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
+import { CountedParties } from './counted-parties.ts';
+import type { CountedParty } from './counted-party.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
 import { LateSettlements } from './late-settlements.ts';
-import type { Asked, Ended, SharedCounts } from './shared-counts.ts';
-import { SharedParties } from './shared-parties.ts';
-import type { SharedParty } from './shared-party.ts';
+import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
 
-interface SharedLimiterPorts {
+interface ReplicaLimiterPorts {
   connection: CountsConnection;
-  counts: SharedCounts;
+  counts: ReplicaCounts;
   /** Counts what this replica does. */
   local: LocalLimiter;
   clocks: Clocks;
@@ -31,7 +31,7 @@ interface SharedLimiterPorts {
 }
 
 interface Admitted {
-  parties: readonly SharedParty[];
+  parties: readonly CountedParty[];
   estimate: Estimate;
   /** By Valkey's clock; 0: Valkey was not asked. */
   atMs: number;
@@ -42,13 +42,13 @@ const shownMs = 15_000;
 const mostShown = 200;
 const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
 
-export class SharedLimiter implements Limiter {
-  readonly #ports: SharedLimiterPorts;
-  readonly #parties = new SharedParties();
+export class ReplicaLimiter implements Limiter {
+  readonly #ports: ReplicaLimiterPorts;
+  readonly #parties = new CountedParties();
   readonly #admitted = new Map<string, Admitted>();
   readonly #late = new LateSettlements();
 
-  constructor(ports: SharedLimiterPorts) {
+  constructor(ports: ReplicaLimiterPorts) {
     this.#ports = ports;
   }
 
@@ -141,7 +141,7 @@ export class SharedLimiter implements Limiter {
     if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
   }
 
-  async #admitTogether(id: string, parties: readonly SharedParty[], estimate: Estimate): Promise<RateHeaders> {
+  async #admitTogether(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<RateHeaders> {
     const asked = await this.#ask(id, parties, estimate).catch(() => null);
     if (asked === null) return this.#admitUnanswered(id, parties, estimate);
     const { clocks } = this.#ports;
@@ -159,7 +159,7 @@ export class SharedLimiter implements Limiter {
   }
 
   /** If Valkey does not know what was spent in this period so far, it is told, and asked again. */
-  async #ask(id: string, parties: readonly SharedParty[], estimate: Estimate): Promise<Asked> {
+  async #ask(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<Asked> {
     const { counts } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
     const asked = await counts.ask(id, parties, estimate, checks);
@@ -169,7 +169,7 @@ export class SharedLimiter implements Limiter {
   }
 
   /** Valkey may have admitted it all the same, without the answer having arrived. */
-  #admitUnanswered(id: string, parties: readonly SharedParty[], estimate: Estimate): RateHeaders {
+  #admitUnanswered(id: string, parties: readonly CountedParty[], estimate: Estimate): RateHeaders {
     try {
       return this.#admitAlone(id, parties, estimate);
     } catch (refused) {
@@ -178,7 +178,7 @@ export class SharedLimiter implements Limiter {
     }
   }
 
-  #admitAlone(id: string, parties: readonly SharedParty[], estimate: Estimate): RateHeaders {
+  #admitAlone(id: string, parties: readonly CountedParty[], estimate: Estimate): RateHeaders {
     const { connection, clocks, settings, local } = this.#ports;
     const { replicas } = connection.view;
     const isClosed = estimate !== free && settings().hardBudgets === 'closed';
@@ -213,24 +213,24 @@ export class SharedLimiter implements Limiter {
   }
 
   /** Ends a lease that has used nothing. */
-  #withdraw(id: string, parties: readonly SharedParty[]): void {
+  #withdraw(id: string, parties: readonly CountedParty[]): void {
     const ended = endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn);
     const settlement = this.#ports.counts.settlementOf(ended);
     if (!this.#ports.connection.isUp) this.#late.add(settlement, true);
     else this.#ports.counts.settle(settlement, true).catch(() => this.#late.add(settlement, true));
   }
 
-  async #offer(parties: readonly SharedParty[]): Promise<void> {
+  async #offer(parties: readonly CountedParty[]): Promise<void> {
     await Promise.all(parties.map((party) => this.#ports.counts.offer(party)));
   }
 
-  async #look(parties: readonly SharedParty[]): Promise<void> {
+  async #look(parties: readonly CountedParty[]): Promise<void> {
     await Promise.all(parties.map((party) => this.#ports.counts.ask('', [party], free, 'none')));
   }
 
   async #renew(): Promise<void> {
     const { counts, clocks } = this.#ports;
-    const shown: SharedParty[] = [];
+    const shown: CountedParty[] = [];
     const sinceMs = clocks.steadyMs() - shownMs;
     for (const party of this.#parties.all()) {
       if (party.leases.size > 0) await counts.renew(party);

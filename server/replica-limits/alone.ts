@@ -5,7 +5,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import type { Counted } from '../limits/meters.ts';
-import type { SharedParty } from './shared-party.ts';
+import type { CountedParty } from './counted-party.ts';
 
 const retryAfterSeconds = 5;
 
@@ -32,10 +32,10 @@ export class AloneCounts implements Counted {
   readonly running: number;
   readonly reserved: Counted['reserved'];
   readonly #account: Account;
-  readonly #party: SharedParty;
+  readonly #party: CountedParty;
   readonly #replicas: number;
 
-  constructor(account: Account, party: SharedParty, replicas: number) {
+  constructor(account: Account, party: CountedParty, replicas: number) {
     const { likely, most } = account.reserved;
     this.#account = account;
     this.#party = party;

@@ -1,17 +1,17 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../contract/errors.ts';
-import type { SharedCountsSettings, SharedCountsView } from '../contract/shared-counts.ts';
+import type { SharedCountsSettings, SharedCountsView } from '../contract/replica-limits.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { LocalLimiter, type LocalLimiterPorts } from '../limits/local-limiter.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
+import { ReplicaCounts } from './replica-counts.ts';
 import { readReplica, writeReplica } from './replica-file.ts';
-import { SharedCounts } from './shared-counts.ts';
-import { SharedLimiter } from './shared-limiter.ts';
+import { ReplicaLimiter } from './replica-limiter.ts';
 import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
 import { LinkError, ValkeyLink } from './valkey-link.ts';
 
-export interface SharedLimitsOptions {
+export interface ReplicaLimitsOptions {
   /** Null: nothing is kept, for tests. */
   dataDir: string | null;
   /** The name of a ledger that the replicas have in common; null: each has its own. */
@@ -23,7 +23,7 @@ export interface SharedLimitsOptions {
   log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
 }
 
-export interface SharedLimits {
+export interface ReplicaLimits {
   limiter: Limiter;
   readonly view: SharedCountsView;
   /** Replaces the listener, which is called when the view has changed. */
@@ -36,7 +36,7 @@ export interface SharedLimits {
  * Rejects with a GatewayError, without the password, if the URL cannot be used or Valkey refuses the credentials. If it cannot
  * be reached, that is told, and tried again in the background.
  */
-export async function openSharedLimits(url: string, options: SharedLimitsOptions): Promise<SharedLimits> {
+export async function openReplicaLimits(url: string, options: ReplicaLimitsOptions): Promise<ReplicaLimits> {
   const address = readValkeyAddress(url);
   const { dataDir, commonLedger, local: localPorts, log, settings } = options;
   let changed = () => {};
@@ -64,7 +64,7 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
   // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
   const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
   const { clocks, history, reached } = localPorts;
-  const counts = new SharedCounts({
+  const counts = new ReplicaCounts({
     connection,
     ledger: commonLedger ?? replica.id,
     history,
@@ -72,7 +72,7 @@ export async function openSharedLimits(url: string, options: SharedLimitsOptions
     account: ({ limited }) => local.account(limited),
     reached,
   });
-  const limiter = new SharedLimiter({ connection, counts, local, clocks, settings });
+  const limiter = new ReplicaLimiter({ connection, counts, local, clocks, settings });
   await limiter.begin();
   return {
     limiter,

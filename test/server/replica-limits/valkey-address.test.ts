@@ -1,7 +1,7 @@
 /** The address of Valkey, and a password in it. */
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
-import { readValkeyAddress } from '../../../server/shared-counts/valkey-address.ts';
+import { readValkeyAddress } from '../../../server/replica-limits/valkey-address.ts';
 import { hasValkey, startValkey } from '../../support/valkey.ts';
 import { openReplica } from './replicas.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Limited } from '../../../server/contract/limits.ts';
-import type { SharedCountsSettings } from '../../../server/contract/shared-counts.ts';
+import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
 import { budget, cent, exactly, limited, none } from '../limits/limited-parties.ts';

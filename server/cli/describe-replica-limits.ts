@@ -1,4 +1,4 @@
-import type { SharedCountsProblem, SharedCountsView } from '../contract/shared-counts.ts';
+import type { SharedCountsProblem, SharedCountsView } from '../contract/replica-limits.ts';
 import { localTime } from './output.ts';
 
 const problems: Record<SharedCountsProblem, string> = {

@@ -2,10 +2,10 @@
 import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
 import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
+import { type CountedParty, endOf } from './counted-party.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
 import { ReplyNumbers, SeenCounts } from './seen-counts.ts';
-import { endOf, type SharedParty } from './shared-party.ts';
 
 /** Which limits are checked; `free`: not budgets. */
 export type Checks = 'all' | 'free' | 'none';
@@ -22,7 +22,7 @@ export interface Asked {
 /** An ended request. */
 export interface Ended {
   id: string;
-  parties: readonly SharedParty[];
+  parties: readonly CountedParty[];
   /** By Valkey's clock; 0: Valkey was not asked. */
   admittedAtMs: number;
   likelyTokens: number;
@@ -31,31 +31,31 @@ export interface Ended {
 
 /** What an ended request changes in Valkey. */
 export interface Settlement {
-  parties: readonly SharedParty[];
+  parties: readonly CountedParty[];
   settled: Settled;
   keys: readonly string[];
   /** The first is the request's id; whether it is sent again comes after it. */
   args: readonly string[];
 }
 
-interface SharedCountsPorts {
+interface ReplicaCountsPorts {
   connection: CountsConnection;
   /** The ledger that holds this replica's requests; replicas with a common ledger name the same. */
   ledger: string;
   history: UsageHistory;
   clocks: Clocks;
   /** What this replica has counted of a party. */
-  account(party: SharedParty): Account;
+  account(party: CountedParty): Account;
   reached(notice: LimitReached): void;
 }
 
 const verdicts: readonly Verdict[] = ['refused', 'admitted', 'unknown-spending'];
 const leasesAtOnce = 500;
 
-export class SharedCounts {
-  readonly #ports: SharedCountsPorts;
+export class ReplicaCounts {
+  readonly #ports: ReplicaCountsPorts;
 
-  constructor(ports: SharedCountsPorts) {
+  constructor(ports: ReplicaCountsPorts) {
     this.#ports = ports;
   }
 
@@ -65,7 +65,7 @@ export class SharedCounts {
   }
 
   /** Asks to admit a request; an empty id only looks. Rejects with a LinkError. */
-  async ask(id: string, parties: readonly SharedParty[], estimate: Estimate, checks: Checks): Promise<Asked> {
+  async ask(id: string, parties: readonly CountedParty[], estimate: Estimate, checks: Checks): Promise<Asked> {
     const { connection, ledger, clocks } = this.#ports;
     const nowMs = connection.serverMs();
     const { likely, most, isPart } = estimate;
@@ -121,7 +121,7 @@ export class SharedCounts {
   }
 
   /** Offers what the ledger knows of the present periods. Rejects with a LinkError, or if the ledger cannot be read. */
-  async offer(party: SharedParty): Promise<void> {
+  async offer(party: CountedParty): Promise<void> {
     const { connection, ledger, history } = this.#ports;
     const { scope, id, sinceMs } = party.limited;
     for (const { per, key, startMs, endMs } of party.at(connection.serverMs()).periods) {
@@ -135,7 +135,7 @@ export class SharedCounts {
   }
 
   /** Offers it if Valkey has lost its data. Rejects as `offer`. */
-  async offerIfLost(party: SharedParty): Promise<void> {
+  async offerIfLost(party: CountedParty): Promise<void> {
     const { connection } = this.#ports;
     const before = party.at(connection.serverMs()).periods.map(({ begunMs }) => begunMs);
     await this.ask('', [party], free, 'none');
@@ -144,7 +144,7 @@ export class SharedCounts {
   }
 
   /** Prolongs the leases of a party, and restores those that are gone. Rejects with a LinkError. */
-  async renew(party: SharedParty, leases: Iterable<readonly [string, string]> = party.leases): Promise<void> {
+  async renew(party: CountedParty, leases: Iterable<readonly [string, string]> = party.leases): Promise<void> {
     const all = [...leases];
     for (let first = 0; first < all.length; first += leasesAtOnce) {
       const args = [String(this.#ports.connection.leaseMs), ...all.slice(first, first + leasesAtOnce).flat()];
@@ -152,7 +152,7 @@ export class SharedCounts {
     }
   }
 
-  #see(party: SharedParty, atMs: number, numbers: ReplyNumbers, at: SeenCounts['at']): SeenCounts {
+  #see(party: CountedParty, atMs: number, numbers: ReplyNumbers, at: SeenCounts['at']): SeenCounts {
     const account = this.#ports.account(party);
     const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
     party.saw(seen, account);
@@ -161,7 +161,7 @@ export class SharedCounts {
   }
 }
 
-function addCall(party: SharedParty, atMs: number, keys: string[], args: string[]): void {
+function addCall(party: CountedParty, atMs: number, keys: string[], args: string[]): void {
   const call = party.at(atMs);
   keys.push(...call.keys);
   args.push(...call.args);

@@ -15,7 +15,7 @@ interface LastSpent {
   own: Spent;
 }
 
-export class SharedParty {
+export class CountedParty {
   readonly limited: Limited;
   /** By request (or job) that runs here: its lease, as the scripts write it. */
   readonly leases: Map<string, string>;
@@ -33,7 +33,7 @@ export class SharedParty {
   #call: (PartyCall & { fromMs: number; untilMs: number }) | null = null;
 
   /** `before`: what it was before its limits changed. */
-  constructor(limited: Limited, before?: SharedParty) {
+  constructor(limited: Limited, before?: CountedParty) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
