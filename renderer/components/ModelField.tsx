@@ -1,5 +1,5 @@
 import { Combobox, InputBase, useCombobox } from '@mantine/core';
-import { type ReactNode, type Ref, useState } from 'react';
+import { type ReactNode, type Ref, useId, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { useControlState } from '../state/use-control.ts';
 import type { ModelChoice } from '../state/use-model-choice.ts';
@@ -36,6 +36,8 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
   const providers = useControlState((state) => state.views?.providers ?? null);
   const providerName = (id: string) => providers?.find((provider) => provider.id === id)?.name ?? id;
   const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, mostShown);
+  const listId = useId();
+  const isOpen = combobox.dropdownOpened && groups.length > 0;
   const take = (model: string) => {
     choice.choose(model);
     combobox.closeDropdown();
@@ -50,7 +52,8 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
       width="target"
       position="bottom-start"
     >
-      <Combobox.Target withExpandedAttribute>
+      {/* Mantine 9.7.3 by itself knows the list only from the second drawing on. */}
+      <Combobox.Target aria-expanded={isOpen} aria-controls={isOpen ? listId : undefined}>
         <InputBase
           ref={inputRef}
           role="combobox"
@@ -76,7 +79,7 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
       </Combobox.Target>
       <Combobox.Dropdown>
         {groups.length > 0 ? (
-          <Combobox.Options mah={320} className={classes.options} aria-label={names.picker.choices}>
+          <Combobox.Options id={listId} mah={320} className={classes.options} aria-label={names.picker.choices}>
             {groups.map((group) => (
               <Combobox.Group key={group.label} label={group.label}>
                 {group.models.map((model) => (

@@ -1,6 +1,7 @@
 /** Which model the window suggests, and what its list tells of the others. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { createKeptKey, openInSuite } from './window-suite.ts';
 
 const open = openInSuite();
@@ -55,4 +56,15 @@ it('suggests none that fails, marks it in the list, and takes a name that no pro
   await page.getByText('Not in the list. It is sent as typed.').waitFor();
   await field.press('Escape');
   expect(await field.inputValue()).toBe('my-own-name');
+});
+
+it('is accessible with a list that is longer than what is seen of it', async () => {
+  const many = Array.from({ length: 40 }, (_, index) => `model-${index}`);
+  const { page, gateway } = await open({
+    config: { providers: [{ id: 'steady', name: 'Steady', baseUrl: steady.baseUrl, models: many }] },
+  });
+  await page.goto(`${gateway.origin}/#/playground/chat`);
+  await page.getByRole('combobox', { name: 'Model', exact: true }).click();
+  await page.getByRole('option', { name: /model-39/ }).waitFor({ state: 'attached' });
+  expect(await accessibilityFaults(page)).toEqual([]);
 });
