@@ -7,30 +7,21 @@ import type { Postgres } from './postgres.ts';
 import { nameColumns } from './request-steps.ts';
 
 const dayMs = 86_400_000;
-const withinStep = `day BETWEEN floor(given.since / ${dayMs})::integer AND floor(given.until / ${dayMs})::integer
-  AND started_at >= given.since AND started_at < given.until`;
-/** The number of requests that a step's samples represent. */
-const countInRequests = `SELECT count(*) AS requests FROM requests WHERE ${withinStep}`;
-const countInSums = `SELECT sum(requests) AS requests FROM usage_quarters WHERE dimension = 'day'
-  AND quarter >= floor(given.since / ${quarterMs}) AND quarter < ceil(given.until / ${quarterMs})`;
 
 /** In order of time. */
 export async function firstByteTimes(postgres: Postgres, question: FirstByteQuestion): Promise<FirstByteView> {
   const { by = 'day', names, stepMs } = question;
   const steps = stepsOf(question);
-  const { rows } = await postgres.ask(
-    `SELECT given.place, first_byte_ms, name, requests
-     FROM unnest($1::integer[], $2::float8[], $3::float8[]) AS given (place, since, until),
-       LATERAL (
-         SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
-         WHERE ${withinStep} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
-         ORDER BY seq DESC LIMIT ${samplesPerStep}
-       ) AS sampled,
-       LATERAL (${stepMs % quarterMs === 0 ? countInSums : countInRequests}) AS counted`,
-    steps.map((_, place) => place),
-    steps.map(({ sinceMs }) => sinceMs),
-    steps.map(({ untilMs }) => untilMs),
+  const countSql = stepMs % quarterMs === 0 ? countInSums : countInRequests;
+  const pieces = steps.map(
+    (
+      step,
+      place,
+    ) => `(SELECT ${place} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step)}) AS requests
+      FROM requests WHERE ${within(step)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+      ORDER BY started_at DESC LIMIT ${samplesPerStep})`,
   );
+  const { rows } = pieces.length === 0 ? { rows: [] } : await postgres.ask(pieces.join(' UNION ALL '));
   const byPlace = Map.groupBy(rows, ({ place }) => number(place) ?? 0);
   const found = new FirstByteSteps(by, names);
   for (const [place, { startMs }] of steps.entries()) {
@@ -66,3 +57,12 @@ function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQu
   }
   return steps;
 }
+
+/** Numbers in the statement itself, not parameters: only then does PostgreSQL know how few rows that are, and reads just them. */
+const within = ({ sinceMs, untilMs }: Step) =>
+  `day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)} AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
+
+/** The number of requests that a step's samples represent. */
+const countInRequests = (step: Step) => `SELECT count(*) FROM requests WHERE ${within(step)}`;
+const countInSums = ({ sinceMs, untilMs }: Step) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
+  AND quarter >= ${Math.floor(sinceMs / quarterMs)} AND quarter < ${Math.ceil(untilMs / quarterMs)}`;

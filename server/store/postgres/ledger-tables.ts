@@ -26,8 +26,7 @@ export const ledgerTables = `
     PRIMARY KEY (day, id)
   ) PARTITION BY RANGE (day);
   CREATE INDEX requests_by_seq ON requests (seq);
-  -- Rows stand nearly in order of time.
-  CREATE INDEX requests_by_time ON requests USING brin (started_at) WITH (pages_per_range = 16);
+  CREATE INDEX requests_by_time ON requests (started_at);
   CREATE INDEX requests_by_key ON requests (key_id, seq);
   CREATE INDEX requests_by_group ON requests (group_id, seq);
   CREATE INDEX requests_by_session ON requests (session, seq) WHERE session IS NOT NULL;

@@ -53,6 +53,8 @@ export function clientConfig({
     application_name: 'sluice',
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
+    // To compile a statement over all days takes a second, and to run it some milliseconds.
+    options: '-c jit=off',
     statement_timeout: statementMs,
     // Where the server does not answer at all.
     query_timeout: statementMs + connectMs,

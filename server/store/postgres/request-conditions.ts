@@ -17,6 +17,8 @@ const mostNames = 2_000;
 /** Captures that a search considers; of more, the newest. */
 const mostHits = 2_000;
 const dayMs = 86_400_000;
+const capturedSql = `SELECT day, id FROM captures WHERE words @@ to_tsquery('simple', $1)
+  ORDER BY captured_at DESC LIMIT ${mostHits}`;
 
 const columns: Partial<Record<NameDimension, readonly string[]>> = {
   key: ['key_id'],
@@ -98,15 +100,22 @@ class Selecting {
     if (timesOfId(text)) found.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
     const words = matchedWords(text);
     if (words !== null) {
-      const query = `to_tsquery('simple', ${this.#value(words)})`;
-      const captured = `SELECT id FROM captures WHERE words @@ ${query} ORDER BY captured_at DESC LIMIT ${mostHits}`;
-      found.push(`errors @@ ${query}`, `id = ANY(ARRAY(${captured}))`);
+      found.push(`errors @@ to_tsquery('simple', ${this.#value(words)})`, ...(await this.#captured(postgres, words)));
     }
     for (const dimension of searched) {
       const names = (await recordedNames(postgres, dimension)).filter((name) => containsText(name, text));
       if (names.length > 0) found.push(this.#has(dimension, this.#value(names)));
     }
     this.add(found.length === 0 ? 'false' : `(${found.join(' OR ')})`);
+  }
+
+  /** A request begins on the day of its capture, or on the one before. */
+  async #captured(postgres: Postgres, words: string): Promise<string[]> {
+    const { rows } = await postgres.ask(capturedSql, words);
+    if (rows.length === 0) return [];
+    const days = new Set(rows.flatMap(({ day }) => [Number(day), Number(day) - 1]));
+    const ids = this.#value(rows.map(({ id }) => String(id)));
+    return [`(day = ANY(${this.#value([...days])}) AND id = ANY(${ids}))`];
   }
 
   #has(dimension: NameDimension, place: string): string {
