@@ -97,9 +97,12 @@ describe('a new key', () => {
 
 describe('a key', () => {
   it('can be changed, and keeps its expiry unless that is changed', async () => {
-    const { page, gateway, complaints } = await open({ screen: '/keys', config: twoGroups });
     const expiresAt = '2999-01-01T00:00:00.000Z';
-    await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { expiresAt, models: ['a'] } });
+    const { page, gateway, complaints } = await open({
+      screen: '/keys',
+      config: twoGroups,
+      begin: ({ gateway }) => gateway.execute({ type: 'key.update', id: 'k1', changes: { expiresAt, models: ['a'] } }),
+    });
     const edit = page.getByRole('button', { name: 'Change first' });
     await edit.click();
     const dialog = page.getByRole('dialog');
