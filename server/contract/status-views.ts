@@ -1,11 +1,14 @@
 /** Views of the program itself: its state, team presets, machine and network. */
 import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
+import type { Person } from './people.ts';
 import type { Settings } from './settings.ts';
 
 export type SecretStoreKind = 'keychain' | 'file' | 'memory';
 
 export interface StatusView {
+  /** Who is signed in; null: the administrator of the machine. */
+  person: Person | null;
   version: string;
   instanceId: string;
   pid: number;

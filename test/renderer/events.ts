@@ -38,6 +38,7 @@ export function status(revision: number): StatusView {
     capture: [],
     faults: [],
     standstill: null,
+    person: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
   };
