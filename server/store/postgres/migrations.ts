@@ -5,6 +5,7 @@
  * Times are Unix milliseconds, JSON is kept as it was written.
  */
 import { ledgerTables } from './ledger-tables.ts';
+import { peopleTables } from './people-tables.ts';
 
 export interface Migration {
   name: string;
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
     `,
   },
   { name: 'ledger', sql: ledgerTables },
+  { name: 'people', sql: peopleTables },
 ];
