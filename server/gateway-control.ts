@@ -76,7 +76,6 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
-  // Where people sign in, no address lets anybody in.
   const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(given.origin(), access.token);
   const people = await openPeopleSide(gatewayPorts, live, secrets.open);
   const control: ControlPlane = createControlPlane({
