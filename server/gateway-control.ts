@@ -82,7 +82,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
-  const createAdminUrl = () => windowUrl(given.origin(), access.token);
+  const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(given.origin(), access.token);
   const people = await openPeopleSide(gatewayPorts, live, secrets.open);
   const control: ControlPlane = createControlPlane({
     config,

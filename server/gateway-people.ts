@@ -19,7 +19,9 @@ export async function openPeopleSide(
     import('./people/note-change.ts'),
   ]);
   const proxies = new TrustedProxies(people.trustedProxies);
-  const desk = openPeople({ dataDir, env, openSecrets, log, settings: () => live.snapshot.settings.people });
+  const { openStore } = people;
+  const settings = () => live.snapshot.settings.people;
+  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings });
   const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
   const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
   return { door, audit, signIn: createSignInRoutes(door) };

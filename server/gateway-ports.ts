@@ -6,6 +6,7 @@ import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { CassetteDesk } from './exchange/cassette-desk.ts';
 import type { LogRequest } from './log.ts';
 import type { NowOrLater } from './now-or-later.ts';
+import type { PeopleStore } from './people/people-store.ts';
 import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { Store, StoreOptions } from './store/store.ts';
@@ -17,6 +18,8 @@ export interface PeopleOptions {
   publicOrigin: string;
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[];
+  /** Opens where people, sessions and the audit list are; default: `people.sqlite` in the data folder. */
+  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
 }
 
 export interface GatewayPorts {

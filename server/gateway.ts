@@ -62,7 +62,7 @@ export interface Gateway {
   updateReady(version: string): void;
   /** After sleep or a change of network, pooled connections are dead and must be dropped. */
   networkChanged(): void;
-  /** An address that opens the window in a browser once; secret. Throws if the gateway does not listen. */
+  /** An address that opens the window in a browser once; secret. Where people sign in, the public one. Throws if the gateway does not listen. */
   createAdminUrl(): string;
 }
 

@@ -101,7 +101,7 @@ export async function openEngine(
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
       openReplicaLimits: options.openReplicaLimits,
-      people: options.people,
+      people: options.people && { ...options.people, openStore: shared?.openPeople },
     });
     const reload = () => reloadConfig(declared, options, logFile);
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};

@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { Redirect, useLocation } from 'wouter';
 import { useBeginnings } from '../state/hash-location.ts';
 import { useControlState } from '../state/use-control.ts';
+import { useScreens } from '../state/use-screens.ts';
 import { loadWhenIdle } from '../views/lazy-files.ts';
 import { overlayFiles } from '../views/overlays.ts';
 import { type ScreenEntry, screenAt, screens } from '../views/screens.ts';
@@ -17,8 +18,9 @@ export function CurrentScreen() {
   const isOpen = useControlState((state) => state.connection === 'open');
   useEffect(() => (isOpen ? loadWhenIdle(lazyFiles) : undefined), [isOpen]);
   const beginnings = useBeginnings();
-  const screen = screenAt(path);
-  if (!screen) return <Redirect to="/" replace />;
+  const usable = useScreens();
+  const screen = screenAt(path, usable);
+  if (!screen) return <Redirect to={usable[0]?.path ?? '/'} replace />;
   return (
     <ScreenBoundary key={`${screen.name} ${beginnings}`}>
       <Loaded screen={screen} />

@@ -1,14 +1,14 @@
 import { Link, useLocation } from 'wouter';
 import { useMessages } from '../messages/use-messages.ts';
-import { screenAt, screens } from '../views/screens.ts';
+import { useScreens } from '../state/use-screens.ts';
+import { screenAt } from '../views/screens.ts';
 import classes from './Navigation.module.css';
-
-const shown = screens.filter(({ within }) => within === undefined);
 
 /** The way to every screen: a rail at the side, in a narrow window a bar at the bottom. */
 export function Navigation() {
   const { navigation, screens: names } = useMessages();
   const [path] = useLocation();
+  const shown = useScreens().filter(({ within }) => within === undefined);
   const screen = screenAt(path);
   const current = screen?.within ?? screen?.name;
   return (

@@ -1,4 +1,5 @@
 import { useMessages } from '../messages/use-messages.ts';
+import { AccountMenu } from './AccountMenu.tsx';
 import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
@@ -22,6 +23,7 @@ export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
         <ConnectionMark />
         <LanguageMenu />
         <AppearanceMenu />
+        {!isSignedOut && <AccountMenu />}
       </div>
     </header>
   );

@@ -22,30 +22,36 @@ export interface ScreenEntry extends LazyFile {
   Icon: Icon;
   /** The screen it is reached from, under which the navigation counts it; it has no place of its own there. */
   within?: ScreenName;
+  /** Of what people who are no administrators neither see nor change. */
+  isForAdmins?: true;
 }
 
 /** In the order of the navigation and of the palette. */
 export const screens: readonly ScreenEntry[] = [
   {
     name: 'overview',
+    isForAdmins: true,
     path: '/',
     Icon: IconLayoutDashboard,
     load: async () => (await import('./overview/Overview.tsx')).Overview,
   },
   {
     name: 'providers',
+    isForAdmins: true,
     path: '/providers',
     Icon: IconServer2,
     load: async () => (await import('./providers/Providers.tsx')).Providers,
   },
   {
     name: 'models',
+    isForAdmins: true,
     path: '/models',
     Icon: IconVectorTriangle,
     load: async () => (await import('./models/Models.tsx')).Models,
   },
   {
     name: 'groups',
+    isForAdmins: true,
     path: '/groups',
     Icon: IconUsersGroup,
     load: async () => (await import('./groups/Groups.tsx')).Groups,
@@ -77,12 +83,14 @@ export const screens: readonly ScreenEntry[] = [
   },
   {
     name: 'connect',
+    isForAdmins: true,
     path: '/connect',
     Icon: IconPlugConnected,
     load: async () => (await import('./connect/Connect.tsx')).Connect,
   },
   {
     name: 'settings',
+    isForAdmins: true,
     path: '/settings',
     Icon: IconSettings,
     load: async () => (await import('./settings/Settings.tsx')).Settings,
@@ -90,7 +98,7 @@ export const screens: readonly ScreenEntry[] = [
 ];
 
 /** Null: there is no such screen. */
-export function screenAt(path: string): ScreenEntry | null {
+export function screenAt(path: string, among: readonly ScreenEntry[] = screens): ScreenEntry | null {
   const start = `/${path.split('/')[1] ?? ''}`;
-  return screens.find((screen) => screen.path === start) ?? null;
+  return among.find((screen) => screen.path === start) ?? null;
 }

@@ -20,6 +20,7 @@ import { addExamples } from './examples.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addFaultVerbs } from './faults.ts';
 import { addGroupVerbs } from './group.ts';
+import { addJoinVerbs } from './join.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { addLoginVerbs } from './login.ts';
@@ -132,6 +133,7 @@ export function createProgram(terminal: Terminal): Command {
   addTeamPresetVerbs(program, verbs);
   addApplyVerb(program, verbs);
   addLoginVerbs(program, terminal);
+  addJoinVerbs(program, verbs);
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);

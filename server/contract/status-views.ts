@@ -1,12 +1,15 @@
 /** Views of the program itself: its state, team presets, machine and network. */
 import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
+import type { Person } from './people.ts';
 import type { SharedCountsView } from './replica-limits.ts';
 import type { Settings } from './settings.ts';
 
 export type SecretStoreKind = 'keychain' | 'file' | 'database' | 'memory';
 
 export interface StatusView {
+  /** Who is signed in; null: the administrator of the machine. */
+  person: Person | null;
   version: string;
   instanceId: string;
   pid: number;

@@ -228,6 +228,7 @@ function engineState(
     meters: (limited) => limiter.meters(limited),
     refusals: () => recentRefusals(ledger),
     status: () => ({
+      person: null,
       ...engine(),
       pid: process.pid,
       revision: live.used.revision,

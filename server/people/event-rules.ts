@@ -1,4 +1,4 @@
-/** What each event tells to a person who is no administrator. An event without a line does not compile. Pure. */
+/** What each event tells to a person. An event without a line does not compile. Pure. */
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import { keptStatus } from './kept-status.ts';
 import { type Sight, sees } from './sight.ts';
@@ -32,7 +32,8 @@ const rules: Rules = {
 
 /** Null: the person is told nothing. */
 export function keptEvent(event: ControlEvent, sight: Sight): ControlEvent | null {
-  return sight.isAll ? event : keep(event.type, event, sight);
+  if (!sight.isAll) return keep(event.type, event, sight);
+  return 'status' in event ? { ...event, status: keptStatus(event.status, sight) } : event;
 }
 
 function keep<T extends EventType>(type: T, event: ControlEvent, sight: Sight): ControlEvent | null {

@@ -1,4 +1,4 @@
-/** What a person who is no administrator sees of the program's state: nothing of the machine, the settings and other groups. Pure. */
+/** What a person sees of the program's state: who is no administrator, nothing of the machine, the settings and other groups. Pure. */
 import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
 import { isOf } from './command-needs.ts';
@@ -16,10 +16,12 @@ const plainHealth: Omit<LedgerHealthView, 'ok'> = {
 };
 
 export function keptStatus(status: StatusView, sight: Sight): StatusView {
-  if (sight.isAll) return status;
+  const { person } = sight;
+  if (sight.isAll) return { ...status, person };
   const { version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning } = status;
   return {
     ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
+    person,
     pid: 0,
     configReplaced: null,
     settings: nothingSet,

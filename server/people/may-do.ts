@@ -43,7 +43,7 @@ function refusalOfNeed(need: Need, sight: Sight, facts: Facts): GatewayError | n
     case 'admin':
       return sight.isAll ? null : forbidden();
     case 'self':
-      return sight.isAll || sight.person === need.person
+      return sight.isAll || sight.person.id === need.person
         ? null
         : controlError('not_found', { code: 'no-person', id: need.person });
     case 'local':
@@ -77,7 +77,7 @@ function refusalOfKey(need: KeyNeed, sight: Sight, keys: readonly KeyConfig[]): 
 }
 
 function mayWithKey(is: KeyNeed['is'], sight: Sight, key: KeyConfig): boolean {
-  const isOwn = key.owner === sight.person;
+  const isOwn = key.owner === sight.person.id;
   const isManaged = sight.isAll || sight.managed.has(key.group);
   switch (is) {
     case 'manager-of-key':

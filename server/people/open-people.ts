@@ -1,22 +1,28 @@
 /** Opens what lets people in. Imported only with `--public-url`. */
 import { join } from 'node:path';
+import type { NowOrLater } from '../now-or-later.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { PeopleDesk } from './people-desk.ts';
+import type { PeopleStore } from './people-store.ts';
 import { openPeopleStore } from './sqlite-people-store.ts';
 
 interface PeoplePorts {
   /** Null: in memory, for tests. */
   dataDir: string | null;
+  /** Default: in the data folder. */
+  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   openSecrets(): Promise<SecretStore>;
   settings: ConstructorParameters<typeof PeopleDesk>[0]['settings'];
   log: ConstructorParameters<typeof PeopleDesk>[0]['log'];
 }
 
-export function openPeople({ dataDir, env, openSecrets, settings, log }: PeoplePorts): PeopleDesk {
+export async function openPeople(ports: PeoplePorts): Promise<PeopleDesk> {
+  const { dataDir, env, openSecrets, settings, log } = ports;
+  const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
   return new PeopleDesk({
-    store: openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite')),
+    store: await (ports.openStore ?? openLocal)(),
     settings,
     clientSecret: async (reference) =>
       resolveSecret(reference, {

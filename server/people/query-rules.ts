@@ -17,13 +17,15 @@ type Rule<T extends QueryType> =
   | 'within'
   | {
       ask?(query: QueryMap[T], sight: Sight): QueryMap[T];
+      /** For administrators as well. */
+      isForAll?: true;
       keep?(result: QueryResults[T], sight: Sight, query: QueryMap[T]): QueryResults[T];
     };
 
 type Rules = { readonly [T in QueryType]: Rule<T> };
 
 export const queryRules: Rules = {
-  status: { keep: keptStatus },
+  status: { isForAll: true, keep: keptStatus },
   providers: 'admin',
   presets: 'everyone',
   'local-servers': 'admin',
@@ -81,7 +83,8 @@ export function keptAnswer<T extends QueryType>(
   sight: Sight,
 ): QueryResults[T] {
   const rule = queryRules[type];
-  return typeof rule === 'string' || sight.isAll ? result : (rule.keep?.(result, sight, query) ?? result);
+  if (typeof rule === 'string' || (sight.isAll && !rule.isForAll)) return result;
+  return rule.keep?.(result, sight, query) ?? result;
 }
 
 /** For a key or group that the person knows; the same refusals as for those that do not exist. */

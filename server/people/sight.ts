@@ -5,7 +5,7 @@ import type { Person, Within } from '../contract/people.ts';
 export interface Sight {
   /** An administrator: everything. The sets are empty then. */
   isAll: boolean;
-  person: string;
+  person: Person;
   /** Ids of the person's own keys. */
   ownKeys: ReadonlySet<string>;
   /** Own keys, and those of managed groups. */
@@ -18,7 +18,7 @@ export interface Sight {
 /** A key that was moved to a group of which its owner is no member stays visible to the owner, so that it can be revoked. */
 export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 'groups'>): Sight {
   const nothing = new Set<string>();
-  const base = { isAll: person.isAdmin, person: person.id };
+  const base = { isAll: person.isAdmin, person };
   if (person.isAdmin) return { ...base, ownKeys: nothing, keys: nothing, managed: nothing, groups: nothing };
   const present = new Set(groups.map(({ id }) => id));
   const managed = new Set(person.manages.filter((id) => present.has(id)));

@@ -39,6 +39,7 @@ export function status(revision: number): StatusView {
     faults: [],
     sharedCounts: null,
     standstill: null,
+    person: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
   };

@@ -4,6 +4,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { useScreens } from '../../state/use-screens.ts';
 import { configEntries } from './config-entries.ts';
 import { findEntries, firstEntries, type PaletteSection } from './find-entries.ts';
 import type { PaletteEntry } from './palette-entry.ts';
@@ -32,15 +33,16 @@ function useEntries(): PaletteEntry[] {
   const { execute } = useControlStore();
   const views = useControlState((state) => state.views);
   const locks = useLocks();
+  const screens = useScreens();
   const canChange = useCanChange();
   return useMemo(() => {
     const { messages } = localization;
     const whyNot = views?.status.readOnly ? messages.readOnly : messages.commandFailed.unanswered;
     const unchangeable = canChange ? null : whyNot;
     return [
-      ...screenEntries(messages),
+      ...screenEntries(messages, screens),
       ...(views ? configEntries({ messages, views, locks, unchangeable, execute }) : []),
       ...windowEntries(localization, { colorScheme, setColorScheme }),
     ];
-  }, [localization, colorScheme, setColorScheme, views, locks, canChange, execute]);
+  }, [localization, colorScheme, setColorScheme, views, locks, screens, canChange, execute]);
 }

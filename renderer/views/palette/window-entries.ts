@@ -5,11 +5,11 @@ import { en, type Messages } from '../../messages/en.ts';
 import { languages } from '../../messages/languages.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 import { overlay } from '../../state/overlay.ts';
-import { screens } from '../screens.ts';
+import type { ScreenEntry } from '../screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
 /** Their English names find them in every language. */
-export function screenEntries({ screens: names }: Messages): PaletteEntry[] {
+export function screenEntries({ screens: names }: Messages, screens: readonly ScreenEntry[]): PaletteEntry[] {
   return screens.map(({ name, path, Icon }) => ({
     ...{ id: `screen:${name}`, section: 'screens', Icon, label: names[name], words: en.screens[name] },
     act: { href: path },

@@ -4,7 +4,9 @@ import { CopyLine } from '../../components/CopyLine.tsx';
 import type { Messages } from '../../messages/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
 import classes from './SignedOut.module.css';
+import { SignIn } from './SignIn.tsx';
 
 /** The program's own command, and the same in a folder of its sources. */
 const command = 'sluice window --open';
@@ -12,7 +14,14 @@ const sourcesCommand = 'npm run -s sluice -- window --open';
 /** The engine sends whoever opens an address that counts no longer to the window with this. */
 const isLinkUsed = new URLSearchParams(location.search).get('link') === 'used';
 
+/** Where people sign in, they sign in; else the machine's own command line lets a browser in. */
 export function SignedOut() {
+  const { answer, problem } = useQuery({ type: 'who-am-i' });
+  if (answer === null && problem === null) return null;
+  return problem?.code === 'not_signed_in' ? <SignIn /> : <NotLetIn />;
+}
+
+function NotLetIn() {
   const { signedOut: messages, command: commandName } = useMessages();
   const { reconnect } = useControlStore();
   const hasEnded = useControlState((state) => state.views !== null);

@@ -5,6 +5,7 @@
  * Times are Unix milliseconds, JSON is kept as it was written.
  */
 import { ledgerTables } from './ledger-tables.ts';
+import { peopleTables } from './people-tables.ts';
 
 export interface Migration {
   name: string;
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE secret_key (only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one), proof json NOT NULL);
     `,
   },
+  { name: 'people', sql: peopleTables },
 ];

@@ -1,11 +1,13 @@
 /** Opens everything that replicas share: configuration, secrets and what lasts. Imported only if a database is named. */
 import type { ConfigStore } from '../../config/config-store.ts';
+import type { PeopleStore } from '../../people/people-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type Address, readAddress, resolveAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
 import { openDatabase } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
+import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
 import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
 import { startProblem } from './start-problem.ts';
@@ -25,6 +27,8 @@ export interface SharedStore {
   readonly config: ConfigStore;
   openSecrets(): Promise<SecretStore>;
   openStore(options: StoreOptions): Promise<Store>;
+  /** Who has signed in, for all replicas. */
+  openPeople(): PeopleStore;
   /** To be called once the store is closed. */
   close(): Promise<void>;
 }
@@ -51,6 +55,7 @@ export async function openSharedStore({ address: given, env, key, log }: Options
       postgres,
       config,
       openSecrets: async () => secrets,
+      openPeople: () => createPostgresPeopleStore(postgres),
       openStore: (options) => opening(() => openPostgresStore({ database, ...options })),
       close: () => database.close(),
     };

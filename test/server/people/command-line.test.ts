@@ -46,6 +46,24 @@ test('who has signed in uses the team gateway, until they sign out', async () =>
   expect((await run(['key', 'list'])).code).toBe(1);
 });
 
+test('a laptop joins a team gateway: a key of its own there, a provider here; leaving takes both away', async () => {
+  const { origin } = team.sluice;
+  const logins = openLogins(folder, readEnvironment({ SLUICE_SECRETS: 'file' }));
+  await logins.keep(origin, await logIn('mia'));
+  const here = (...parameters: string[]) => runVerb([...parameters, '--data-dir', folder]);
+  const joined = await here('join', origin, '--json');
+  const { provider, key } = JSON.parse(joined.stdout);
+  expect((await here('join', origin)).stderr).toContain('already');
+  const [added] = JSON.parse((await here('provider', 'list', '--json')).stdout);
+  expect(added).toMatchObject({ id: provider, baseUrl: `${origin}/v1`, credentials: [{ id: key, hasSecret: true }] });
+  const keyThere = async () => (await team.sluice.gateway.query({ type: 'keys' })).find(({ id }) => id === key);
+  expect(await keyThere()).toMatchObject({ group: 'ours', owner: expect.stringMatching(/^prs_/), canReveal: false });
+  expect((await here('leave', origin)).stdout).toContain(`Left ${origin}`);
+  expect(await keyThere()).toBeUndefined();
+  expect((await here('provider', 'list', '--json')).stdout).not.toContain(origin);
+  expect(await logins.find(origin)).toBeUndefined();
+});
+
 const declared = (more: object) =>
   JSON.stringify({
     teamPreset: 1,

@@ -124,7 +124,8 @@ describe('a session', () => {
 
 describe('the way of the laptop', () => {
   test('is shut for browsers: no address opens the window', async () => {
-    const response = await fetch(team.sluice.gateway.createAdminUrl(), { redirect: 'manual' });
+    expect(team.sluice.gateway.createAdminUrl()).toBe(team.sluice.origin);
+    const response = await fetch(`${team.sluice.origin}/control/session?token=any`, { redirect: 'manual' });
     expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
   });
 

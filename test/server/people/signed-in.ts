@@ -29,7 +29,7 @@ export const roles: RoleMapping[] = [
 
 /** Ada is an administrator, Mo a manager and Mia a member of `ours`; Nobody has no role. */
 export async function startSignInGateway(
-  options: { config?: Partial<ConfigInput>; ports?: Partial<GatewayPorts> } = {},
+  options: { config?: Partial<ConfigInput>; settings?: ConfigInput['settings']; ports?: Partial<GatewayPorts> } = {},
 ): Promise<SignInGateway> {
   // The identity provider must know the address before the gateway listens there.
   const port = await freePort();
@@ -38,7 +38,11 @@ export async function startSignInGateway(
   identity.groups.set('ada', ['admins']).set('mo', ['leads', 'others']).set('mia', ['devs']).set('nobody', ['others']);
   const people = { issuer: identity.issuer, clientId, clientSecret: 'env:CLIENT_SECRET', roles };
   const sluice = await startControlGateway({
-    config: { groups: [{ id: 'default' }, { id: 'ours' }], settings: { people }, ...options.config },
+    config: {
+      groups: [{ id: 'default' }, { id: 'ours' }],
+      settings: { people, ...options.settings },
+      ...options.config,
+    },
     ports: {
       env: { CLIENT_SECRET: clientSecret },
       people: { publicOrigin: origin, trustedProxies: [] },

@@ -1,0 +1,73 @@
+/** People, sessions, API tokens and the audit list of all replicas. Nothing is cached: what one replica ends is ended on all. */
+import { GatewayError } from '../../contract/errors.ts';
+import { number } from '../../database/columns.ts';
+import { readAccess, readEntry, readPerson } from '../../people/people-rows.ts';
+import type { PeopleStore } from '../../people/people-store.ts';
+import { isTemporary } from './failures.ts';
+import type { Parameter, Postgres } from './postgres.ts';
+
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
+    signed_in_at = excluded.signed_in_at`;
+const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, address, action, target, changes)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+const tokensSql = `SELECT * FROM accesses WHERE scopes IS NOT NULL AND ($1::text IS NULL OR person_id = $1)
+  ORDER BY created_at DESC`;
+
+/** `close`: of the pool, if nobody else uses it. */
+export function createPostgresPeopleStore(
+  postgres: Pick<Postgres, 'ask'>,
+  close: () => Promise<void> = async () => {},
+): PeopleStore {
+  const ask = async (sql: string, ...values: Parameter[]) => {
+    try {
+      return await postgres.ask(sql, ...values);
+    } catch (error) {
+      throw isTemporary(error) ? unavailable(error) : error;
+    }
+  };
+  return {
+    async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
+      await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
+    },
+    listPeople: async () => (await ask('SELECT * FROM people ORDER BY name, id')).rows.map(readPerson),
+    async open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
+      await ask(openSql, hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
+    },
+    async find(hash) {
+      const [row] = (await ask('SELECT * FROM accesses WHERE hash = $1', hash)).rows;
+      if (!row) return null;
+      const access = readAccess(row);
+      const [person] = (await ask('SELECT * FROM people WHERE id = $1', access.personId)).rows;
+      return person ? { access, person: readPerson(person) } : null;
+    },
+    listTokens: async (personId) => (await ask(tokensSql, personId)).rows.map(readAccess),
+    async end(ended) {
+      const deleting = (condition: string, ...values: Parameter[]) =>
+        ask(`DELETE FROM accesses WHERE ${condition} RETURNING id`, ...values);
+      if ('id' in ended) return (await deleting('id = $1', ended.id)).rows.length;
+      if ('personId' in ended) return (await deleting('person_id = $1', ended.personId)).rows.length;
+      return (await deleting('scopes IS NULL')).rows.length;
+    },
+    async note({ at, personId, personName, tokenId, address, action, target, changes }) {
+      await ask(noteSql, at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
+    },
+    async readAudit({ before, limit }) {
+      const sql = 'SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ORDER BY seq DESC LIMIT $2';
+      const { rows } = await ask(sql, before, limit);
+      return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq) };
+    },
+    async sweep({ nowMs, auditSinceMs }) {
+      await ask('DELETE FROM accesses WHERE expires_at <= $1', nowMs);
+      await ask('DELETE FROM audit WHERE at < $1', auditSinceMs);
+    },
+    close,
+  };
+}
+
+function unavailable(cause: unknown): GatewayError {
+  const message = 'The database does not answer, so it cannot be said who is signed in. Try again in a moment.';
+  return new GatewayError('storage_unavailable', message, { cause });
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { TrustedProxies } from '../../../server/http/client-address.ts';
+import { cookieOf, type PeopleDoor, sessionCookie } from '../../../server/http/people-door.ts';
+import { checkPerson } from '../../../server/http/people-guard.ts';
+import type { Caller } from '../../../server/people/caller.ts';
+import { member, signedIn } from '../people/planted-team.ts';
+
+const callers = new Map<string, Caller>([
+  ['of-a-session', signedIn(member)],
+  ['slt_of-a-token', { ...signedIn(member), scopes: ['read'] }],
+]);
+const desk = { recognize: async (secret: string) => callers.get(secret) ?? null } as unknown as PeopleDoor['desk'];
+const door: PeopleDoor = { desk, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
+const token = { matches: (presented: string) => presented === 'admin' };
+
+const check = (headers: Record<string, string>, method = 'POST') =>
+  checkPerson({ method, headers, socket: {} } as unknown as IncomingMessage, door, token);
+const own = { origin: door.publicOrigin, 'sec-fetch-site': 'same-origin', host: 'gateway.example' };
+
+test('a session counts from the public page', async () => {
+  expect(await check({ ...own, cookie: '__Secure-sluice=of-a-session' })).toBe(callers.get('of-a-session'));
+});
+
+test.each([
+  ['a page of another origin', { cookie: '__Secure-sluice=of-a-session', origin: 'https://evil.example' }],
+  ['a page of the same site', { ...own, cookie: '__Secure-sluice=of-a-session', 'sec-fetch-site': 'same-site' }],
+  ['plain http', { cookie: '__Secure-sluice=of-a-session', origin: 'http://gateway.example' }],
+  ['a page that hides its origin', { cookie: '__Secure-sluice=of-a-session' }],
+])('a session does not count from %s', async (_name, headers) => {
+  await expect(check(headers)).rejects.toMatchObject({ code: 'origin_refused' });
+});
+
+test('an API token counts as a bearer, and not in a cookie; a session not as a bearer', async () => {
+  expect(await check({ authorization: 'Bearer slt_of-a-token' })).toBe(callers.get('slt_of-a-token'));
+  const refused = { code: 'not_signed_in' };
+  await expect(check({ ...own, cookie: '__Secure-sluice=slt_of-a-token' })).rejects.toMatchObject(refused);
+  await expect(check({ authorization: 'Bearer of-a-session' })).rejects.toMatchObject(refused);
+});
+
+test('the admin token counts by the name of this machine alone', async () => {
+  expect(await check({ authorization: 'Bearer admin', host: 'localhost:4810' })).toBeUndefined();
+  const byPublicName = check({ authorization: 'Bearer admin', host: 'gateway.example' });
+  await expect(byPublicName).rejects.toMatchObject({ code: 'host_refused' });
+});
+
+test('cookies have a name that only https can set, except on this machine', () => {
+  expect(sessionCookie(door)).toBe('__Secure-sluice');
+  expect(sessionCookie({ ...door, publicOrigin: 'http://127.0.0.1:4810' })).toBe('sluice-session');
+  const request = { headers: { cookie: 'a=b; __Secure-sluice=x; __Secure-sluice-sign-in=y' } } as IncomingMessage;
+  expect(cookieOf(request, '__Secure-sluice')).toBe('x');
+});
