@@ -4,8 +4,8 @@ import type { GroupView, KeyView } from '../../../server/contract/access-views.t
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
-import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
+import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
