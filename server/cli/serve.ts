@@ -54,8 +54,12 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   // Unheard, it would end the process; `endInOrder` hears it once there is something to read again.
   process.on('SIGHUP', () => {});
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
+  const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env);
   const claim = await claimFolder(options.dataDir);
-  if ('holder' in claim) throw alreadyRunning(options.dataDir, claim.holder);
+  if ('holder' in claim) {
+    shared?.close();
+    throw alreadyRunning(options.dataDir, claim.holder);
+  }
   const listen = {
     ...(options.host && { host: options.host }),
     ...(options.port !== undefined && { port: options.port }),
@@ -68,10 +72,13 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     teamPresets: terminal.teamPresets,
     listen,
     cassette: cassette?.desk,
-    openReplicaLimits: options.shared === undefined ? undefined : await sharedLimits(options.shared, terminal.env),
+    openReplicaLimits: shared?.open,
     people: options.people,
     saysWhereSecretsAre: true,
     notice,
+  }).catch((error: unknown) => {
+    shared?.close();
+    throw error;
   });
   const address = await start(engine, { ...engine.config.current.config.settings, ...listen });
   await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
@@ -100,12 +107,13 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
   return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };
 }
 
-/** Imported only where it is used. */
-async function sharedLimits(given: string, env: Terminal['env']): Promise<EngineOptions['openReplicaLimits']> {
-  const { openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
+/** Imported only where it is used. Before anything else, so that a wrong address leaves nothing behind. */
+async function connectShared(given: string, env: Terminal['env']) {
+  const { connectValkey, openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
   const isReference = given.startsWith('env:') || given.startsWith('file:');
-  const url = isReference ? await readReference(given, env) : given;
-  return (limits) => openReplicaLimits(url, limits);
+  const connected = await connectValkey(isReference ? await readReference(given, env) : given);
+  const open: EngineOptions['openReplicaLimits'] = (limits) => openReplicaLimits(connected, limits);
+  return { open, close: () => connected.link.close() };
 }
 
 /** A password in the arguments of a process can be read by other users of the machine. */

@@ -32,17 +32,31 @@ export interface ReplicaLimits {
   close(): Promise<void>;
 }
 
+/** A connection to Valkey, to be closed if no limits are opened on it. */
+export interface ConnectedValkey {
+  link: ValkeyLink;
+  address: ValkeyAddress;
+}
+
 /**
  * Rejects with a GatewayError, without the password, if the URL cannot be used or Valkey refuses the credentials. If it cannot
- * be reached, that is told, and tried again in the background.
+ * be reached, it is tried again in the background.
  */
-export async function openReplicaLimits(url: string, options: ReplicaLimitsOptions): Promise<ReplicaLimits> {
+export async function connectValkey(url: string): Promise<ConnectedValkey> {
   const address = readValkeyAddress(url);
+  const link = new ValkeyLink(address);
+  await openLink(link, address);
+  return { link, address };
+}
+
+/** Rejects with the system's error. */
+export async function openReplicaLimits(
+  { link, address }: ConnectedValkey,
+  options: ReplicaLimitsOptions,
+): Promise<ReplicaLimits> {
   const { dataDir, commonLedger, local: localPorts, log, settings } = options;
   let changed = () => {};
   const replica = await readReplica(dataDir);
-  const link = new ValkeyLink(address);
-  await openLink(link, address);
   const inTurn = createSerialQueue();
   const keep = (replicas: number) =>
     inTurn(() => writeReplica(dataDir, { ...replica, replicas })).catch((error: unknown) =>

@@ -72,9 +72,6 @@ export class ValkeyLink {
     this.#client.on('error', (error) => {
       this.#connectionError = error;
     });
-    this.#client.on('ready', () => {
-      this.#connectionError = null;
-    });
   }
 
   /** Rejects with a LinkError. It is tried again in the background, whatever comes of it. */
@@ -84,12 +81,15 @@ export class ValkeyLink {
     } catch (error) {
       throw this.#explained(error);
     }
+    // A server that also serves without a password only refuses a wrong one now.
+    await this.load();
   }
 
   /** Gives the scripts to the server, so that commands are carried out in the order in which they are sent. Rejects with a LinkError. */
   async load(): Promise<void> {
     try {
       await inTime(Promise.all(Object.values(scripts).map((script) => this.#client.script('LOAD', script))));
+      this.#connectionError = null;
     } catch (error) {
       throw this.#explained(error);
     }

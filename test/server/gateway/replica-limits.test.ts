@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { StatusView } from '../../../server/contract/status-views.ts';
-import { openReplicaLimits } from '../../../server/replica-limits/open-replica-limits.ts';
+import { connectValkey, openReplicaLimits } from '../../../server/replica-limits/open-replica-limits.ts';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -45,7 +45,9 @@ describe.runIf(hasValkey())('three gateways', () => {
       // $0.001 for each token.
       settings: { prices: { 'gpt-x': { input: 1000, output: 1000 } } },
     };
-    const ports = { openReplicaLimits: (options: SharedOptions) => openReplicaLimits(valkey.url, options) };
+    const ports = {
+      openReplicaLimits: async (options: SharedOptions) => openReplicaLimits(await connectValkey(valkey.url), options),
+    };
     gateways = [];
     for (let index = 0; index < 3; index++) gateways.push(await startGateway({ config, ports }));
     await Promise.all(gateways.map((gateway) => eventually(async () => (await viewOf(gateway))?.replicas === 3)));

@@ -6,7 +6,11 @@ import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.t
 import type { Limiter } from '../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
 import type { Timing } from '../../../server/replica-limits/counts-connection.ts';
-import { openReplicaLimits, type ReplicaLimits } from '../../../server/replica-limits/open-replica-limits.ts';
+import {
+  connectValkey,
+  openReplicaLimits,
+  type ReplicaLimits,
+} from '../../../server/replica-limits/open-replica-limits.ts';
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
@@ -39,7 +43,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
   const rows = options.rows ?? [];
   const logged: Replica['logged'] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
-  const opened = await openReplicaLimits(url, {
+  const opened = await openReplicaLimits(await connectValkey(url), {
     dataDir,
     commonLedger: options.rows ? 'common' : null,
     local: {
