@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { findChromium } from '../build/find-chromium.ts';
 import { findPostgres } from './support/find-postgres.ts';
 import { findValkey } from './support/find-valkey.ts';
+import { hasNginxProgram } from './support/nginx.ts';
 
 interface Need {
   /** Debian's package. */
@@ -34,6 +35,11 @@ const needs: Need[] = [
     name: 'redis-server',
     isThere: () => findValkey() !== null,
     skips: 'the tests against a real Valkey (or Redis)',
+  },
+  {
+    name: 'nginx',
+    isThere: hasNginxProgram,
+    skips: 'the tests of replicas behind nginx',
   },
   { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
   { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },

@@ -17,9 +17,11 @@ export interface Nginx {
 const program = '/usr/sbin/nginx';
 const delivered = join(import.meta.dirname, '../../build/deploy/nginx.conf');
 
+export const hasNginxProgram = () => existsSync(program);
+
 /** For `runIf`. With CI=true a missing nginx is a failure. */
 export function hasNginx(): boolean {
-  return onlyIf(existsSync(program) || process.env.CI === 'true', 'there is no nginx (Debian: nginx-light)');
+  return onlyIf(hasNginxProgram() || process.env.CI === 'true', 'there is no nginx (Debian: nginx)');
 }
 
 /** Balances between these `host:port`, without TLS. */

@@ -1,15 +1,18 @@
 /** A team's gateway as it is deployed: replicas of one database behind the nginx of `build/deploy`. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasNginx, type Nginx, startNginx } from '../../support/nginx.ts';
 import { freePort } from '../../support/ports.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { endProgramsAfterEach, runJson, runVerb, type Serving, serve, temporaryFolder } from './run-cli.ts';
+import { runJson, runVerb } from './run-cli.ts';
 
-endProgramsAfterEach();
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
@@ -20,7 +23,8 @@ const callers = 8;
 interface Replica {
   port: number;
   folder: string;
-  serving: Serving;
+  program: RunningProgram;
+  ready: Ready;
 }
 
 describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () => {
@@ -30,29 +34,42 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
   let replicas: Replica[];
   let nginx: Nginx;
   let apiKey: string;
+  let folder: string;
   beforeAll(async () => {
+    await ensureBuilt();
+    folder = mkdtempSync(join(tmpdir(), 'sluice-replicas-'));
     server = await startPostgres();
     upstream = await startUpstream(answer);
     env = { SLUICE_STORE: await server.createDatabase(), SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
     const first = await newReplica();
-    apiKey = first.serving.ready.key ?? '';
+    apiKey = first.ready.key ?? '';
     await addProvider(first.folder);
     replicas = [first, ...(await Promise.all([newReplica(), newReplica()]))];
     nginx = await startNginx(replicas.map(({ port }) => `127.0.0.1:${port}`));
   });
   afterAll(async () => {
     await nginx?.stop();
-    for (const { serving } of replicas) expect(await serving.end()).toBe(0);
+    await Promise.all(replicas.map((replica) => end(replica, 'SIGKILL')));
     await upstream.stop();
     await server.stop();
+    rmSync(folder, { recursive: true });
   });
 
   async function newReplica(): Promise<Replica> {
-    const [port, folder] = [await freePort(), temporaryFolder()];
-    return { port, folder, serving: await start(port, folder) };
+    const port = await freePort();
+    const replica = { port, folder: join(folder, String(port)) };
+    mkdirSync(replica.folder);
+    return { ...replica, ...(await start(replica)) };
   }
-  const start = (port: number, folder: string) =>
-    serve(folder, ['--port', String(port), '--shutdown-delay', '1'], { env });
+  async function start({ port, folder }: Pick<Replica, 'port' | 'folder'>) {
+    const place = ['--port', String(port), '--data-dir', folder, '--shutdown-delay', '1'];
+    const program = startProgram(['serve', '--json', ...place], { env });
+    return { program, ready: await readyOf(program) };
+  }
+  function end({ program }: Replica, signal: NodeJS.Signals): Promise<number | null> {
+    program.child.kill(signal);
+    return program.ended;
+  }
   const addProvider = (folder: string) =>
     runVerb(
       `provider add --no-test --url ${upstream.baseUrl} --id main --models * --credential-env UPSTREAM_KEY`
@@ -87,15 +104,17 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     for (let killed = 0; killed < kills; killed++) {
       await load.answered(20);
       const victim = replicas[killed % replicas.length] as Replica;
-      await victim.serving.end('SIGKILL');
+      await end(victim, 'SIGKILL');
       await load.answered(20);
-      victim.serving = await start(victim.port, victim.folder);
+      Object.assign(victim, await start(victim));
     }
     const { answers, failures } = await load.stop();
     expect(failures).toEqual([]);
     const rows = await wholeLog();
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
-    const usage = (await runJson(['usage', '--by', 'provider', '--data-dir', temporaryFolder()], { env })) as Usage[];
+    const usage = (await runJson(['usage', '--by', 'provider', '--data-dir', join(folder, 'verbs')], {
+      env,
+    })) as Usage[];
     const asked = rows.filter(({ provider }) => provider === 'main').length;
     expect(usage.find(({ name }) => name === 'main')?.requests).toBe(asked);
     expect(asked).toBeLessThanOrEqual(upstream.seen.length);
@@ -108,9 +127,9 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     const load = startLoad(clientAt(nginx.origin));
     for (const replica of replicas) {
       await load.answered(30);
-      expect(await replica.serving.end()).toBe(0);
+      expect(await end(replica, 'SIGTERM')).toBe(0);
       await load.answered(30);
-      replica.serving = await start(replica.port, replica.folder);
+      Object.assign(replica, await start(replica));
     }
     const { answers, failures } = await load.stop();
     expect(failures).toEqual([]);
@@ -127,7 +146,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
       }),
     );
     return eventually(async () => {
-      const { stdout } = await runVerb(['log', '--export', 'jsonl', '--data-dir', temporaryFolder()], { env });
+      const { stdout } = await runVerb(['log', '--export', 'jsonl', '--data-dir', join(folder, 'verbs')], { env });
       const rows = stdout.split('\n').filter((line) => line !== '');
       return last.every((id) => stdout.includes(String(id))) && rows.map((line): LogLine => JSON.parse(line)).reverse();
     });

@@ -157,7 +157,17 @@ describe('what is said of a request that failed', () => {
   });
 
   it('is known of every code with which Sluice refuses a request', () => {
-    const ofControl = ['admin_token_required', 'invalid_command', 'not_found', 'conflict', 'locked', 'read_only'];
+    const ofControl = [
+      'admin_token_required',
+      'invalid_command',
+      'not_found',
+      'conflict',
+      'locked',
+      'read_only',
+      'forbidden',
+      'not_signed_in',
+      'sign_in_failed',
+    ];
     const ofFields = ['unknown_url', 'method_not_allowed', 'invalid_value'];
     const codes = Object.entries(errorKinds).map(([name, { code }]) => code ?? name);
     const told = codes.filter((code) => !ofControl.includes(code) && !ofFields.includes(code));
