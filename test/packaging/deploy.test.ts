@@ -1,0 +1,99 @@
+/** What `build/deploy` gives to Docker and Kubernetes fits the program: its options, variables, probes and times. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { createProgram } from '../../server/cli/program.ts';
+import { readEnvironment } from '../../server/environment.ts';
+import { checkout } from '../support/program.ts';
+
+const read = (name: string) => readFileSync(join(checkout, 'build/deploy', name), 'utf8');
+
+interface ComposeService {
+  command: string[];
+  environment: Record<string, string>;
+  stop_grace_period: string;
+  read_only: boolean;
+}
+/** With the variable that has to be set. */
+const composeText = read('compose.yaml').replaceAll(/\$\{PUBLIC_URL:\?[^}]+\}/g, 'https://gateway.example');
+const compose = parse(composeText, { merge: true }) as { services: Record<string, ComposeService> };
+
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+interface Container {
+  args: string[];
+  env: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
+  startupProbe: Probe;
+  livenessProbe: Probe;
+  readinessProbe: Probe;
+  volumeMounts: { name: string; mountPath: string }[];
+}
+const manifests = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS());
+const manifest = (kind: string) => manifests.find((each) => each.kind === kind);
+const pod = manifest('Deployment').spec.template;
+const container: Container = pod.spec.containers[0];
+
+/** Read as `serve` reads them; throws for an option that it does not know. */
+function optionsOf(words: string[]): Record<string, unknown> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const terminal = { env: {}, argv: words, stdin: Readable.from([]), stdout, stderr };
+  const program = createProgram({ ...terminal, windowFolders: [], teamPresets: { policy: '' } });
+  const serve = program.commands.find((command) => command.name() === 'serve') as Command;
+  serve.exitOverride().parseOptions(words.slice(1));
+  return serve.opts();
+}
+
+const variablesOf = (names: readonly string[]) => {
+  const env = Object.fromEntries(names.map((name) => [name, `value of ${name}`]));
+  return readEnvironment(env);
+};
+
+describe('the compose file', () => {
+  const replicas = ['sluice-1', 'sluice-2'].map((name) => compose.services[name] as ComposeService);
+  test.each(replicas)('starts replicas as `serve` understands it', ({ command, environment }) => {
+    expect(command[0]).toBe('serve');
+    expect(optionsOf(command)).toMatchObject({ host: '0.0.0.0', shared: 'valkey://valkey', shutdownDelay: 5 });
+    expect(variablesOf(Object.keys(environment)).store).toBe('value of SLUICE_STORE');
+    expect(environment.SLUICE_STORE).toContain('env:POSTGRES_PASSWORD@postgres/');
+  });
+  test.each(replicas)('gives a replica the time that it takes to end', ({ command, stop_grace_period }) => {
+    const { shutdownDelay, gracePeriod } = optionsOf(command);
+    expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(Number(shutdownDelay) + Number(gracePeriod) + 5);
+  });
+  test('has the replicas that nginx balances between', () => {
+    const balanced = [...read('nginx.conf').matchAll(/^ +server (\S+):4810 /gm)].map(([, name]) => name);
+    expect(balanced).toEqual(Object.keys(compose.services).filter((name) => name.startsWith('sluice')));
+  });
+});
+
+describe('the Kubernetes manifests', () => {
+  test('start replicas as `serve` understands it', () => {
+    expect(container.args[0]).toBe('serve');
+    expect(optionsOf(container.args)).toMatchObject({ host: '0.0.0.0', shared: 'env:SLUICE_SHARED_URL' });
+    expect(variablesOf(container.env.map(({ name }) => name))).toMatchObject({
+      store: 'value of SLUICE_STORE',
+      passphrase: 'value of SLUICE_PASSPHRASE',
+    });
+    const secret = manifest('Secret').stringData;
+    for (const { valueFrom } of container.env) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
+  });
+  test('ask the probes, and give a pod the time that it takes to end', () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(['/livez', '/livez', '/readyz']);
+    const { shutdownDelay, gracePeriod } = optionsOf(container.args);
+    expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(shutdownDelay) + Number(gracePeriod) + 5);
+  });
+  test('belong together', () => {
+    const { labels } = pod.metadata;
+    expect(manifest('Deployment').spec.selector.matchLabels).toEqual(labels);
+    expect(manifest('Service').spec.selector).toEqual(labels);
+    expect(manifest('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
+    const volumes = pod.spec.volumes.map(({ name }: { name: string }) => name);
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes);
+  });
+});
