@@ -246,7 +246,8 @@ it('searches, folds and copies a body, and shows the headers as a table without 
 
 it('goes through the list by keys, closes without a step in the history, and gives the focus back', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
-  const { page, gateway } = await open({ screen, config });
+  // Its history is counted, of which a browser keeps 50 entries.
+  const { page, gateway } = await open({ screen, config, isNewPage: true });
   for (let times = 0; times < 3; times++) await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   await expect.poll(() => rowOf(page).count()).toBe(3);
   const hrefs = await rowOf(page).evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));

@@ -20,8 +20,8 @@ import { hasChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
 import { askAllRoutes } from './ask-all-routes.ts';
 
-/** 8.7 MB as of writing; an Electron without anything has some 100 MB, packed. */
-const budgetBytes = 10_000_000;
+/** 10.4 MB as of writing; an Electron without anything has some 100 MB, packed. */
+const budgetBytes = 11_500_000;
 const nativeModule = 'node_modules/keytar/build/Release/keytar.node';
 const asar: {
   listPackage(path: string): string[];

@@ -1,10 +1,12 @@
 /** Replicas that are started as an operator starts them, over one database. */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { findPostgres } from '../../support/find-postgres.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { get } from './ask-served.ts';
@@ -58,6 +60,17 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
       body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] }),
     });
 
+  /** Waits until so many are recorded: rows are written a moment after the answer. */
+  const answeredChatsAre = (count: number, folder: string) =>
+    eventually(async () => {
+      const { stdout } = await runVerb(['log', '--json', '--data-dir', folder]);
+      const rows = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return rows.filter(({ capability, outcome }) => capability === 'chat' && outcome === 'ok').length === count;
+    });
+
   async function dump(): Promise<string> {
     const client = new pg.Client(url);
     await client.connect();
@@ -90,14 +103,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
 
     // Each tells of the requests of both.
     await chat(first.ready.baseUrl, key);
-    await eventually(async () => {
-      const { stdout } = await runVerb(['log', '--json', '--data-dir', two]);
-      const rows = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      return rows.filter(({ capability, outcome }) => capability === 'chat' && outcome === 'ok').length === 2;
-    });
+    await answeredChatsAre(2, two);
 
     await runVerb(['key', 'revoke', 'first-key', '--yes', '--data-dir', two]);
     await eventually(async () => (await chat(first.ready.baseUrl, key)).status === 401);
@@ -131,6 +137,26 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     const refused = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { SLUICE_STORE: missing } });
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('createdb --owner');
+  });
+
+  test('come back from a backup, with their key', async () => {
+    const folder = temporaryFolder();
+    const serving = await start(folder);
+    const key = serving.ready.key ?? '';
+    expect((await addProvider(folder)).code).toBe(0);
+    expect((await chat(serving.ready.baseUrl, key)).status).toBe(200);
+    await answeredChatsAre(1, folder);
+    const backup = join(folder, 'backup');
+    const programs = findPostgres() ?? '';
+    execFileSync(join(programs, 'pg_dump'), ['--format=custom', `--file=${backup}`, url]);
+    await serving.end();
+    url = await server.createDatabase();
+    execFileSync(join(programs, 'pg_restore'), ['--exit-on-error', `--dbname=${url}`, backup]);
+    const again = temporaryFolder();
+    const restored = await start(again);
+    expect((await chat(restored.ready.baseUrl, key)).status).toBe(200);
+    expect(upstream.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
+    await answeredChatsAre(2, again);
   });
 
   test('store no secret that they cannot seal', async () => {
