@@ -259,7 +259,7 @@ describe('the models screen', () => {
       .first()
       .waitFor();
     await check('route');
-    await page.getByRole('textbox', { name: /^(Model|模型)$/ }).fill('gpt-x');
+    await page.getByRole('combobox', { name: /^(Model|模型)$/ }).fill('gpt-x');
     await page.getByText('(model_not_found)').waitFor();
     await check('refused');
     await page.getByRole('button', { name: /^(Change|修改) fast$/ }).click();
