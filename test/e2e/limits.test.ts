@@ -21,6 +21,9 @@ describe('limits', () => {
     await dialog.getByLabel('Period of budget 1').selectOption('a week');
     await dialog.getByRole('button', { name: 'Add a budget' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
+    await expectFocus(dialog.getByLabel('Amount of budget 2'));
+    await dialog.getByRole('button', { name: 'Remove budget 2' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
     const [key] = await gateway.gateway.query({ type: 'keys' });
     expect(key?.limits).toEqual({
