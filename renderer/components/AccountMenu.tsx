@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon, Button, Popover, Stack, Text } from '@mantine/core';
 import { IconUserCircle } from '@tabler/icons-react';
 import type { Person } from '../../server/contract/people.ts';
 import { useMessages } from '../messages/use-messages.ts';
@@ -15,21 +15,29 @@ export function AccountMenu() {
     reconnect();
   };
   return (
-    <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
-      <Menu.Target>
+    <Popover position="bottom-end" transitionProps={{ duration: 0 }} withinPortal={false} trapFocus returnFocus>
+      <Popover.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={account.label} title={person.name}>
           <IconUserCircle size={18} />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {person.name}
-          {person.email !== null && person.email !== person.name && <div>{person.email}</div>}
-          <div>{roleOf(person, account)}</div>
-        </Menu.Label>
-        <Menu.Item onClick={() => void signOut()}>{account.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="sm" align="start">
+          <div>
+            <Text size="sm" fw={600}>
+              {person.name}
+            </Text>
+            {person.email !== null && person.email !== person.name && <Text size="sm">{person.email}</Text>}
+            <Text size="sm" c="dimmed">
+              {roleOf(person, account)}
+            </Text>
+          </div>
+          <Button variant="default" size="xs" onClick={() => void signOut()}>
+            {account.signOut}
+          </Button>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

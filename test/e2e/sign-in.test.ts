@@ -4,6 +4,7 @@ import { type SignInGateway, startSignInGateway } from '../server/people/signed-
 import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
 import { builtWindow, ensureBuilt } from '../support/program.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { overflowOf } from './window-suite.ts';
 
 let browser: Browser;
@@ -45,7 +46,8 @@ test('a member signs in with the organization’s account, sees what members see
   expect(await overflowOf(page)).toBe(0);
   await page.getByRole('button', { name: 'Account' }).click();
   await page.getByText('Member of ours').waitFor();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'You have been signed out' }).waitFor();
   await context.close();
 });
