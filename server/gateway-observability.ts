@@ -1,4 +1,5 @@
 /** Connects metrics, telemetry and webhooks with the parts of a gateway. */
+import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { ControlPlane } from './control/control-plane.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import { createHealthViews } from './control/view-health.ts';
@@ -23,6 +24,7 @@ interface Running {
   live: LiveConfig;
   control: Pick<ControlPlane, 'onEvent'>;
   admission: Admission;
+  sharedCounts(): SharedCountsView | null;
 }
 
 export function openObservability(
@@ -43,7 +45,8 @@ export function openObservability(
     },
     onEvent: (listener) => running().control.onEvent(listener),
     figures() {
-      const { live, admission } = running();
+      const { live, admission, sharedCounts } = running();
+      const counts = sharedCounts();
       const { pending, dropped } = ledger.health();
       return {
         running: admission.running,
@@ -51,6 +54,7 @@ export function openObservability(
         ledgerPending: pending,
         ledgerDropped: dropped,
         unauthenticated: ledger.refusals.count,
+        sharedCounts: counts && { isUp: counts.problem === null, replicas: counts.replicas },
         providers: [...live.snapshot.providers.values()].map((provider) => ({
           id: provider.id,
           state: views.provider(provider).state,

@@ -10,5 +10,7 @@ export interface EngineFigures {
   ledgerDropped: number;
   /** Requests without a valid key since the start. */
   unauthenticated: number;
+  /** Null: limits are not counted together with other replicas. */
+  sharedCounts: { isUp: boolean; replicas: number } | null;
   providers: readonly { id: string; state: ProviderHealthView['state'] }[];
 }

@@ -150,6 +150,9 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     labelNames: ['provider', 'state'],
     registers,
   });
+  // Only where there is something to tell.
+  let countsUp: Gauge | undefined;
+  let replicas: Gauge | undefined;
   const cpu = total('process_cpu_seconds_total', 'Processor time of this process, in seconds.');
   const memory = gauge('process_resident_memory_bytes', 'Resident memory of this process.');
   const started = gauge('process_start_time_seconds', 'When this process began, in Unix seconds.');
@@ -163,6 +166,12 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
       pending.set(now.ledgerPending);
       set(dropped, now.ledgerDropped);
       set(refused, now.unauthenticated);
+      if (now.sharedCounts) {
+        countsUp ??= gauge('sluice_shared_counts_up', 'Whether limits are counted together with other replicas.');
+        replicas ??= gauge('sluice_replicas', 'Replicas last seen, with this one.');
+        countsUp.set(now.sharedCounts.isUp ? 1 : 0);
+        replicas.set(now.sharedCounts.replicas);
+      }
       states.reset();
       for (const { id: provider, state: present } of now.providers) {
         for (const state of providerStates) states.set({ provider, state }, state === present ? 1 : 0);

@@ -10,6 +10,7 @@ const figures = () => ({
   ledgerPending: 0,
   ledgerDropped: 0,
   unauthenticated: 0,
+  sharedCounts: null,
   providers: [],
 });
 
@@ -36,4 +37,13 @@ test('usage of a job, which belongs to no attempt, is counted with the request t
   const families = readPrometheusText(await metrics.text());
   expect(families.get('sluice_tokens_total')?.samples.map(({ value }) => value)).toEqual([7]);
   expect(families.get('sluice_cost_usd_total')?.samples.map(({ value }) => value)).toEqual([0.5]);
+});
+
+test('whether replicas count together is told only where they do', async () => {
+  const alone = readPrometheusText(await createMetrics({ version: '1', figures }).text());
+  expect([...alone.keys()].filter((name) => /shared|replicas/.test(name))).toEqual([]);
+  const away = () => ({ ...figures(), sharedCounts: { isUp: false, replicas: 3 } });
+  const families = readPrometheusText(await createMetrics({ version: '1', figures: away }).text());
+  const valueOf = (name: string) => families.get(name)?.samples.map(({ value }) => value);
+  expect([valueOf('sluice_shared_counts_up'), valueOf('sluice_replicas')]).toEqual([[0], [3]]);
 });
