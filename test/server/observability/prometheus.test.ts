@@ -44,6 +44,6 @@ test('whether replicas count together is told only where they do', async () => {
   expect([...alone.keys()].filter((name) => /shared|replicas/.test(name))).toEqual([]);
   const away = () => ({ ...figures(), sharedCounts: { isUp: false, replicas: 3 } });
   const families = readPrometheusText(await createMetrics({ version: '1', figures: away }).text());
-  const valueOf = (name: string) => families.get(name)?.samples.map(({ value }) => value);
-  expect([valueOf('sluice_shared_counts_up'), valueOf('sluice_replicas')]).toEqual([[0], [3]]);
+  const valuesOf = (name: string) => families.get(name)?.samples.map(({ value }) => value);
+  expect([valuesOf('sluice_shared_counts_up'), valuesOf('sluice_replicas')]).toEqual([[0], [3]]);
 });
