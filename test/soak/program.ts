@@ -1,6 +1,6 @@
 /** The built Sluice as a child that can be asked what it holds. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,10 +74,13 @@ export async function startSoaked(config: ConfigInput, env: Record<string, strin
 }
 
 async function heldBy(child: ChildProcess): Promise<Held> {
-  const answered = once(child, 'message', { signal: AbortSignal.timeout(answerLimitMs) });
+  const messages = on(child, 'message', { signal: AbortSignal.timeout(answerLimitMs) });
   child.send('measure');
-  const [held] = await answered;
-  return held;
+  for await (const [message] of messages) {
+    // `serve` sends its starter a text when it is ready, which waits here for its first reader.
+    if (typeof message === 'object') return message;
+  }
+  throw new Error('The program told nothing of what it holds.');
 }
 
 /** Of entries in a folder; NaN where there is no such thing. */
