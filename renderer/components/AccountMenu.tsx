@@ -11,8 +11,10 @@ export function AccountMenu() {
   const person = useControlState(({ views }) => views?.status.person ?? null);
   if (!person) return null;
   const signOut = async () => {
-    await fetch('/control/sign-out', { method: 'POST' }).catch(() => {});
-    reconnect();
+    const answer = await fetch('/control/sign-out', { method: 'POST' }).catch(() => null);
+    // The page of someone who is not signed in; without it, the end of the session would look like a lost connection at first.
+    if (answer?.ok) location.reload();
+    else reconnect();
   };
   return (
     <Popover position="bottom-end" transitionProps={{ duration: 0 }} withinPortal={false} trapFocus returnFocus>

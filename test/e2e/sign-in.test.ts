@@ -48,6 +48,6 @@ test('a member signs in with the organization’s account, sees what members see
   await page.getByText('Member of ours').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'You have been signed out' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).waitFor();
   await context.close();
 });
