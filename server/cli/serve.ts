@@ -4,12 +4,11 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
-
 import type { PeopleOptions } from '../gateway-ports.ts';
 import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
-
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
+import { boundYoungGeneration } from './bound-young-generation.ts';
 import { tellStarter } from './detach.ts';
 import { type Ending, endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -53,6 +52,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
   // Unheard, it would end the process; `endInOrder` hears it once there is something to read again.
   process.on('SIGHUP', () => {});
+  boundYoungGeneration();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env);
   const claim = await claimFolder(options.dataDir);
