@@ -1,6 +1,7 @@
 import type { SettingsChanges } from '../contract/commands.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { type Settings, settingsSchema } from '../contract/settings.ts';
+import { unusableEntry } from '../contract/settings-entries.ts';
 import type { Changer } from './change.ts';
 
 export const updateSettings: Changer<'settings.update'> = (config, { changes }) => {
@@ -9,6 +10,8 @@ export const updateSettings: Changer<'settings.update'> = (config, { changes }) 
     const [issue] = parsed.error.issues;
     throw new GatewayError('invalid_command', `${issue?.path.join('.') || 'settings'}: ${issue?.message}.`);
   }
+  const unusable = unusableEntry(changes);
+  if (unusable !== null) throw new GatewayError('invalid_command', `${unusable}.`);
   return { config: { ...config, settings: parsed.data }, result: ({ revision }) => ({ revision }) };
 };
 

@@ -1,24 +1,17 @@
 /** What can be seen to be wrong with the lines of a setting before the engine is asked. Pure. */
 import { isSecretHeader } from '../../../server/contract/secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from '../../../server/contract/secret-shape.ts';
+import { entryChecks } from '../../../server/contract/settings-entries.ts';
 import { webhookEvents } from '../../../server/contract/webhook-events.ts';
 
 export type CheckedName = keyof typeof checks;
 
 const reference = /^(?:env|file):.+$/;
-/** As the header Host has it, without the port. */
-const hostName = /^(?:\*|[a-z0-9._-]+|\[[0-9a-f:.]+\])$/i;
-/** As browsers write the header Origin: nothing after the port. Extensions and web views have schemes of their own. */
-const origin = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+)$/;
-/** Names, addresses and ranges, with a port if need be, as NO_PROXY has them. */
-const proxyBypass = /^[\w.*:,[\]-]+(?:\/\d{1,3})?$/;
 const headerLine = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*)$/;
 const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
 
 const checks = {
-  allowedHosts: (line: string) => hostName.test(line),
-  allowedOrigins: (line: string) => origin.test(line),
-  noProxy: (line: string) => proxyBypass.test(line),
+  ...entryChecks,
   metricsToken: (line: string) => reference.test(line),
   telemetryEndpoint: (line: string) => isWebAddress(line) && !/[?#]/.test(line),
   telemetryHeaders: isHeader,

@@ -98,6 +98,12 @@ describe('a command is refused, and nothing changes:', () => {
     ['an unknown alias', 'not_found', '"nope"', () => ({ type: 'alias.remove', name: 'nope' })],
     ['an unknown setting', 'invalid_command', 'port', () => ({ type: 'settings.update', changes: { colour: 'red' } })],
     [
+      'a host with a scheme',
+      'invalid_command',
+      'allowedHosts: "http://nas" is not a host name',
+      () => ({ type: 'settings.update', changes: { allowedHosts: ['nas', 'http://nas'] } }),
+    ],
+    [
       'a setting out of range',
       'invalid_command',
       'port',
