@@ -1,16 +1,16 @@
 /** A PostgreSQL server of its own for tests: Debian's programs, on a Unix socket in a temporary folder. */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { findPostgres } from './find-postgres.ts';
 import { onlyIf } from './only-if.ts';
+import { endProcess, untilServing } from './started-process.ts';
 
-export interface PostgresServer {
+interface PostgresServer {
   /** Makes an empty database, and returns its URL. */
   createDatabase(): Promise<string>;
   /** Runs a statement as the owner of all databases. */
@@ -34,7 +34,22 @@ export function hasPostgres(): boolean {
   );
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** A server that runs for all tests of a `describe`. Registers the hooks. */
+export function startPostgresInSuite(): Omit<PostgresServer, 'stop'> {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  return {
+    createDatabase: () => server.createDatabase(),
+    query: (sql) => server.query(sql),
+    kill: () => server.kill(),
+    start: () => server.start(),
+  };
+}
+
+async function startPostgres(): Promise<PostgresServer> {
   const programs = findPostgres();
   if (programs === null) throw new Error('There is no PostgreSQL server. On Debian: apt-get install postgresql.');
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
@@ -57,12 +72,12 @@ export async function startPostgres(): Promise<PostgresServer> {
       return urlOf(name);
     },
     query,
-    kill: () => end(running, 'SIGQUIT'),
+    kill: () => endProcess(running, 'SIGQUIT'),
     async start() {
       running = await run(join(programs, 'postgres'), folder, owner);
     },
     async stop() {
-      await end(running, 'SIGINT');
+      await endProcess(running, 'SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -94,9 +109,7 @@ function emptyData(programs: string, owner: Owner | undefined): string {
   return kept;
 }
 
-type Server = ReturnType<typeof spawn>;
-
-async function run(program: string, folder: string, owner: Owner | undefined): Promise<Server> {
+async function run(program: string, folder: string, owner: Owner | undefined): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
@@ -111,22 +124,8 @@ async function run(program: string, folder: string, owner: Owner | undefined): P
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const said: string[] = [];
-  for await (const line of createInterface(server.stderr)) {
-    said.push(line);
-    if (line.includes('ready to accept connections')) {
-      server.stderr.resume();
-      return server;
-    }
-  }
-  throw new Error(`PostgreSQL did not start: ${said.join('\n')}`);
-}
-
-async function end(server: Server, signal: NodeJS.Signals): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, 'exit');
-  server.kill(signal);
-  await ended;
+  await untilServing('PostgreSQL', server.stderr, 'ready to accept connections');
+  return server;
 }
 
 interface Owner {

@@ -1,14 +1,13 @@
 /** A Valkey (or Redis) server of its own for tests: on a free port of this machine, in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Redis } from 'iovalkey';
 import { findValkey } from './find-valkey.ts';
 import { onlyIf } from './only-if.ts';
 import { freePort } from './ports.ts';
+import { endProcess, untilServing } from './started-process.ts';
 
 export interface ValkeyServer {
   readonly port: number;
@@ -47,7 +46,7 @@ export async function startValkey(...more: string[]): Promise<ValkeyServer> {
   return {
     port,
     url: `valkey://${login}127.0.0.1:${port}`,
-    kill: () => end(running, 'SIGKILL'),
+    kill: () => endProcess(running, 'SIGKILL'),
     async start() {
       running = await run(program, parameters);
     },
@@ -63,7 +62,7 @@ export async function startValkey(...more: string[]): Promise<ValkeyServer> {
     },
     async stop() {
       running.kill('SIGCONT');
-      await end(running, 'SIGKILL');
+      await endProcess(running, 'SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -71,20 +70,6 @@ export async function startValkey(...more: string[]): Promise<ValkeyServer> {
 
 async function run(program: string, parameters: string[]): Promise<ChildProcess> {
   const server = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const said: string[] = [];
-  for await (const line of createInterface(server.stdout)) {
-    said.push(line);
-    if (line.includes('Ready to accept connections')) {
-      server.stdout.resume();
-      return server;
-    }
-  }
-  throw new Error(`Valkey did not start: ${said.join('\n')}`);
-}
-
-async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, 'exit');
-  server.kill(signal);
-  await ended;
+  await untilServing('Valkey', server.stdout, 'Ready to accept connections');
+  return server;
 }

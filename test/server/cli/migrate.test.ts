@@ -1,10 +1,10 @@
 /** A laptop's data moves into the database of a team. */
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/records.ts';
 import { endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
@@ -14,13 +14,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const day = 86_400_000;
 
 describe.runIf(hasPostgres())('sluice migrate', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let folder: string;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     url = await server.createDatabase();
     folder = temporaryFolder();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasNginx, type Nginx, startNginx } from '../../support/nginx.ts';
 import { freePort } from '../../support/ports.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 import { runJson, runVerb } from './run-cli.ts';
@@ -28,7 +28,7 @@ interface Replica {
 }
 
 describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let upstream: ScriptedUpstream;
   let env: Record<string, string>;
   let replicas: Replica[];
@@ -38,7 +38,6 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
   beforeAll(async () => {
     await ensureBuilt();
     folder = mkdtempSync(join(tmpdir(), 'sluice-replicas-'));
-    server = await startPostgres();
     upstream = await startUpstream(answer);
     env = { SLUICE_STORE: await server.createDatabase(), SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
     const first = await newReplica();
@@ -51,7 +50,6 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     await nginx?.stop();
     await Promise.all(replicas.map((replica) => end(replica, 'SIGKILL')));
     await upstream.stop();
-    await server.stop();
     rmSync(folder, { recursive: true });
   });
 

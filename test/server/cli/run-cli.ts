@@ -17,6 +17,7 @@ import {
   shownToPerson,
   startProgram,
 } from '../../support/program.ts';
+import { endProcess } from '../../support/started-process.ts';
 
 export type CliOptions = ProgramOptions;
 export type { Ready };
@@ -46,10 +47,7 @@ const folders: string[] = [];
 export function endProgramsAfterEach(): void {
   beforeAll(ensureBuilt);
   afterEach(async () => {
-    for (const child of running) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
+    for (const child of running) await endProcess(child, 'SIGKILL');
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 }

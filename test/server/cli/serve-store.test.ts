@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { findPostgres } from '../../support/find-postgres.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
@@ -17,13 +17,9 @@ endProgramsAfterEach();
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 describe.runIf(hasPostgres())('replicas of one database', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let upstream: ScriptedUpstream;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     url = await server.createDatabase();
     upstream = await startUpstream((_request, response) => json(response, { id: 'chatcmpl-1', choices: [] }));

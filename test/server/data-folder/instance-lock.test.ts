@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { acquireInstanceLock, type InstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
+import { endProcess } from '../../support/started-process.ts';
 
 let dataDir: string;
 let path: string;
@@ -84,9 +85,7 @@ test('another process that holds the folder is told, and after kill -9 the folde
   expect(said).toBe('holding');
   expect(await acquireInstanceLock(dataDir)).toMatchObject({ holder: { pid: child.pid, instanceId: 'i1' } });
   expect((await startHolder('i2')).said).toBe(`held by ${child.pid}`);
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
+  await endProcess(child, 'SIGKILL');
   expect(await readdir(dataDir)).toEqual(['instance.json']);
   await (await acquire()).release();
 });

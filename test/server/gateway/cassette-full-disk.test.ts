@@ -11,6 +11,7 @@ import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { checkout, collectOutput, readyOf } from '../../support/program.ts';
 import { fillDisk, makeRoom, seenBy, spawnOnSmallDisk } from '../../support/small-disk.ts';
+import { endProcess } from '../../support/started-process.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
   upstream = await startUpstream((_request, response) => json(response, completion({ content })));
 });
 afterEach(async () => {
-  if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  if (child) await endProcess(child, 'SIGKILL');
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -10,13 +10,14 @@ import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { checkout, collectOutput, readyOf } from '../../support/program.ts';
 import { fillDisk, makeRoom, seenBy, spawnOnSmallDisk } from '../../support/small-disk.ts';
+import { endProcess } from '../../support/started-process.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
 const folder = temporaryFolder();
 const mountPoint = join(folder, 'disk');
 let upstream: ScriptedUpstream;
-let child: ChildProcess;
+let child: ChildProcess | undefined;
 let baseUrl: string;
 /** The data folder, as the program sees it. */
 let dataDir: string;
@@ -26,7 +27,7 @@ beforeEach(async () => {
   upstream = await startUpstream((_request, response) => json(response, { id: 'resp_1', object: 'response' }));
 });
 afterEach(async () => {
-  if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  if (child) await endProcess(child, 'SIGKILL');
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -1,26 +1,22 @@
 /** Two gateways over one PostgreSQL: what is made at one is there at the other at once. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { openSharedStore, type SharedStore } from '../../../server/store/postgres/open-shared.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { silent } from '../ledger/records.ts';
 
 describe.runIf(hasPostgres())('two replicas', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let upstream: ScriptedUpstream;
   let replicas: TestGateway[];
   let stores: SharedStore[];
   let one: TestGateway;
   let other: TestGateway;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     [replicas, stores] = [[], []];
     url = await server.createDatabase();

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { endProcess } from '../../support/started-process.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
@@ -114,15 +115,8 @@ describe('a database that another process holds', () => {
 
   const holders: ChildProcess[] = [];
   afterEach(async () => {
-    for (const child of holders.splice(0))
-      if (child.exitCode === null && child.signalCode === null) await unlock(child);
+    for (const child of holders.splice(0)) await endProcess(child, 'SIGKILL');
   });
-
-  async function unlock(child: ChildProcess): Promise<void> {
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
 
   test('delays what is recorded and loses nothing', async () => {
     await start();
@@ -134,7 +128,7 @@ describe('a database that another process holds', () => {
     });
     expect(health).toMatchObject({ dropped: 0, lastError: expect.stringMatching(/locked/), replaced: null });
     await serves();
-    await unlock(holder);
+    await endProcess(holder, 'SIGKILL');
     await eventually(() => rowsOnDisk() === 2);
     expect((await ledgerHealth()).ok).toBe(true);
   });
@@ -151,7 +145,7 @@ describe('a database that another process holds', () => {
       503,
       'storage_unavailable',
     ]);
-    await unlock(holder);
+    await endProcess(holder, 'SIGKILL');
     await eventually(() => rowsOnDisk() === 2);
     expect((await ledgerHealth()).ok).toBe(true);
   });

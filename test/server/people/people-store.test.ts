@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Access, PeopleStore, StoredPerson } from '../../../server/people/people-store.ts';
 import { openPeopleStore } from '../../../server/people/sqlite-people-store.ts';
-import { migrate } from '../../../server/store/postgres/migrate.ts';
 import { createPostgresPeopleStore } from '../../../server/store/postgres/people-store.ts';
-import { Postgres } from '../../../server/store/postgres/postgres.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { openTables } from '../../support/postgres-store.ts';
 
 const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },
@@ -90,19 +89,14 @@ describe('people in SQLite', () => {
 });
 
 describe.runIf(hasPostgres())('people in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
   beforeEach(async () => {
     url = await server.createDatabase();
   });
-  afterAll(() => server.stop());
 
   const open = async () => {
-    const postgres = new Postgres({ url, failed: () => {} });
-    await migrate(postgres);
+    const postgres = await openTables(url);
     return createPostgresPeopleStore(postgres, () => postgres.close());
   };
   holdsToTheContract(open);

@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CapturedExchange } from '../../../../server/contract/capture.ts';
 import { readCapture } from '../../../../server/store/postgres/captures.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { getRequest, listRequests } from '../../../../server/store/postgres/request-queries.ts';
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { capturedExchange, finishedRow, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('what was captured, in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
   let writer: LedgerWriter;
   const nowMs = Date.now();
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
-    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase());
     writer = new LedgerWriter({ postgres, replica: randomUUID(), part: 0, now: () => nowMs });
   });
   afterEach(() => postgres.close());

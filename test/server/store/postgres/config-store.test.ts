@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigStore } from '../../../../server/config/config-store.ts';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import { openPostgresConfig } from '../../../../server/store/postgres/config-store.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { silent } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let closing: (() => Promise<void>)[];
-
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     closing = [];
     url = await server.createDatabase();
@@ -29,8 +23,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
   const dayMs = 86_400_000;
 
   async function openReplica({ pollMs = dayMs } = {}) {
-    const postgres = new Postgres({ url, failed() {} });
-    await migrate(postgres);
+    const postgres = await openTables(url);
     const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
     closing.push(
       () => postgres.close(),

@@ -13,8 +13,7 @@ import type { ShadowsQuestion } from '../../../../server/ledger/shadow-sums.ts';
 import type { UsageQuestion } from '../../../../server/ledger/usage-summary.ts';
 import { firstByteTimes } from '../../../../server/store/postgres/first-byte-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { recordedNames } from '../../../../server/store/postgres/request-conditions.ts';
 import {
   countRequests,
@@ -26,7 +25,8 @@ import {
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
 import { getShadow, summarizeShadows } from '../../../../server/store/postgres/shadow-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { randomNumbers } from '../../../support/random-numbers.ts';
 import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
@@ -35,14 +35,12 @@ const day = 1_440 * minute;
 const count = 600;
 
 describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
   let sqlite: Ledger;
 
   beforeAll(async () => {
-    server = await startPostgres();
-    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase());
     sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
     const records = manyRecords();
     const running = startedRow('req_running', { startedAt: noon, session: sessionMark('ses_2') });
@@ -55,7 +53,6 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
   afterAll(async () => {
     await sqlite.close();
     await postgres.close();
-    await server.stop();
   });
 
   const filters: [string, RequestFilter][] = [

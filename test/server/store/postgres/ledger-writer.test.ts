@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
 import { createLedger } from '../../../../server/ledger/ledger.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/ledger/rows.ts';
 import { sumColumns } from '../../../../server/ledger/sums.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
-    postgres = new Postgres({ url: await server.createDatabase(), connections: 8, failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase(), { connections: 8 });
   });
   afterEach(() => postgres.close());
 

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { type Migration, migrations } from '../../../../server/store/postgres/migrations.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 
 describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let opened: Postgres[];
   const open = () => {
@@ -13,11 +13,6 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
     opened.push(postgres);
     return postgres;
   };
-
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     url = await server.createDatabase();
     opened = [];

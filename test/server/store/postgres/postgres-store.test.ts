@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../support/eventually.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openReplicaStore } from '../../../support/postgres-store.ts';
 import { silent } from '../../ledger/records.ts';
 import { job, jobContract } from '../contract/jobs.ts';
@@ -9,12 +9,8 @@ import { reasoningContract } from '../contract/reasoning.ts';
 import { type StoreSubject, useStore } from '../contract/store-subject.ts';
 
 describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     url = await server.createDatabase();
   });

@@ -1,22 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { PostgresRefusals } from '../../../../server/store/postgres/refusals.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, silent } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('requests without a valid key, in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
   let opened: PostgresRefusals[];
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     opened = [];
-    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase());
   });
   afterEach(async () => {
     for (const refusals of opened) await refusals.close();

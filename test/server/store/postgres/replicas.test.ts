@@ -1,28 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RetentionLimits } from '../../../../server/ledger/retention.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { Replicas } from '../../../../server/store/postgres/replicas.ts';
 import { sweepLedger } from '../../../../server/store/postgres/retention.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
   let steadyMs: number;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     steadyMs = 0;
-    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase());
   });
   afterEach(() => postgres.close());
 

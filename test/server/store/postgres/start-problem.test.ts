@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { silent } from '../../ledger/records.ts';
 
 const open = (url: string) => openDatabase({ url, log: silent });
@@ -32,13 +32,11 @@ test('a server that cannot be reached is named, without the password', async () 
 });
 
 describe.runIf(hasPostgres())('a database that cannot be used', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   beforeAll(async () => {
-    server = await startPostgres();
     url = await server.createDatabase();
   });
-  afterAll(() => server.stop());
 
   test('since it is not there, is named with how to make it', async () => {
     const message = await problemWith(url.replace(/[^/]+$/, 'nowhere'));

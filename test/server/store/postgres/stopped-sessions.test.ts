@@ -1,29 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { StoppedSessions } from '../../../../server/store/postgres/stopped-sessions.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, sessionMark, silent } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('a stopped session in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let url: string;
   let postgres: Postgres;
   let closing: Notices[];
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server.stop());
   beforeEach(async () => {
     closing = [];
     url = await server.createDatabase();
-    postgres = new Postgres({ url, failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(url);
     const writer = new LedgerWriter({ postgres, replica: randomUUID(), part: 0, now: () => noon });
     const session = sessionMark('ses_1');
     await writer.write({ id: randomUUID(), rows: [finishedRow('req_1', { session })] });

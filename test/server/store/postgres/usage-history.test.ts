@@ -4,14 +4,14 @@ import { shadowAccount } from '../../../../server/contract/ledger.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
 import { createLedger, type LocalLedger } from '../../../../server/ledger/ledger.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import { migrate } from '../../../../server/store/postgres/migrate.ts';
-import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { PostgresUsageHistory } from '../../../../server/store/postgres/usage-history.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, silent, startedRow } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
-  let server: PostgresServer;
+  const server = startPostgresInSuite();
   let postgres: Postgres;
   let sqlite: LocalLedger;
   let history: PostgresUsageHistory;
@@ -22,9 +22,7 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   const shadowed = { id: 'req', provider: null, model: null, costUsd: 1, firstByteMs: 1, totalMs: 1, outputTokens: 1 };
 
   beforeAll(async () => {
-    server = await startPostgres();
-    postgres = new Postgres({ url: await server.createDatabase(), failed() {} });
-    await migrate(postgres);
+    postgres = await openTables(await server.createDatabase());
     history = new PostgresUsageHistory(postgres);
     sqlite = createLedger({ database: openDatabase(':memory:'), log: silent, now: () => noon });
     const records = Array.from({ length: 120 }, (_, index) =>
@@ -50,7 +48,6 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
   afterAll(async () => {
     await sqlite.close();
     await postgres.close();
-    await server.stop();
   });
 
   const ranges = [
