@@ -16,8 +16,8 @@ const asking: Record<string, readonly string[]> = {
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
   people: [
-    ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'kept-status.ts', 'may-do.ts', 'people-control.ts'],
-    ...['permit.ts', 'query-rules.ts', 'sight.ts'],
+    ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'kept-keys.ts', 'kept-status.ts', 'may-do.ts'],
+    ...['people-control.ts', 'permit.ts', 'query-rules.ts', 'sight.ts'],
   ],
   'replica-limits': [],
   'store/postgres': [],
