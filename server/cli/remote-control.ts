@@ -5,8 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import { adminTokenFileName } from '../control/admin-token.ts';
 import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
@@ -14,12 +12,8 @@ import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { reachableHost, reachableOrigin } from '../reachable-origin.ts';
 import type { ListeningControl } from './control.ts';
+import { readEvents, refusal, replySchema } from './control-replies.ts';
 import { CliError } from './exit-codes.ts';
-
-const replySchema = z.union([
-  z.object({ error: z.object({ message: z.string(), code: z.string().nullable() }) }),
-  z.object({ result: z.unknown() }),
-]);
 
 interface Peer {
   host: string;
@@ -67,19 +61,13 @@ async function post(peer: Peer, path: string, body: object): Promise<unknown> {
 async function openEvents(peer: Peer): Promise<AsyncIterable<EventMessage>> {
   const response = await send(peer, { method: 'GET', path: '/control/events' });
   if (response.statusCode !== 200) throw new CliError(`The event stream was refused (status ${response.statusCode}).`);
-  return readEvents(response);
+  return untilReset(readEvents(response.setEncoding('utf8')));
 }
 
-async function* readEvents(response: IncomingMessage): AsyncIterable<EventMessage> {
-  let rest = '';
+/** Ends where the instance ends. */
+async function* untilReset(events: AsyncIterable<EventMessage>): AsyncIterable<EventMessage> {
   try {
-    for await (const piece of response.setEncoding('utf8')) {
-      const lines = `${rest}${piece}`.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;
-      }
-    }
+    yield* events;
   } catch (error) {
     if (systemErrorCode(error) !== 'ECONNRESET') throw error;
   }
@@ -96,10 +84,4 @@ function send(
     outgoing.on('error', (error) => reject(new CliError(`The running Sluice does not answer: ${error.message}.`)));
     outgoing.end(body);
   });
-}
-
-/** The error of a reply. */
-export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
-  const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
-  return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
 }

@@ -3,13 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EventMessage } from '../contract/events.ts';
 import type { Control } from './control.ts';
+import { readEvents, refusal, replySchema } from './control-replies.ts';
 import { CliError } from './exit-codes.ts';
-import { refusal } from './remote-control.ts';
-
-const replySchema = z.union([
-  z.object({ error: z.object({ message: z.string(), code: z.string().nullable() }) }),
-  z.object({ result: z.unknown() }),
-]);
 
 const deviceSchema = z.object({
   deviceCode: z.string(),
@@ -41,7 +36,7 @@ export function openTeamGateway(origin: string, token: string): Control {
     origin,
     execute: async <Result>(body: object) => (await post(`${origin}/control/execute`, { token, body })) as Result,
     query: async <Result>(body: object) => (await post(`${origin}/control/query`, { token, body })) as Result,
-    openEvents: async () => readEvents(await reach(`${origin}/control/events`, { token })),
+    openEvents: () => openEvents(origin, token),
     close: async () => {},
   };
 }
@@ -93,14 +88,8 @@ async function reach(
   }
 }
 
-async function* readEvents(response: Response): AsyncIterable<EventMessage> {
-  if (!response.ok || !response.body) throw new CliError(`The event stream was refused (status ${response.status}).`);
-  let rest = '';
-  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = `${rest}${piece}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;
-    }
-  }
+async function openEvents(origin: string, token: string): Promise<AsyncIterable<EventMessage>> {
+  const { ok, status, body } = await reach(`${origin}/control/events`, { token });
+  if (!ok || !body) throw new CliError(`The event stream was refused (status ${status}).`);
+  return readEvents(body.pipeThrough(new TextDecoderStream()));
 }

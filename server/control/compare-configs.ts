@@ -5,21 +5,17 @@ import { withoutSecretsInProviders } from './redact-provider.ts';
 
 /** All differences by id or name. A different order in a list is not a difference. */
 export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
-  const before = normal(earlier);
-  const after = normal(later);
-  return [
-    ...compareLists('provider', byId(before.providers), byId(after.providers)),
-    ...compareLists('alias', byName(before.aliases), byName(after.aliases)),
-    ...compareLists('group', byId(before.groups), byId(after.groups)),
-    ...compareLists('key', byId(before.keys), byId(after.keys)),
-    ...compareSettings(leaves(before.settings), leaves(after.settings)),
-  ];
+  return differences(normal(earlier), normal(later));
 }
 
 /** The same for what a change has made of a configuration: entries that it left alone are the same objects. */
 export function changesBetween(earlier: Config, later: Config): ConfigChange[] {
   const before = withoutSecretsInProviders(withoutThose(earlier, later));
   const after = withoutSecretsInProviders(withoutThose(later, earlier));
+  return differences(before, after);
+}
+
+function differences(before: Config, after: Config): ConfigChange[] {
   return [
     ...compareLists('provider', byId(before.providers), byId(after.providers)),
     ...compareLists('alias', byName(before.aliases), byName(after.aliases)),

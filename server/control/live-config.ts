@@ -8,7 +8,7 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
-import { describeMissing, readSecretValues } from './secret-values.ts';
+import { describeMissing, type MissingSecret, readSecretValues } from './secret-values.ts';
 
 interface LiveConfigPorts {
   config: ConfigStore;
@@ -59,21 +59,24 @@ interface Parts {
   used: ConfigRevision;
   secrets: ReadonlyMap<string, string>;
   /** Secrets that the configuration refers to but that do not exist. */
-  missing: readonly { name: string; reason: string }[];
+  missing: readonly MissingSecret[];
   demo: RunningDemo | null;
 }
 
 /** Keeps a running demo if it is still wanted; otherwise the caller has to stop it. */
 async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
   const used = config.current;
-  const missing: { name: string; reason: string }[] = [];
-  const noteMissing = (name: string, reason: string) => {
-    missing.push({ name, reason });
-    log.warn({ name, reason }, 'a secret is missing');
+  const missing: MissingSecret[] = [];
+  const noteMissing = (noted: MissingSecret) => {
+    missing.push(noted);
+    log.warn({ name: noted.name, reason: noted.reason }, 'a secret is missing');
   };
   const secrets = await readSecretValues(used.config, { openSecrets, env, missing: noteMissing });
   return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
 }
+
+/** After this time it is tried again to read secrets whose store could not be reached. */
+const readAgainMs = 2_000;
 
 class LoadedConfig implements LiveConfig {
   readonly #ports: LiveConfigPorts;
@@ -85,16 +88,15 @@ class LoadedConfig implements LiveConfig {
   #parts: Parts;
   #snapshot: Snapshot;
   #latest: Promise<void> = Promise.resolve();
+  #readingAgain: NodeJS.Timeout | undefined;
 
   constructor(ports: LiveConfigPorts, parts: Parts) {
     this.#ports = ports;
     this.#parts = parts;
     this.#snapshot = this.#compile();
     this.#logNotices();
-    this.#stopListening = ports.config.onChange(() => {
-      this.#latest = this.#inTurn(() => this.#reload());
-      this.#latest.catch((error: unknown) => ports.log.error({ error }, 'the new configuration could not be used'));
-    });
+    this.#stopListening = ports.config.onChange(() => this.#follow());
+    this.#readAgainIfUnread();
   }
 
   get used(): ConfigRevision {
@@ -132,8 +134,20 @@ class LoadedConfig implements LiveConfig {
 
   async stop(): Promise<void> {
     this.#stopListening();
+    clearTimeout(this.#readingAgain);
     await this.#latest.catch(() => {});
     await Promise.all([...this.#endingDemos, this.#parts.demo].map((demo) => demo?.stop()));
+  }
+
+  #follow(): void {
+    this.#latest = this.#inTurn(() => this.#reload());
+    this.#latest.catch((error: unknown) => this.#ports.log.error({ error }, 'the new configuration could not be used'));
+  }
+
+  #readAgainIfUnread(): void {
+    clearTimeout(this.#readingAgain);
+    if (!this.#parts.missing.some(({ isUnread }) => isUnread)) return;
+    this.#readingAgain = setTimeout(() => this.#follow(), readAgainMs).unref();
   }
 
   async #reload(): Promise<void> {
@@ -141,6 +155,7 @@ class LoadedConfig implements LiveConfig {
     this.#parts = await loadParts(this.#ports, demo);
     this.recompile();
     this.#logNotices();
+    this.#readAgainIfUnread();
     if (demo && demo !== this.#parts.demo) void this.#endDemo(demo);
     for (const listener of [...this.#listeners]) listener({ before: used.config, after: this.used.config });
   }

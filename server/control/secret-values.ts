@@ -1,4 +1,5 @@
 import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName, type SecretStore } from '../secrets/secret-store.ts';
 
@@ -6,7 +7,14 @@ interface SecretValueSources {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   /** Called for each reference without a value; reading continues. */
-  missing(name: string, reason: string): void;
+  missing(missing: MissingSecret): void;
+}
+
+export interface MissingSecret {
+  name: string;
+  reason: string;
+  /** It may be there: its store cannot be reached now. */
+  isUnread: boolean;
 }
 
 /**
@@ -34,16 +42,17 @@ async function readOne(name: string, reference: string, sources: SecretValueSour
   try {
     const store = reference === 'keychain' ? await sources.openSecrets() : noStore;
     const value = await resolveSecret(reference, { name, store, env: sources.env });
-    if (value === undefined) sources.missing(name, `${reference} holds no value`);
+    if (value === undefined) sources.missing({ name, reason: `${reference} holds no value`, isUnread: false });
     return value;
   } catch (error) {
-    sources.missing(name, error instanceof Error ? error.message : String(error));
+    const isUnread = error instanceof GatewayError && error.code === 'storage_unavailable';
+    sources.missing({ name, reason: error instanceof Error ? error.message : String(error), isUnread });
     return undefined;
   }
 }
 
 /** One line for each reason, since one reason (a missing passphrase) often concerns all secrets. */
-export function describeMissing(missing: readonly { name: string; reason: string }[]): string[] {
+export function describeMissing(missing: readonly MissingSecret[]): string[] {
   const reasons = new Set(missing.map(({ reason }) => reason));
   return [...reasons].map((reason) => {
     const names = missing.filter((each) => each.reason === reason).map(({ name }) => name);

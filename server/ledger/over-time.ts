@@ -5,6 +5,7 @@ import type { UsageDimension } from '../contract/ledger.ts';
 import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
+import { nameColumns } from './counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from './first-byte-steps.ts';
 import { seekSeq } from './seek.ts';
 import { addInto, displayedCost, readSums, type Sums } from './sums.ts';
@@ -60,19 +61,6 @@ function cellsSql(namesSql: string): string {
   return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
     WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY step, name`;
 }
-
-/** As `shadowAccount`. */
-function accountSql(column: 'key_id' | 'group_id'): string {
-  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
-}
-
-const nameColumns: Record<UsageDimension, string> = {
-  day: "''",
-  key: accountSql('key_id'),
-  group: accountSql('group_id'),
-  model: "coalesce(model_served, model_asked, '')",
-  provider: "coalesce(provider, '')",
-};
 
 /** Must count in the same way as `usage-cells.ts`. */
 function rowsSql(by: UsageDimension, namesSql: string): string {

@@ -158,7 +158,8 @@ function plus(a: Spent, b: Spent): Spent {
   return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens, unpriced: a.unpriced + b.unpriced };
 }
 
-function largest(a: Spent, b: Spent): Spent {
+/** Of each unit the larger amount. */
+export function largest(a: Spent, b: Spent): Spent {
   return {
     usd: Math.max(a.usd, b.usd),
     tokens: Math.max(a.tokens, b.tokens),

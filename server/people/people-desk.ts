@@ -13,7 +13,7 @@ import {
   type PendingSignIn,
 } from './identity-provider.ts';
 import type { Access, AuditPage, Ended, PeopleStore, StoredPerson } from './people-store.ts';
-import { hasRights, personIdOf, rightsOf } from './rights.ts';
+import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -83,7 +83,7 @@ export class PeopleDesk {
     const person = this.#personOf(found.person, settings);
     const { scopes, id } = found.access;
     // Of another identity provider than the one that is trusted now, or without any role left.
-    if (found.person.issuer !== settings.issuer || !hasRights(person)) return null;
+    if (!isSameIssuer(found.person.issuer, settings.issuer) || !hasRights(person)) return null;
     return { person, scopes, accessId: id, address };
   }
 

@@ -23,3 +23,8 @@ export function hasRights({ isAdmin, manages, memberOf }: Rights): boolean {
 export function personIdOf(issuer: string, subject: string): string {
   return `prs_${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
 }
+
+/** Identity providers that name themselves `https://login.example/` are found at `https://login.example` as well. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one === other || URL.parse(one)?.href === URL.parse(other)?.href;
+}

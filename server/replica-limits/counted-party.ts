@@ -27,6 +27,7 @@ export class CountedParty {
   readonly canRefuse: boolean;
   /** Whether one can refuse a request that costs nothing. */
   readonly canRefuseFree: boolean;
+  readonly hasHardBudget: boolean;
   #seen: SeenCounts | null = null;
   readonly #lastSpent = new Map<Budget['per'], LastSpent>();
   readonly #prefix: string;
@@ -37,7 +38,8 @@ export class CountedParty {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
-    this.canRefuse = this.canRefuseFree || budgets.some(({ hard }) => hard);
+    this.hasHardBudget = budgets.some(({ hard }) => hard);
+    this.canRefuse = this.canRefuseFree || this.hasHardBudget;
     const { groupId, scope, id, sinceMs } = limited;
     // The braces make one slot of a cluster of a group and its keys.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;

@@ -1,11 +1,12 @@
 /** What the limiter asks of Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
-import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
+import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
+import { largest } from '../limits/spending.ts';
 import { type CountedParty, endOf } from './counted-party.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
-import { ReplyNumbers, SeenCounts } from './seen-counts.ts';
+import { ReplyNumbers, type SeenAt, SeenCounts } from './seen-counts.ts';
 
 /** Which limits are checked; `free`: not budgets. */
 export type Checks = 'all' | 'free' | 'none';
@@ -66,24 +67,16 @@ export class ReplicaCounts {
 
   /** Asks to admit a request; an empty id only looks. Rejects with a LinkError. */
   async ask(id: string, parties: readonly CountedParty[], estimate: Estimate, checks: Checks): Promise<Asked> {
-    const { connection, ledger, clocks } = this.#ports;
+    const { connection, ledger } = this.#ports;
     const nowMs = connection.serverMs();
     const { likely, most, isPart } = estimate;
-    const args = [
-      id,
-      checks,
-      isPart ? '0' : '1',
-      String(connection.leaseMs),
-      ledger,
-      integer(likely.tokens),
-      String(most.usd),
-    ];
-    args.push(integer(most.tokens), String(parties.length));
+    const args = [id, checks, isPart ? '0' : '1', String(connection.leaseMs), ledger];
+    args.push(integer(likely.tokens), String(most.usd), integer(most.tokens), String(parties.length));
     const keys: string[] = [];
     for (const party of parties) addCall(party, nowMs, keys, args);
     const numbers = new ReplyNumbers(await connection.run('admit', keys, args));
     const verdict = verdicts[numbers.next()] ?? 'refused';
-    const at = { serverMs: numbers.next(), steadyMs: clocks.steadyMs() };
+    const at = this.#readTime(numbers);
     const seen = parties.map((party) => this.#see(party, nowMs, numbers, at));
     if (verdict === 'refused') for (const each of seen) each.readSlots(numbers);
     return { verdict, serverMs: at.serverMs, seen };
@@ -94,13 +87,8 @@ export class ReplicaCounts {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
     const args = [id, String(admittedAtMs), isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more))];
-    args.push(
-      String(used.usd),
-      integer(used.tokens),
-      String(used.unpriced),
-      this.#ports.ledger,
-      String(parties.length),
-    );
+    args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
+    args.push(this.#ports.ledger, String(parties.length));
     const keys: string[] = [];
     // As the ledger does: in the period in which it began.
     for (const party of parties) addCall(party, startedAt, keys, args);
@@ -109,11 +97,11 @@ export class ReplicaCounts {
 
   /** `isAgain`: it counts only if it was not counted yet. Rejects with a LinkError. */
   async settle({ parties, settled, keys, args }: Settlement, isAgain: boolean): Promise<void> {
-    const { connection, clocks, reached } = this.#ports;
+    const { connection, reached } = this.#ports;
     const [id = '', ...rest] = args;
     const numbers = new ReplyNumbers(await connection.run('settle', keys, [id, isAgain ? '1' : '0', ...rest]));
     numbers.next();
-    const at = { serverMs: numbers.next(), steadyMs: clocks.steadyMs() };
+    const at = this.#readTime(numbers);
     for (const party of parties) {
       const seen = this.#see(party, settled.startedAt, numbers, at);
       tellReached(party.limited, seen, settled.used, reached);
@@ -128,7 +116,7 @@ export class ReplicaCounts {
       const own = this.#ports.account(party).spent(per);
       const isTotal = !Number.isFinite(startMs);
       const range = { startMs: isTotal ? startMs : Math.max(startMs, sinceMs), endMs };
-      const { usd, tokens, unpriced } = larger(own.spent, await history.spent(scope, id, range));
+      const { usd, tokens, unpriced } = largest(own.spent, await history.spent(scope, id, range));
       const args = [ledger, String(usd), integer(tokens), String(unpriced), endOf(endMs)];
       await connection.run('offer', [key], args);
     }
@@ -152,7 +140,11 @@ export class ReplicaCounts {
     }
   }
 
-  #see(party: CountedParty, atMs: number, numbers: ReplyNumbers, at: SeenCounts['at']): SeenCounts {
+  #readTime(numbers: ReplyNumbers): SeenAt {
+    return { serverMs: numbers.next(), steadyMs: this.#ports.clocks.steadyMs() };
+  }
+
+  #see(party: CountedParty, atMs: number, numbers: ReplyNumbers, at: SeenAt): SeenCounts {
     const account = this.#ports.account(party);
     const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
     party.saw(seen, account);
@@ -170,12 +162,4 @@ function addCall(party: CountedParty, atMs: number, keys: string[], args: string
 
 function integer(amount: number): string {
   return String(Math.round(amount));
-}
-
-function larger(one: Spent, other: Spent): Spent {
-  return {
-    usd: Math.max(one.usd, other.usd),
-    tokens: Math.max(one.tokens, other.tokens),
-    unpriced: Math.max(one.unpriced, other.unpriced),
-  };
 }

@@ -7,7 +7,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { SharedCountsSettings } from '../contract/replica-limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
-import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
+import { type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../limits/limiter.ts';
 import { accountsOf, type LocalLimiter, nameOf, settledBy } from '../limits/local-limiter.ts';
 import { metersOf } from '../limits/meters.ts';
@@ -20,6 +20,7 @@ import type { CountsConnection } from './counts-connection.ts';
 import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
 import { LateSettlements } from './late-settlements.ts';
 import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
+import type { SeenCounts } from './seen-counts.ts';
 
 interface ReplicaLimiterPorts {
   connection: CountsConnection;
@@ -150,7 +151,7 @@ export class ReplicaLimiter implements Limiter {
       this.#take(id, { parties, estimate, atMs: asked.serverMs });
       return headersOf(judged, clocks);
     }
-    const unknown = parties.find(({ limited }) => limited.limits.budgets.some(({ hard }) => hard));
+    const unknown = parties.find(({ hasHardBudget }) => hasHardBudget);
     if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
     const [first] = asked.seen;
     // As of the reply: a moment later, a limit may be free again.
@@ -184,7 +185,7 @@ export class ReplicaLimiter implements Limiter {
     const isClosed = estimate !== free && settings().hardBudgets === 'closed';
     const judged = parties.map((party) => {
       const { limited } = party;
-      if (isClosed && limited.limits.budgets.some(({ hard }) => hard)) throw countsUnavailable(limited);
+      if (isClosed && party.hasHardBudget) throw countsUnavailable(limited);
       const limits = shareOf(limited.limits, replicas);
       return { limited: { ...limited, limits }, counted: new AloneCounts(local.account(limited), party, replicas) };
     });
@@ -206,18 +207,17 @@ export class ReplicaLimiter implements Limiter {
     }
   }
 
-  #settle(ended: Ended): void {
-    const settlement = this.#ports.counts.settlementOf(ended);
-    if (!this.#ports.connection.isUp) this.#late.add(settlement, false);
-    else this.#ports.counts.settle(settlement, false).catch(() => this.#late.add(settlement, true));
+  /** `isAgain`: Valkey may have ended the lease already. */
+  #settle(ended: Ended, isAgain = false): void {
+    const { connection, counts } = this.#ports;
+    const settlement = counts.settlementOf(ended);
+    if (!connection.isUp) this.#late.add(settlement, isAgain);
+    else counts.settle(settlement, isAgain).catch(() => this.#late.add(settlement, true));
   }
 
   /** Ends a lease that has used nothing. */
   #withdraw(id: string, parties: readonly CountedParty[]): void {
-    const ended = endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn);
-    const settlement = this.#ports.counts.settlementOf(ended);
-    if (!this.#ports.connection.isUp) this.#late.add(settlement, true);
-    else this.#ports.counts.settle(settlement, true).catch(() => this.#late.add(settlement, true));
+    this.#settle(endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn), true);
   }
 
   async #offer(parties: readonly CountedParty[]): Promise<void> {
@@ -252,7 +252,7 @@ function endedOf(id: string, { parties, estimate, atMs }: Admitted, settled: Set
   return { id, parties, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 
-function judgedBy(limited: Limited, counted: Account | Asked['seen'][number] | undefined): Judged {
+function judgedBy(limited: Limited, counted: SeenCounts | undefined): Judged {
   if (!counted) throw new Error('unreachable: a reply tells of all parties');
   return { limited, counted };
 }

@@ -1,5 +1,5 @@
 /** The connection to Valkey. Nothing waits in it: a command that cannot be sent or answered now fails. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
 import { type ScriptName, scripts } from './scripts.ts';
@@ -40,10 +40,8 @@ export function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
 }
 
-const digests = new Map<ScriptName, string>();
-for (const name of ['admit', 'settle', 'renew', 'offer', 'beat'] as const) {
-  digests.set(name, createHash('sha1').update(scripts[name]).digest('hex'));
-}
+/** By name of the script. */
+const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, hash('sha1', script)]));
 
 export class ValkeyLink {
   readonly #client: Redis;

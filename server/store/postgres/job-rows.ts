@@ -2,7 +2,7 @@
 import type { SqlValue } from '../../database/database.ts';
 import type { JobKind, JobPage } from '../../jobs/job.ts';
 import { type KeptJob, toValues } from '../../jobs/job-rows.ts';
-import { columnsOf, replaced, unnest } from './columns.ts';
+import { byText, columnsOf, replaced, unnest } from './columns.ts';
 
 /** Types by column, in the order of `toValues`. */
 export const jobTypes = {
@@ -20,11 +20,15 @@ export const jobTypes = {
 };
 const names = Object.keys(jobTypes).join(', ');
 
-/** A job that another replica has settled stays so: only the ledger ends what a job owes. */
+/** What a job owes is ended by the ledger alone, and stays ended whatever a replica remembers that has not heard of it. */
 export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   ON CONFLICT (kind, group_id, id) DO UPDATE SET
     ${replaced(['provider_id', 'credential_id', 'model', 'key_id', 'created_at', 'upstream_id'])},
-    last_used_at = greatest(jobs.last_used_at, excluded.last_used_at), owed = coalesce(excluded.owed, jobs.owed)`;
+    last_used_at = greatest(jobs.last_used_at, excluded.last_used_at),
+    owed = CASE WHEN EXISTS (
+      SELECT 1 FROM booked_jobs AS booked
+      WHERE booked.kind = jobs.kind AND booked.group_id = jobs.group_id AND booked.id = jobs.id
+    ) THEN NULL ELSE coalesce(excluded.owed, jobs.owed) END`;
 
 export const insertNewJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = given.id) ON CONFLICT DO NOTHING`;
@@ -37,7 +41,8 @@ export const owingSql = 'SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY crea
 export const sweepSql = `DELETE FROM jobs WHERE (kind, group_id, id) IN
   (SELECT kind, group_id, id FROM jobs WHERE last_used_at < $1 LIMIT 1000)`;
 
-export const jobColumns = (jobs: readonly KeptJob[]) => columnsOf(jobs.map(toValues));
+/** In one order everywhere, so that replicas do not deadlock. */
+export const jobColumns = (jobs: readonly KeptJob[]) => columnsOf(jobs.map(toValues).sort(byText));
 
 /** Selects one job more than the limit, which tells whether there is another page. */
 export function pageSql(kind: JobKind, groupId: string, page: JobPage): { sql: string; values: SqlValue[] } {

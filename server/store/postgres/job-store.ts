@@ -15,6 +15,7 @@ import { FoundJobs, placeOf } from './found-jobs.ts';
 import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, pageSql, sweepSql, upsertJobsSql } from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
+import { repeat } from './repeat.ts';
 
 interface Options {
   postgres: Postgres;
@@ -41,7 +42,7 @@ export class PostgresJobStore implements JobStore {
   readonly #new = new Map<string, KeptJob>();
   readonly #forgotten = new Map<string, Pick<Job, 'kind' | 'groupId' | 'id'>>();
   readonly #writing: LaterWrite;
-  readonly #sweeps = setInterval(() => void this.#sweepQuietly(), sweepEveryMs).unref();
+  readonly #sweeps: NodeJS.Timeout;
 
   constructor(options: Options) {
     this.#options = options;
@@ -50,6 +51,12 @@ export class PostgresJobStore implements JobStore {
       write: () => this.#write(),
       failed: (error) => options.log.warn({ error, waiting: this.#pending.size }, 'jobs cannot be written'),
       delayMs: flushMs,
+    });
+    this.#sweeps = repeat({
+      everyMs: sweepEveryMs,
+      work: () => this.sweep(),
+      log: options.log,
+      failed: 'old jobs cannot be forgotten',
     });
   }
 
@@ -158,14 +165,6 @@ export class PostgresJobStore implements JobStore {
   async close(): Promise<void> {
     clearInterval(this.#sweeps);
     await this.#writing.close();
-  }
-
-  async #sweepQuietly(): Promise<void> {
-    try {
-      await this.sweep();
-    } catch (error) {
-      this.#options.log.warn({ error: messageOf(error) }, 'old jobs cannot be forgotten');
-    }
   }
 
   #keep(kept: KeptJob): void {

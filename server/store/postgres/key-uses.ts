@@ -1,12 +1,7 @@
 /** When keys were last used, at any replica: in memory, since views of keys are made at once. */
 import { number, text } from '../../database/columns.ts';
-import { messageOf } from '../../database/failures.ts';
 import type { Postgres } from './postgres.ts';
-
-interface Options {
-  postgres: Postgres;
-  log: { warn(fields: object, message: string): void };
-}
+import { repeat } from './repeat.ts';
 
 /** How often uses at other replicas are read. */
 const pollMs = 15_000;
@@ -14,14 +9,19 @@ const pollMs = 15_000;
 const slackMs = 120_000;
 
 export class KeyUses {
-  readonly #options: Options;
+  readonly #postgres: Postgres;
   readonly #lastUsed = new Map<string, number>();
   readonly #polls: NodeJS.Timeout;
   #newestMs = 0;
 
-  constructor(options: Options) {
-    this.#options = options;
-    this.#polls = setInterval(() => void this.#readQuietly(), pollMs).unref();
+  constructor(postgres: Postgres, log: { warn(fields: object, message: string): void }) {
+    this.#postgres = postgres;
+    this.#polls = repeat({
+      everyMs: pollMs,
+      work: () => this.read(),
+      log,
+      failed: 'last uses of keys cannot be read',
+    });
   }
 
   /** Unix milliseconds, by key id. */
@@ -35,7 +35,7 @@ export class KeyUses {
 
   /** Rejects with PostgreSQL's error. */
   async read(): Promise<void> {
-    const { rows } = await this.#options.postgres.ask(
+    const { rows } = await this.#postgres.ask(
       'SELECT key_id, last_used_at FROM key_uses WHERE last_used_at > $1',
       this.#newestMs - slackMs,
     );
@@ -48,13 +48,5 @@ export class KeyUses {
 
   close(): void {
     clearInterval(this.#polls);
-  }
-
-  async #readQuietly(): Promise<void> {
-    try {
-      await this.read();
-    } catch (error) {
-      this.#options.log.warn({ error: messageOf(error) }, 'last uses of keys cannot be read');
-    }
   }
 }

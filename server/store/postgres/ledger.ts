@@ -55,7 +55,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
   const stopped = new StoppedSessions(options);
-  const keyUses = new KeyUses({ postgres: reading, log });
+  const keyUses = new KeyUses(reading, log);
   const sweeps = new Sweeps({ postgres, log, settings });
   const flush = async () => {
     await Promise.all([waiting.flush(), refusals.flush()]);

@@ -8,6 +8,7 @@ import { maxEntryLength, type ReasoningStore } from '../../reasoning/reasoning-s
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
+import { repeat } from './repeat.ts';
 
 interface Options {
   postgres: Postgres;
@@ -34,7 +35,7 @@ export class PostgresReasoningStore implements ReasoningStore {
   readonly #memory = new ReasoningMemory();
   readonly #pending = new Map<string, KeptReasoning>();
   readonly #writing: LaterWrite;
-  readonly #sweeps = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
+  readonly #sweeps: NodeJS.Timeout;
 
   constructor(options: Options) {
     this.#options = options;
@@ -43,6 +44,12 @@ export class PostgresReasoningStore implements ReasoningStore {
       write: () => this.#write(),
       failed: (error) => options.log.warn({ error }, 'reasoning cannot be written'),
       delayMs: flushMs,
+    });
+    this.#sweeps = repeat({
+      everyMs: sweepEveryMs,
+      work: () => this.#sweep(),
+      log: options.log,
+      failed: 'old reasoning cannot be deleted',
     });
   }
 
@@ -103,10 +110,6 @@ export class PostgresReasoningStore implements ReasoningStore {
   async #sweep(): Promise<void> {
     const beforeMs = this.#now() - dayMs;
     this.#memory.deleteUntil(beforeMs);
-    try {
-      await this.#options.postgres.ask('DELETE FROM reasoning WHERE kept_at <= $1', beforeMs);
-    } catch (error) {
-      this.#options.log.warn({ error: messageOf(error) }, 'old reasoning cannot be deleted');
-    }
+    await this.#options.postgres.ask('DELETE FROM reasoning WHERE kept_at <= $1', beforeMs);
   }
 }

@@ -8,6 +8,7 @@ import type { Refusals } from '../../ledger/refusals.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
+import { repeat } from './repeat.ts';
 
 interface Options {
   postgres: Postgres;
@@ -18,6 +19,7 @@ interface Options {
 
 const flushMs = 250;
 const defaultPollMs = 5_000;
+const unreadable = 'refusals cannot be read';
 
 const columns = {
   minute: 'integer',
@@ -50,7 +52,12 @@ export class PostgresRefusals implements Refusals {
       failed: (error) => options.log.warn({ error }, 'the count of refused requests cannot be written'),
       delayMs: flushMs,
     });
-    this.#polls = setInterval(() => void this.read().catch(() => {}), options.pollMs ?? defaultPollMs).unref();
+    this.#polls = repeat({
+      everyMs: options.pollMs ?? defaultPollMs,
+      work: () => this.read(),
+      log: options.log,
+      failed: unreadable,
+    });
   }
 
   get count(): number {
@@ -102,8 +109,6 @@ export class PostgresRefusals implements Refusals {
       throw error;
     }
     await this.#options.postgres.ask(trimSql);
-    await this.read().catch((error: unknown) =>
-      this.#options.log.warn({ error: messageOf(error) }, 'refusals cannot be read'),
-    );
+    await this.read().catch((error: unknown) => this.#options.log.warn({ error: messageOf(error) }, unreadable));
   }
 }

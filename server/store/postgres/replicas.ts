@@ -2,12 +2,12 @@
  * Which replicas are alive, and what becomes of the requests of those that are not: they were interrupted, and count with what
  * was reserved for them.
  */
-import { messageOf } from '../../database/failures.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
 import { SessionUses } from '../../ledger/session-rows.ts';
 import { UsageSums } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres, Queries } from './postgres.ts';
+import { repeat } from './repeat.ts';
 import { writeSessions } from './sessions-writer.ts';
 import { addSums } from './sums-writer.ts';
 
@@ -57,7 +57,12 @@ export class Replicas {
   /** Must precede the first request. Rejects with PostgreSQL's error. */
   async start(): Promise<void> {
     await this.beat();
-    this.#beats = setInterval(() => void this.#beatQuietly(), beatEveryMs).unref();
+    this.#beats = repeat({
+      everyMs: beatEveryMs,
+      work: () => this.#live(),
+      log: this.#options.log,
+      failed: 'the database cannot be told that this replica is alive',
+    });
   }
 
   async beat(): Promise<void> {
@@ -111,12 +116,8 @@ export class Replicas {
     return rows.length;
   }
 
-  async #beatQuietly(): Promise<void> {
-    try {
-      await this.beat();
-      await this.markInterrupted();
-    } catch (error) {
-      this.#options.log.warn({ error: messageOf(error) }, 'the database cannot be told that this replica is alive');
-    }
+  async #live(): Promise<void> {
+    await this.beat();
+    await this.markInterrupted();
   }
 }

@@ -1,23 +1,10 @@
 /** Usage in steps shorter than the sums', from the requests themselves. Must count in the same way as `ledger/usage-cells.ts`. */
 import type { UsageDimension } from '../../contract/ledger.ts';
+import { nameColumns } from '../../ledger/counted-names.ts';
 
 const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens', 'cost_usd', 'unpriced_requests']
   .map((column) => `sum(${column}) AS ${column}`)
   .join(', ');
-
-/** As `shadowAccount`. */
-function accountSql(column: 'key_id' | 'group_id'): string {
-  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
-}
-
-/** The name by which a request counts; empty: none. */
-export const nameColumns: Readonly<Record<UsageDimension, string>> = {
-  day: "''",
-  key: accountSql('key_id'),
-  group: accountSql('group_id'),
-  model: "coalesce(model_served, model_asked, '')",
-  provider: "coalesce(provider, '')",
-};
 
 /** Parameters: offset and step in milliseconds, names or null, and the range in Unix milliseconds. */
 export function stepsOfRequestsSql(by: UsageDimension): string {

@@ -5,11 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import { text } from '../../database/columns.ts';
+import { messageOf } from '../../database/failures.ts';
 import { describeFileProblem } from '../../files/file-problem.ts';
 import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
 import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../secrets/file-key.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
-import type { Postgres } from './postgres.ts';
+import { explained } from './failures.ts';
+import type { Parameter, Postgres } from './postgres.ts';
 
 export interface OutsideKey {
   passphrase?: string | undefined;
@@ -23,7 +25,8 @@ const writeSql = `INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT
 
 /**
  * Opens the secrets with the key from outside; without one, secrets can only be referred to. Rejects with a GatewayError if the key
- * is not the one that the secrets are sealed with, and with PostgreSQL's error.
+ * is not the one that the secrets are sealed with, and with PostgreSQL's error. The store itself rejects with a GatewayError
+ * `storage_unavailable` while the database cannot be used.
  */
 export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey): Promise<SecretStore> {
   const key = await openKey(postgres, outside);
@@ -34,24 +37,30 @@ export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey)
       'Secrets are stored in the database only if they can be encrypted: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE for all replicas, or refer to the secret by env:NAME or file:PATH.',
     );
   };
+  const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
   return {
     kind: 'database',
     description: describe(outside),
     async get(name) {
-      const { rows } = await postgres.ask(readSql, name);
+      const { rows } = await ask(readSql, name);
       return rows[0] && open(text(rows[0].sealed), name, keyOrAdvice());
     },
     async set(name, value) {
-      await postgres.ask(writeSql, name, seal([name, value], keyOrAdvice()));
+      await ask(writeSql, name, seal([name, value], keyOrAdvice()));
     },
     async delete(name) {
-      await postgres.ask('DELETE FROM secrets WHERE name = $1', name);
+      await ask('DELETE FROM secrets WHERE name = $1', name);
     },
     async list() {
-      const { rows } = await postgres.ask('SELECT name FROM secrets ORDER BY name COLLATE "C"');
+      const { rows } = await ask('SELECT name FROM secrets ORDER BY name COLLATE "C"');
       return rows.map((row) => String(row.name));
     },
   };
+}
+
+function unavailable(cause: unknown): GatewayError {
+  const message = `Secrets cannot be read or changed now: the database cannot be used (${messageOf(cause)}). Try again in a moment.`;
+  return new GatewayError('storage_unavailable', message, { cause });
 }
 
 function describe({ passphrase, keyFile }: OutsideKey): string {

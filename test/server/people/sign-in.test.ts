@@ -120,6 +120,19 @@ describe('a session', () => {
     await team.sluice.gateway.execute({ type: 'settings.update', changes: { people } });
     expect((await query({ cookie })).status).toBe(200);
   });
+
+  test('does not depend on how the settings write the address of the identity provider', async () => {
+    const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
+    if (!people) throw new Error('nobody signs in');
+    const written = { ...people, issuer: `${people.issuer}/` };
+    await team.sluice.gateway.execute({ type: 'settings.update', changes: { people: written } });
+    expect((await query({ cookie: await team.signIn('mia') })).status).toBe(200);
+    const elsewhere = { ...people, issuer: `${people.issuer}/other` };
+    const cookie = await team.signIn('mia');
+    await team.sluice.gateway.execute({ type: 'settings.update', changes: { people: elsewhere } });
+    expect((await query({ cookie })).status).toBe(401);
+    await team.sluice.gateway.execute({ type: 'settings.update', changes: { people } });
+  });
 });
 
 describe('the way of the laptop', () => {

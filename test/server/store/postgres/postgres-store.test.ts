@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { configSchema } from '../../../../server/contract/config.ts';
+import { openSealedSecrets } from '../../../../server/store/postgres/secret-store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { openReplicaStore } from '../../../support/postgres-store.ts';
+import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
 import { silent } from '../../ledger/records.ts';
 import { job, jobContract } from '../contract/jobs.ts';
 import { keptResponseContract } from '../contract/kept-responses.ts';
@@ -51,6 +53,21 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
     });
   });
 
+  test('keeps the usage of a job booked, whatever a replica remembers that has not heard of it', async () => {
+    const store = await subject.open(() => configSchema.parse({ version: 1 }).settings);
+    const tables = await openTables(url);
+    const made = job('resp_1', { kind: 'response', owed: { usage: {}, costUsd: 0.5 } });
+    store.jobs.remember(made);
+    await store.jobs.flush();
+    await tables.ask(`INSERT INTO booked_jobs (kind, group_id, id) VALUES ('response', 'default', 'resp_1')`);
+    await tables.ask('UPDATE jobs SET owed = NULL');
+    store.jobs.remember(made);
+    await store.jobs.flush();
+    expect((await tables.ask('SELECT owed FROM jobs')).rows).toEqual([{ owed: null }]);
+    await tables.close();
+    await store.close();
+  });
+
   describe('while the database is away', () => {
     const used = useStore(subject);
 
@@ -69,6 +86,19 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
         await jobs.flush();
         return (await jobs.list('video', 'default', { limit: 9, order: 'asc' })).jobs.length === 2;
       });
+    });
+
+    test('says of secrets that they cannot be read or changed now', async () => {
+      const tables = await openTables(url);
+      const secrets = await openSealedSecrets(tables, { passphrase: 'a passphrase' });
+      await secrets.set('provider/main/c1', 'upstream-secret');
+      await server.kill();
+      const away = { code: 'storage_unavailable', message: expect.not.stringContaining('upstream-secret') };
+      await expect(secrets.get('provider/main/c1')).rejects.toMatchObject(away);
+      await expect(secrets.set('provider/main/c1', 'upstream-secret')).rejects.toMatchObject(away);
+      await server.start();
+      expect(await secrets.get('provider/main/c1')).toBe('upstream-secret');
+      await tables.close();
     });
 
     test('answers without what was kept', async () => {

@@ -1,0 +1,28 @@
+/** What the control plane of a running Sluice answers, wherever it runs. */
+import { z } from 'zod';
+import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
+import type { EventMessage } from '../contract/events.ts';
+
+/** The envelope; results come from Sluice itself, and are not validated. */
+export const replySchema = z.union([
+  z.object({ error: z.object({ message: z.string(), code: z.string().nullable() }) }),
+  z.object({ result: z.unknown() }),
+]);
+
+/** The error of a reply. */
+export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
+  const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
+  return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
+}
+
+/** `pieces`: an event stream, cut anywhere. */
+export async function* readEvents(pieces: AsyncIterable<string>): AsyncIterable<EventMessage> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;
+    }
+  }
+}

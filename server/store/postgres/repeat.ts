@@ -1,0 +1,22 @@
+import { messageOf } from '../../database/failures.ts';
+
+interface Repeated {
+  everyMs: number;
+  work(): Promise<unknown>;
+  log: { warn(fields: object, message: string): void };
+  /** What is logged if it fails. It is done again at the next turn all the same. */
+  failed: string;
+}
+
+/** Until `clearInterval`; does not keep the process alive. */
+export function repeat({ everyMs, ...repeated }: Repeated): NodeJS.Timeout {
+  return setInterval(() => void doOnce(repeated), everyMs).unref();
+}
+
+async function doOnce({ work, log, failed }: Omit<Repeated, 'everyMs'>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, failed);
+  }
+}
