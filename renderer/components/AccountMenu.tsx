@@ -2,13 +2,14 @@ import { ActionIcon, Button, Popover, Stack, Text } from '@mantine/core';
 import { IconUserCircle } from '@tabler/icons-react';
 import type { Person } from '../../server/contract/people.ts';
 import { useMessages } from '../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../state/use-control.ts';
+import { useControlStore } from '../state/use-control.ts';
+import { usePerson } from '../state/use-rights.ts';
 
 /** Who is signed in, and the way out; nothing where nobody signs in. */
 export function AccountMenu() {
   const { account } = useMessages();
   const { reconnect } = useControlStore();
-  const person = useControlState(({ views }) => views?.status.person ?? null);
+  const person = usePerson();
   if (!person) return null;
   const signOut = async () => {
     const answer = await fetch('/control/sign-out', { method: 'POST' }).catch(() => null);

@@ -4,6 +4,7 @@ import type { TimedFaultsView } from '../../server/contract/faults.ts';
 import { useLocalization } from '../messages/use-messages.ts';
 import { useCommand } from '../state/use-command.ts';
 import { useControlState } from '../state/use-control.ts';
+import { useMayStop } from '../state/use-rights.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 import classes from './FaultBanner.module.css';
 
@@ -15,10 +16,12 @@ export function FaultBanner() {
   return running.map((each) => <RunningFaults key={`${each.kind} ${each.id}`} running={each} />);
 }
 
-function RunningFaults({ running: { kind, id, profile, rules, untilMs } }: { running: TimedFaultsView }) {
+function RunningFaults({ running }: { running: TimedFaultsView }) {
+  const { kind, id, profile, rules, untilMs } = running;
   const { messages, formats } = useLocalization();
   const names = messages.faults;
   const { run, isRunning, problem } = useCommand();
+  const mayStop = useMayStop(running);
   const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === id)?.name);
   const groupName = useControlState((state) => state.views?.groups.find((group) => group.id === id)?.name);
   const whom = names[kind]((kind === 'key' ? keyName : groupName) ?? id);
@@ -29,17 +32,19 @@ function RunningFaults({ running: { kind, id, profile, rules, untilMs } }: { run
       <p className={classes.text}>
         <strong>{names.on}</strong> {names.running(what, whom, formats.clock(untilMs))} {names.why}
       </p>
-      <Button
-        size="xs"
-        variant="white"
-        color="dark"
-        loading={isRunning}
-        leftSection={<IconPlayerStop size={14} aria-hidden />}
-        aria-label={names.stopOf(whom)}
-        onClick={() => void run({ type: 'faults.stop', [kind]: id })}
-      >
-        {names.stop}
-      </Button>
+      {mayStop && (
+        <Button
+          size="xs"
+          variant="white"
+          color="dark"
+          loading={isRunning}
+          leftSection={<IconPlayerStop size={14} aria-hidden />}
+          aria-label={names.stopOf(whom)}
+          onClick={() => void run({ type: 'faults.stop', [kind]: id })}
+        >
+          {names.stop}
+        </Button>
+      )}
       {problem && <CommandProblem problem={problem} />}
     </div>
   );

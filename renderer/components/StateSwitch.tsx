@@ -8,7 +8,7 @@ interface StateSwitchProps {
   isOn: boolean;
   /** A change was sent and does not show yet. */
   isBusy: boolean;
-  /** Somebody has fixed it, which is said beside it. */
+  /** Somebody has fixed it, which is said beside it; or the person may not change it. */
   isLocked?: boolean;
   onChange(wanted: boolean): void;
 }

@@ -1,10 +1,10 @@
 import { type ScreenEntry, screens } from '../views/screens.ts';
-import { useControlState } from './use-control.ts';
+import { useRights } from './use-rights.ts';
 
 const forEverybody = screens.filter(({ isForAdmins }) => !isForAdmins);
 
 /** Those that the person may use, in the order of the navigation. The first one is shown for an address that leads to none. */
 export function useScreens(): readonly ScreenEntry[] {
-  const isLimited = useControlState(({ views }) => views?.status.person?.isAdmin === false);
-  return isLimited ? forEverybody : screens;
+  const { isAdmin } = useRights();
+  return isAdmin ? screens : forEverybody;
 }

@@ -18,6 +18,8 @@ export interface Statement {
   run(...values: SqlValue[]): { lastId: number; changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
+  /** Reads row by row; the statement must not be used otherwise meanwhile. */
+  iterate(...values: SqlValue[]): Iterable<Row>;
 }
 
 /** An unusable or missing database file that was replaced by a new one. */
@@ -91,6 +93,7 @@ class LastingDatabase implements Database {
         }),
       get: (...values) => this.#guarded((raw) => statementOf(raw).get(...values) as Row | undefined),
       all: (...values) => this.#guarded((raw) => statementOf(raw).all(...values) as Row[]),
+      iterate: (...values) => this.#guarded((raw) => statementOf(raw).iterate(...values) as Iterable<Row>),
     };
   }
 

@@ -9,7 +9,7 @@ import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
 import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
-import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { Member, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
@@ -26,13 +26,13 @@ import type { FaultedOutput } from './faults/faulted-output.ts';
 import { heardRequest } from './heard-request.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
-import { conversationNamedIn, jobNamedIn, objectsNamedIn } from './named-objects.ts';
+import { objectsNamedIn } from './named-objects.ts';
 import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
-import { type CallPlan, planCall } from './plan.ts';
-import { planPassthrough } from './plan-passthrough.ts';
+import type { CallPlan } from './plan.ts';
+import { fieldsOf, planRoute } from './plan-route.ts';
 import { pricedTargets } from './priced-targets.ts';
-import type { RequestBody, RequestFields } from './request-body.ts';
+import type { RequestBody } from './request-body.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
 import { holdToSession } from './sessions/hold-to-session.ts';
 import type { SessionBook } from './sessions/session-book.ts';
@@ -69,12 +69,6 @@ export interface OwnAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-}
-
-/** The caller's group and key. */
-export interface Member {
-  group: CompiledGroup;
-  key: CompiledKey;
 }
 
 export class Exchange {
@@ -150,11 +144,11 @@ export class Exchange {
    * are counted together with other replicas.
    */
   plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan | Promise<CallPlan> {
-    const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
-    this.#trace.model = fields.model;
-    if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
+    const { model } = fieldsOf(match, body);
+    this.#trace.model = model;
+    if (model !== null) checkModelName(model, this.#trace.presented);
     holdToSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
-    const planned = this.#planned(match, member, body, fields);
+    const planned = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
@@ -171,16 +165,6 @@ export class Exchange {
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
-  }
-
-  #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
-    const { passed } = match;
-    const jobs = this.#jobs;
-    const snapshot = this.#options.snapshot;
-    if (passed)
-      return planPassthrough({ route: match.route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
-    const conversationId = conversationNamedIn(match, body);
-    return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }
 
   /**

@@ -1,9 +1,9 @@
 /** Faults on purpose in place of an answer, or ahead of it. Loaded with the first request that may meet one. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { GatewayError } from '../contract/errors.ts';
 import { faultHeader } from '../contract/faults.ts';
-import type { Member } from '../exchange/exchange.ts';
 import type { RequestTrace } from '../exchange/exchange-trace.ts';
 import { FaultedOutput } from '../exchange/faults/faulted-output.ts';
 import {
@@ -17,6 +17,7 @@ import {
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import { errorOf } from '../faults/injected-error.ts';
 import { FaultTextError, parseFaults } from '../faults/parse-rule.ts';
+import type { Member } from '../routing/snapshot.ts';
 import type { Api } from '../wire/api.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { errorHeaders } from './send-error.ts';

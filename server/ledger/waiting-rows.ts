@@ -155,7 +155,7 @@ export class WaitingRows {
 }
 
 /** The usage of those of the requests that have ended. */
-export function spentIn(
+function spentIn(
   rows: readonly (BegunRow | EndedRow)[],
   { scope, id, range }: { scope: LimitScope; id: string; range: HistoryRange },
 ): Spent {

@@ -1,5 +1,6 @@
 /** What each command needs of the person who gives it. A command without a line does not compile. Pure. */
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
+import type { KeyRight } from '../contract/key-rights.ts';
 import type { Sight } from './sight.ts';
 
 /**
@@ -15,10 +16,7 @@ export type Need =
   | { is: 'manager-of-group'; group: string }
   /** May have a key of their own there; `own: false`: may make keys there that are nobody's own. */
   | { is: 'key-in-group'; group: string; own: boolean | undefined }
-  | { is: 'manager-of-key'; key: string }
-  | { is: 'owner-or-manager-of-key'; key: string }
-  /** May learn its secret: the owner; of a key that is nobody's own, a manager of its group. */
-  | { is: 'secret-of-key'; key: string }
+  | { is: KeyRight; key: string }
   /** Whose key it used, or who manages its group. */
   | { is: 'session'; id: string };
 

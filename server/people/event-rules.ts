@@ -1,5 +1,6 @@
 /** What each event tells to a person. An event without a line does not compile. Pure. */
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
+import { keptKeys } from './kept-keys.ts';
 import { keptStatus } from './kept-status.ts';
 import { type Sight, sees } from './sight.ts';
 
@@ -50,7 +51,7 @@ function keptViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigVie
   return {
     ...given,
     status: keptStatus(status, sight),
-    ...(keys && { keys: keys.filter(({ id }) => sight.keys.has(id)) }),
+    ...(keys && { keys: keptKeys(keys, sight) }),
     ...(groups && { groups: groups.filter(({ id }) => sight.groups.has(id)) }),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),

@@ -3,6 +3,7 @@ import type { Command, CommandMap, CommandResults, CommandType } from '../contra
 import type { Config, KeyConfig } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { GatewayError } from '../contract/errors.ts';
+import { mayWithKey } from '../contract/key-rights.ts';
 import { commandRules, type Need } from './command-needs.ts';
 import { type Sight, sees } from './sight.ts';
 
@@ -73,21 +74,7 @@ function refusalOfKey(need: KeyNeed, sight: Sight, keys: readonly KeyConfig[]): 
   const key = keys.find(({ id }) => id === need.key);
   if (!key || !(sight.isAll || sight.keys.has(key.id)))
     return controlError('not_found', { code: 'no-key', id: need.key });
-  return mayWithKey(need.is, sight, key) ? null : forbidden();
-}
-
-function mayWithKey(is: KeyNeed['is'], sight: Sight, key: KeyConfig): boolean {
-  const isOwn = key.owner === sight.person.id;
-  const isManaged = sight.isAll || sight.managed.has(key.group);
-  switch (is) {
-    case 'manager-of-key':
-      return isManaged;
-    case 'owner-or-manager-of-key':
-      return isOwn || isManaged;
-    case 'secret-of-key':
-      if (sight.isAll) return true;
-      return key.owner === undefined ? isManaged : isOwn && sight.groups.has(key.group);
-  }
+  return mayWithKey(need.is, sight.person, key) ? null : forbidden();
 }
 
 export function forbidden(): GatewayError {

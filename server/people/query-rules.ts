@@ -3,6 +3,7 @@ import { controlError } from '../contract/control-error.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
 import type { UsageView } from '../contract/request-views.ts';
+import { keptKeys } from './kept-keys.ts';
 import { keptStatus } from './kept-status.ts';
 import { forbidden } from './may-do.ts';
 import { type Sight, sees } from './sight.ts';
@@ -31,7 +32,7 @@ export const queryRules: Rules = {
   'local-servers': 'admin',
   'environment-credentials': 'admin',
   'provider-test': 'admin',
-  keys: { keep: (keys, sight) => keys.filter(({ id }) => sight.keys.has(id)) },
+  keys: { keep: keptKeys },
   groups: { keep: (groups, sight) => groups.filter(({ id }) => sight.groups.has(id)) },
   'group-preview': 'admin',
   caches: { keep: (caches, sight) => caches.filter(({ groupId }) => sight.managed.has(groupId)) },

@@ -131,6 +131,7 @@ async function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transpo
 
 const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
   dns: 'dns',
+  'dns-timeout': 'dns',
   proxy: 'proxy',
   refused: 'connection',
   tls: 'tls',
@@ -150,6 +151,7 @@ function remedyFor(error: TransportError, origin: string, isSilent: boolean): Pr
   const { hostname: host, port, protocol } = new URL(origin);
   switch (error.fault) {
     case 'dns':
+    case 'dns-timeout':
       return { code: 'check-host', host };
     case 'proxy':
       return { code: 'check-proxy' };

@@ -115,6 +115,12 @@ export interface CompiledKey {
   replacedAtMs: number | null;
 }
 
+/** Who sends a request: a key, and the group that decides what it may use. */
+export interface Member {
+  group: CompiledGroup;
+  key: CompiledKey;
+}
+
 export interface Snapshot {
   revision: number;
   settings: Settings;

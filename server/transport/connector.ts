@@ -76,6 +76,8 @@ class ConnectAttempt {
   readonly #proxy: URL | null;
   #socket: Socket | undefined;
   #hop: 'upstream' | 'proxy' = 'upstream';
+  /** The host whose address is being looked up. */
+  #soughtHost: string | null = null;
   #expired = false;
 
   constructor(options: ConnectorOptions, sessions: Map<string, Buffer>, proxy: URL | null) {
@@ -103,12 +105,16 @@ class ConnectAttempt {
   }
 
   explain(error: unknown): TransportError {
-    const { connectMs } = this.#options;
-    const inTime = this.#expired
-      ? new TransportError('timeout', 'connect', `no connection within ${connectMs} ms`)
-      : toTransportError(error, 'connect');
+    const inTime = this.#expired ? this.#tooSlow() : toTransportError(error, 'connect');
     if (this.#hop === 'upstream') return inTime;
     return new TransportError('proxy', 'connect', `proxy ${this.#proxy?.host}: ${inTime.message}`, inTime);
+  }
+
+  #tooSlow(): TransportError {
+    const { connectMs } = this.#options;
+    return this.#soughtHost === null
+      ? new TransportError('timeout', 'connect', `no connection within ${connectMs} ms`)
+      : new TransportError('dns-timeout', 'connect', `no address of ${this.#soughtHost} within ${connectMs} ms`);
   }
 
   async #connect(hostname: string, port: string, protocol: string): Promise<Socket> {
@@ -116,9 +122,17 @@ class ConnectAttempt {
     const isSecure = protocol === 'https:';
     const socket = net.connect({ host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true });
     socket.setKeepAlive(true, keepAliveProbeMs);
+    if (net.isIP(host) === 0) this.#noteLookup(socket, host);
     this.#options.opened(socket);
     await this.#opened(socket, 'connect');
     return isSecure ? this.#encrypt(socket, hostname) : socket;
+  }
+
+  #noteLookup(socket: Socket, host: string): void {
+    this.#soughtHost = host;
+    socket.once('lookup', () => {
+      this.#soughtHost = null;
+    });
   }
 
   async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {

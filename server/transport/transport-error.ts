@@ -3,8 +3,20 @@ import { errors } from 'undici';
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
 
-/** `refused` covers all connection failures except names, certificates and timeouts. */
-export type TransportFault = 'dns' | 'refused' | 'tls' | 'proxy' | 'reset' | 'timeout' | 'malformed' | 'aborted';
+/**
+ * `dns`: the name has no address; `dns-timeout`: no name server answered in time. `refused` covers all other connection
+ * failures except certificates and timeouts.
+ */
+export type TransportFault =
+  | 'dns'
+  | 'dns-timeout'
+  | 'refused'
+  | 'tls'
+  | 'proxy'
+  | 'reset'
+  | 'timeout'
+  | 'malformed'
+  | 'aborted';
 
 /** A call to an upstream that produced no complete HTTP response. `message` is for people and contains no secrets. */
 export class TransportError extends Error {

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
 import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
@@ -51,3 +51,56 @@ test('a member signs in with the organization’s account, sees what members see
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
   await context.close();
 });
+
+test('a member and a manager are offered what they may do with a key, and nothing that would be refused', async () => {
+  const context = await browser.newContext({ locale: 'en-GB' });
+  await context.addInitScript({ content: loadsNothingAhead });
+  const make = async (person: string, name: string) => {
+    const command = { type: 'key.create', group: 'ours', name };
+    expect((await team.call('/execute', { cookie: await team.signIn(person) }, command)).status).toBe(200);
+  };
+  await make('mia', 'Phone');
+  await make('mo', 'Service');
+
+  const member = await openKeys(context, 'mia');
+  expect(await member.getByRole('switch', { name: 'Enable key Phone' }).getAttribute('aria-disabled')).toBe('true');
+  expect(await actsOf(member, 'Phone')).toEqual(['Show secret', 'Rotate…', 'Revoke…']);
+  await member.getByRole('button', { name: 'Change Phone' }).click();
+  expect(await member.getByRole('dialog').getByRole('textbox').count()).toBe(1);
+  await member.getByRole('dialog').getByLabel('Name').fill('Mobile');
+  await member.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await member.getByRole('button', { name: 'Change Mobile' }).waitFor();
+  await member.getByRole('navigation').getByRole('link', { name: 'Requests' }).click();
+  await member.getByRole('heading', { name: 'Requests' }).waitFor();
+  expect(await member.getByRole('button', { name: 'Capture' }).count()).toBe(0);
+  await context.clearCookies();
+
+  const manager = await openKeys(context, 'mo');
+  expect(await actsOf(manager, 'Service')).toEqual(['Show secret', 'Rotate…', 'Faults on purpose…', 'Revoke…']);
+  expect(await actsOf(manager, 'Mobile')).toEqual(['Faults on purpose…', 'Revoke…']);
+  await manager.getByRole('button', { name: 'Change Mobile' }).click();
+  await manager.getByRole('button', { name: 'Testing and debugging' }).click();
+  expect(await manager.getByLabel('Cassette').count()).toBe(0);
+  await manager.getByRole('switch', { name: 'Capture its requests' }).click();
+  await manager.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await manager.getByText('captured').waitFor();
+  await context.close();
+});
+
+async function openKeys(context: BrowserContext, person: string): Promise<Page> {
+  const [name = '', value = ''] = (await team.signIn(person)).split('=');
+  await context.addCookies([{ name, value, url: team.sluice.origin }]);
+  const page = await context.newPage();
+  await page.goto(`${team.sluice.origin}/#/keys`);
+  await page.getByRole('button', { name: 'New key' }).waitFor();
+  return page;
+}
+
+/** Of a key's menu, in their order. */
+async function actsOf(page: Page, key: string): Promise<string[]> {
+  await page.getByRole('button', { name: `More for ${key}` }).click();
+  await page.getByRole('menuitem').first().waitFor();
+  const acts = await page.getByRole('menuitem').allInnerTexts();
+  await page.keyboard.press('Escape');
+  return acts;
+}

@@ -24,3 +24,6 @@ async function listening(onConnection?: (socket: net.Socket) => void): Promise<S
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
+
+/** A host without an address: its label is too long to be asked for, so no name server can delay the answer. */
+export const unknownHost = `${'no-such-host'.repeat(6)}.invalid`;

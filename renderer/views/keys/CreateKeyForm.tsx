@@ -7,7 +7,9 @@ import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
+import { KeyName } from './KeyName.tsx';
 import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface CreateKeyFormProps {
@@ -31,6 +33,8 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     cassette: cassetteDraftOf(null, 'group'),
   });
   const [keepSecret, setKeepSecret] = useState(true);
+  const { manages } = useRights();
+  const isManager = manages(draft.group);
   const command = useCommand();
 
   const submit = async (event: FormEvent) => {
@@ -46,8 +50,8 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(expiresAt !== null && { expiresAt }),
       ...(draft.models.length > 0 && { models: draft.models }),
       ...(limits && { limits }),
-      ...(draft.capture && { capture: true }),
-      ...(draft.faults && { faults: true }),
+      ...(isManager && draft.capture && { capture: true }),
+      ...(isManager && draft.faults && { faults: true }),
       ...(cassette && { cassette }),
       keepSecret,
     });
@@ -59,6 +63,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
+        <KeyName value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isNew />
         <KeyFields draft={draft} onChange={setDraft} isNew />
         <Checkbox
           label={names.keepSecret}

@@ -5,7 +5,9 @@ import { cassetteDraftOf, keyCassetteOf } from '../../components/cassette-draft.
 import { DialogActs } from '../../components/DialogActs.tsx';
 import { limitsOf } from '../../components/limit-draft.ts';
 import { useCommand } from '../../state/use-command.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
+import { KeyName } from './KeyName.tsx';
 import { expiryOf, type KeyDraft } from './key-draft.ts';
 
 interface EditKeyFormProps {
@@ -13,7 +15,7 @@ interface EditKeyFormProps {
   onClose(): void;
 }
 
-/** What can be set of a key; its secret stays. */
+/** What the person may set of a key: who owns it, its name. Its secret stays. */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   const [draft, setDraft] = useState<KeyDraft>({
     name: view.name ?? '',
@@ -25,25 +27,32 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
     faults: view.faults,
     cassette: cassetteDraftOf(view.cassette, 'group'),
   });
+  const { isAdmin, manages } = useRights();
+  const isManager = manages(view.group);
   const command = useCommand();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const changes = {
       name: draft.name.trim() || null,
-      group: draft.group,
-      models: draft.models.length > 0 ? draft.models : null,
-      limits: limitsOf(draft.limits) ?? null,
-      capture: draft.capture,
-      faults: draft.faults,
-      cassette: keyCassetteOf(draft.cassette),
-      ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
+      ...(isManager && {
+        group: draft.group,
+        models: draft.models.length > 0 ? draft.models : null,
+        limits: limitsOf(draft.limits) ?? null,
+        capture: draft.capture,
+        faults: draft.faults,
+        ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
+      }),
+      ...(isAdmin && { cassette: keyCassetteOf(draft.cassette) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
-        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
+        <KeyName value={draft.name} onChange={(name) => setDraft({ ...draft, name })} />
+        {isManager && (
+          <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} cassette={view.cassette} />
+        )}
         <DialogActs command={command} onLeave={onClose} />
       </Stack>
     </form>

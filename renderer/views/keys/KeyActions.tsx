@@ -7,6 +7,7 @@ import { IconAct } from '../../components/IconAct.tsx';
 import classes from '../../components/List.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
+import { useRights } from '../../state/use-rights.ts';
 
 const actSize = 18;
 const itemSize = 14;
@@ -25,6 +26,7 @@ interface KeyActionsProps {
 /** What is done often is in reach; what ends a secret takes one step more. */
 export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFaults, onRevoke }: KeyActionsProps) {
   const { keys: names, faults } = useMessages();
+  const { manages, mayWithKey } = useRights();
   const isDisabled = !useCanChange();
   const name = view.name ?? view.id;
   const more = useRef<HTMLButtonElement>(null);
@@ -49,16 +51,20 @@ export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFau
               {names.reveal}
             </Menu.Item>
           )}
-          <Menu.Item
-            leftSection={<IconRefresh size={itemSize} aria-hidden />}
-            disabled={isDisabled}
-            onClick={fromMenu(onRotate)}
-          >
-            {names.rotate}
-          </Menu.Item>
-          <Menu.Item leftSection={<IconBolt size={itemSize} aria-hidden />} onClick={fromMenu(onFaults)}>
-            {faults.act}
-          </Menu.Item>
+          {mayWithKey('secret-of-key', view) && (
+            <Menu.Item
+              leftSection={<IconRefresh size={itemSize} aria-hidden />}
+              disabled={isDisabled}
+              onClick={fromMenu(onRotate)}
+            >
+              {names.rotate}
+            </Menu.Item>
+          )}
+          {manages(view.group) && (
+            <Menu.Item leftSection={<IconBolt size={itemSize} aria-hidden />} onClick={fromMenu(onFaults)}>
+              {faults.act}
+            </Menu.Item>
+          )}
           <Menu.Divider />
           <Menu.Item
             c="var(--meaning-bad)"

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
+import { Group, NativeSelect, TagsInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
@@ -6,6 +6,7 @@ import { FieldPart } from '../../components/FieldPart.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { KeyTesting } from './KeyTesting.tsx';
 import { type KeyDraft, readExpiry } from './key-draft.ts';
 import { RevealButton } from './RevealButton.tsx';
@@ -15,7 +16,7 @@ const expiryDays = [1, 7, 30, 90, 365];
 interface KeyFieldsProps {
   draft: KeyDraft;
   onChange(draft: KeyDraft): void;
-  /** It is told from others by its name; an old one may have none. */
+  /** Members may make keys in their groups, but only managers move keys to theirs. */
   isNew?: boolean;
   /** ISO 8601, of a key that has an expiry already. */
   expiresAt?: string | null;
@@ -23,30 +24,21 @@ interface KeyFieldsProps {
   cassette?: KeyView['cassette'];
 }
 
-/** What can be set of a key, new or not. */
+/** What can be set of a key besides its name, new or not. */
 export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
+  const { manages } = useRights();
+  const offered = isNew ? groups : groups.filter(({ id }) => manages(id));
   return (
     <>
-      <TextInput
-        label={names.name}
-        description={names.nameHint}
-        placeholder={names.namePlaceholder}
-        value={draft.name}
-        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
-        maxLength={200}
-        required={isNew}
-        autoComplete="off"
-        data-autofocus
-      />
       <Group grow gap="sm">
         <NativeSelect
           label={names.group}
           value={draft.group}
           onChange={(event) => onChange({ ...draft, group: event.currentTarget.value })}
-          data={groups.map(({ id, name }) => ({ value: id, label: name ?? id }))}
+          data={offered.map(({ id, name }) => ({ value: id, label: name ?? id }))}
         />
         <NativeSelect
           label={names.expiry}
@@ -68,7 +60,7 @@ export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, ca
         acceptValueOnBlur
       />
       <KeyLimits draft={draft} onChange={onChange} />
-      <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />
+      {manages(draft.group) && <KeyTesting draft={draft} onChange={onChange} cassette={cassette} />}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { KeyActions } from './KeyActions.tsx';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
@@ -24,6 +25,7 @@ interface KeyRowProps {
 
 export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: KeyRowProps) {
   const { keys: names, secret: secretNames, cassettes } = useMessages();
+  const { manages } = useRights();
   const command = useCommand();
   const name = view.name ?? view.id;
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === view.group)?.name);
@@ -39,6 +41,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
         label={names.switch(name)}
         isOn={view.enabled}
         isBusy={command.isRunning}
+        isLocked={!manages(view.group)}
         onChange={(enabled) => void command.run({ type: 'key.update', id: view.id, changes: { enabled } })}
       />
       <div className={view.enabled ? undefined : classes.off}>

@@ -5,6 +5,7 @@ import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CaptureSwitch } from '../../components/CaptureSwitch.tsx';
 import { CassetteFields } from '../../components/CassetteFields.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useRights } from '../../state/use-rights.ts';
 import type { KeyDraft } from './key-draft.ts';
 import { RevealButton } from './RevealButton.tsx';
 
@@ -18,6 +19,7 @@ interface KeyTestingProps {
 /** What helps to test and debug the program that has the key; few keys need it. */
 export function KeyTesting({ draft, onChange, cassette }: KeyTestingProps) {
   const messages = useMessages();
+  const { isAdmin } = useRights();
   const [isOpen, setOpen] = useState(draft.capture || draft.faults || cassette !== null);
   if (!isOpen) {
     return (
@@ -37,12 +39,15 @@ export function KeyTesting({ draft, onChange, cassette }: KeyTestingProps) {
         checked={draft.faults}
         onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
       />
-      <CassetteFields
-        draft={draft.cassette}
-        saved={cassette === 'off' ? null : cassette}
-        hasGroup
-        onChange={(changed) => onChange({ ...draft, cassette: changed })}
-      />
+      {/* A folder of the machine that Sluice runs on. */}
+      {isAdmin && (
+        <CassetteFields
+          draft={draft.cassette}
+          saved={cassette === 'off' ? null : cassette}
+          hasGroup
+          onChange={(changed) => onChange({ ...draft, cassette: changed })}
+        />
+      )}
     </>
   );
 }

@@ -2,10 +2,12 @@ import type { KeyView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
+import { useRights } from '../../state/use-rights.ts';
 
 /** Asks before `view` is revoked; null: nothing to ask. */
 export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): void }) {
   const { keys: names } = useMessages();
+  const { manages } = useRights();
   const command = useCommand();
   const close = () => {
     command.forget();
@@ -23,7 +25,11 @@ export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClo
       title={names.revokeTitle}
       text={view ? names.revokeText(view.name ?? view.id) : ''}
       confirm={names.revokeConfirm}
-      instead={view?.enabled ? { label: names.switchOff, onChoose: () => void switchOff(view.id) } : undefined}
+      instead={
+        view?.enabled && manages(view.group)
+          ? { label: names.switchOff, onChoose: () => void switchOff(view.id) }
+          : undefined
+      }
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => view && void revoke(view.id)}

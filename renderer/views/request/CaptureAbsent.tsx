@@ -6,6 +6,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import classes from './RequestPanel.module.css';
 
 interface CaptureAbsentProps {
@@ -26,16 +27,18 @@ export function CaptureAbsent({ request: { keyId }, absence }: CaptureAbsentProp
 
 const minutes = 10;
 
-/** Starts the capture of the requests of a key, or of all where there was none. */
+/** Starts the capture of the requests of a key, or of all where there was none; nothing for who may not. */
 export function CaptureButton({ keyId }: { keyId: string | null }) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;
   const command = useCommand();
+  const { isAdmin, manages } = useRights();
   const key = useControlState((state) => state.views?.keys.find(({ id }) => id === keyId) ?? null);
   const running = useControlState((state) =>
     state.views?.status.capture.find(({ kind, id }) => kind === 'all' || (kind === 'key' && id === keyId)),
   );
   if (running) return <p className={classes.note}>{names.capturing(formats.clock(running.untilMs))}</p>;
+  if (!(key ? manages(key.group) : isAdmin)) return null;
   const start = () => void command.run({ type: 'capture.start', minutes, ...(key && { key: key.id }) });
   return (
     <>

@@ -1,15 +1,19 @@
 import { Button, Menu } from '@mantine/core';
 import { IconPlayerRecordFilled, IconPlayerStop } from '@tabler/icons-react';
+import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { TimedCaptureView } from '../../../server/contract/status-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useNow } from '../../components/use-now.ts';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useMayStop, useRights } from '../../state/use-rights.ts';
 import classes from './Requests.module.css';
 
 const minutes = 10;
 const none: readonly TimedCaptureView[] = [];
+
+type Scope = Pick<CommandInputMap['capture.start'], 'group' | 'key' | 'requests'>;
 
 /** Keeps headers and bodies of the requests of the next ten minutes: of all, or of a group or key. */
 export function CaptureControl() {
@@ -17,50 +21,64 @@ export function CaptureControl() {
   const names = messages.timedCapture;
   const { run, isRunning, problem } = useCommand();
   const timed = useControlState((state) => state.views?.status.capture ?? none);
-  const groups = useControlState((state) => state.views?.groups) ?? [];
-  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const scopes = useScopes();
   const days = useControlState((state) => state.views?.status.settings.capture.retentionDays ?? 0);
-  const start = (scope: { group?: string; key?: string; requests?: number }) =>
-    void run({ type: 'capture.start', minutes, ...scope });
+  const start = (scope: Scope) => void run({ type: 'capture.start', minutes, ...scope });
   return (
     <>
       {problem && <CommandProblem problem={problem} />}
       {timed.map((each) => (
         <RunningCapture key={`${each.kind} ${each.id}`} timed={each} onStop={() => void run(stopOf(each))} />
       ))}
-      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
-        <Menu.Target>
-          <Button
-            size="xs"
-            variant="default"
-            loading={isRunning}
-            leftSection={<IconPlayerRecordFilled size={14} className={classes.record} aria-hidden />}
-          >
-            {names.act}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown className={classes.scopes}>
-          <Menu.Label className={classes.scopeHint}>
-            {names.hint(formats.number(minutes), formats.number(days))}
-          </Menu.Label>
-          <Menu.Item onClick={() => start({})}>{names.all}</Menu.Item>
-          <Menu.Item onClick={() => start({ requests: 1 })}>{names.next}</Menu.Item>
-          {groups.map(({ id, name }) => (
-            <Menu.Item key={id} onClick={() => start({ group: id })}>
-              {names.group(name ?? id)}
-            </Menu.Item>
-          ))}
-          {keys.map(({ id, name }) => (
-            <Menu.Item key={id} onClick={() => start({ key: id })}>
-              {names.key(name ?? id)}
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Label className={classes.scopeHint}>{names.one}</Menu.Label>
-        </Menu.Dropdown>
-      </Menu>
+      {scopes.length > 0 && (
+        <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+          <Menu.Target>
+            <Button
+              size="xs"
+              variant="default"
+              loading={isRunning}
+              leftSection={<IconPlayerRecordFilled size={14} className={classes.record} aria-hidden />}
+            >
+              {names.act}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown className={classes.scopes}>
+            <Menu.Label className={classes.scopeHint}>
+              {names.hint(formats.number(minutes), formats.number(days))}
+            </Menu.Label>
+            {scopes.map(({ label, scope }) => (
+              <Menu.Item key={JSON.stringify(scope)} onClick={() => start(scope)}>
+                {label}
+              </Menu.Item>
+            ))}
+            <Menu.Divider />
+            <Menu.Label className={classes.scopeHint}>{names.one}</Menu.Label>
+          </Menu.Dropdown>
+        </Menu>
+      )}
     </>
   );
+}
+
+/** What the person may capture: everything, or the groups that they manage and the keys in them. */
+function useScopes(): { label: string; scope: Scope }[] {
+  const { timedCapture: names } = useMessages();
+  const { isAdmin, manages } = useRights();
+  const groups = useControlState((state) => state.views?.groups) ?? [];
+  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const everything = [
+    { label: names.all, scope: {} },
+    { label: names.next, scope: { requests: 1 } },
+  ];
+  return [
+    ...(isAdmin ? everything : []),
+    ...groups
+      .filter(({ id }) => manages(id))
+      .map(({ id, name }) => ({ label: names.group(name ?? id), scope: { group: id } })),
+    ...keys
+      .filter(({ group }) => manages(group))
+      .map(({ id, name }) => ({ label: names.key(name ?? id), scope: { key: id } })),
+  ];
 }
 
 function stopOf({ kind, id }: TimedCaptureView) {
@@ -73,6 +91,7 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
   const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === timed.id)?.name);
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
   const name = (timed.kind === 'key' ? keyName : groupName) ?? timed.id ?? '';
+  const mayStop = useMayStop(timed);
   // Whole seconds.
   const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));
   const all = timed.requestsLeft === null ? names.all : names.next;
@@ -81,15 +100,17 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
     <span className={classes.capturing}>
       <IconPlayerRecordFilled size={12} className={classes.record} aria-hidden />
       {names.running(what, left)}
-      <Button
-        size="compact-xs"
-        variant="default"
-        leftSection={<IconPlayerStop size={12} aria-hidden />}
-        aria-label={names.stopOf(what)}
-        onClick={onStop}
-      >
-        {names.stop}
-      </Button>
+      {mayStop && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconPlayerStop size={12} aria-hidden />}
+          aria-label={names.stopOf(what)}
+          onClick={onStop}
+        >
+          {names.stop}
+        </Button>
+      )}
     </span>
   );
 }

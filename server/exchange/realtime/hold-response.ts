@@ -4,7 +4,7 @@ import type { Reserved } from '../../contract/ledger.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
 import type { NowOrLater } from '../../now-or-later.ts';
-import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
+import type { Member, Target } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { Route } from '../../wire/route.ts';
 import type { MeasuredRequest } from '../../wire/wire.ts';
@@ -13,12 +13,6 @@ import { amountsOf, costOf, hasHardBudget, partiesOf, worstUsageAt } from '../ho
 export interface LimitPorts {
   limiter: Limiter;
   prices: PriceTable;
-}
-
-/** The key and group whose limits apply. */
-export interface Member {
-  key: CompiledKey;
-  group: CompiledGroup;
 }
 
 /** A response that is about to begin within a session. */

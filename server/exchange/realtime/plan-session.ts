@@ -1,14 +1,14 @@
 /** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { KnownJobs } from '../../jobs/job-store.ts';
-import type { Snapshot } from '../../routing/snapshot.ts';
+import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { RouteMatch } from '../../wire/registry.ts';
 import type { SessionFormat } from '../../wire/session-format.ts';
 import { type CallPlan, planCall } from '../plan.ts';
 import { checkPassthrough, planPassthrough } from '../plan-passthrough.ts';
 import { pricedTargets } from '../priced-targets.ts';
-import { type Member, noBody } from './hold-response.ts';
+import { noBody } from './hold-response.ts';
 
 interface SessionRequest {
   match: RouteMatch;

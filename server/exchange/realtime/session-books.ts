@@ -3,12 +3,14 @@
  * limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a session
  * that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
+
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
+import type { Member } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
 import { hasHardDollarBudget } from '../hold-to-limits.ts';
-import { holdResponse, isSpent, type LimitPorts, type Member } from './hold-response.ts';
+import { holdResponse, isSpent, type LimitPorts } from './hold-response.ts';
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 

@@ -22,7 +22,7 @@ export function removeWritten<T>(waiting: Map<string, T>, written: ReadonlyMap<s
   for (const [name, each] of written) if (waiting.get(name) === each) waiting.delete(name);
 }
 
-/** In one order everywhere, so that replicas do not wait for each other in a circle. */
+/** In one order everywhere, so that replicas do not deadlock. */
 export function byText(one: readonly unknown[], other: readonly unknown[]): number {
   return one.join('\n') < other.join('\n') ? -1 : 1;
 }

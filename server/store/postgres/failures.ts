@@ -19,4 +19,13 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof Error && !(error instanceof TypeError);
 }
 
+/** Rejects with what `explain` makes of an error after which the same may succeed later, and with any other error itself. */
+export async function explained<T>(ask: () => Promise<T>, explain: (error: unknown) => Error): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw isTemporary(error) ? explain(error) : error;
+  }
+}
+
 export const isUniqueViolation = (error: unknown) => sqlStateOf(error) === '23505';

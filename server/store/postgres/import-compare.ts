@@ -1,7 +1,6 @@
 /** Whether everything has arrived: the same sums, asked of SQLite and of PostgreSQL. */
 import { number } from '../../database/columns.ts';
 import type { Database } from '../../database/database.ts';
-import { quartersPerDay } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { importedPart } from './import-tables.ts';
 import type { Postgres } from './postgres.ts';
@@ -59,11 +58,7 @@ const sumQuestions = (unit: string, sql: string): Question[] => [
     `SELECT ${sql} AS sum FROM usage_cells`,
     `SELECT ${sql} AS sum FROM usage_quarters ${ofPart}`,
   ),
-  question(
-    `${unit} by day`,
-    `SELECT ${sql} AS sum FROM usage_cells WHERE quarter / ${quartersPerDay} >= 0`,
-    `SELECT ${sql} AS sum FROM usage_days ${ofPart}`,
-  ),
+  question(`${unit} by day`, `SELECT ${sql} AS sum FROM usage_cells`, `SELECT ${sql} AS sum FROM usage_days ${ofPart}`),
 ];
 const questions: readonly Question[] = [
   ...sumQuestions('requests', 'coalesce(sum(requests), 0)'),

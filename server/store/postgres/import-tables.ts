@@ -1,9 +1,14 @@
 /** Tables that are the same in SQLite and PostgreSQL, but for how sums are laid out. */
-import type { Database, SqlValue } from '../../database/database.ts';
+import type { Database, SqlValue, Statement } from '../../database/database.ts';
 import { sumColumns } from '../../ledger/sums.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
+import { jobTypes } from './job-rows.ts';
+import { keyUseTypes } from './ledger-writer.ts';
 import type { Postgres } from './postgres.ts';
+import { reasoningTypes } from './reasoning-store.ts';
+import { keptResponseTypes } from './response-store.ts';
+import { totalTypes, typesBy } from './sums-writer.ts';
 
 /** Replicas write sums of parts below this; those of a data folder stand beside them. */
 export const importedPart = 100;
@@ -19,49 +24,22 @@ interface Copied {
   rowsPerPiece: number;
 }
 
-const fractions = new Set(['seconds', 'cost_usd']);
-const sums = Object.fromEntries(
-  sumColumns.map((column) => [column, fractions.has(column) ? 'double precision' : 'bigint']),
-);
 const added = sumColumns.map((column) => `sum(${column})`).join(', ');
 const same = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
 
-const jobs = {
-  kind: 'text',
-  group_id: 'text',
-  id: 'text',
-  provider_id: 'text',
-  credential_id: 'text',
-  model: 'text',
-  key_id: 'text',
-  created_at: 'double precision',
-  last_used_at: 'double precision',
-  upstream_id: 'text',
-  owed: 'json',
-};
-const responses = {
-  group_id: 'text',
-  id: 'text',
-  created_at: 'double precision',
-  bytes: 'bigint',
-  response: 'text',
-  input: 'text',
-};
-const reasoning = { key_id: 'text', call_id: 'text', kept_at: 'double precision', reasoning: 'text' };
-const keyUses = { key_id: 'text', last_used_at: 'double precision' };
 /** Of days that were rolled up and of others alike. */
 const daysSql = `SELECT dimension, quarter / ${quartersPerDay} AS day, name, ${importedPart} AS part, ${added} FROM usage_cells GROUP BY 1, 2, 3`;
 
 const tables: readonly Copied[] = [
-  copied('jobs', jobs, ['kind', 'group_id', 'id'], 1_000),
-  { ...copied('kept_responses', responses, ['group_id', 'id'], 20), from: 'responses' },
-  copied('reasoning', reasoning, ['key_id', 'call_id'], 100),
-  copied('key_uses', keyUses, ['key_id'], 1_000),
+  copied('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
+  { ...copied('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
+  copied('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
+  copied('key_uses', keyUseTypes, ['key_id'], 1_000),
   {
     table: 'usage_quarters',
     from: 'ledger',
     select: `SELECT dimension, quarter, name, ${importedPart} AS part, ${sumColumns.join(', ')} FROM usage_cells ORDER BY 1, 2, 3`,
-    columns: { dimension: 'text', quarter: 'integer', name: 'text', part: 'smallint', ...sums },
+    columns: typesBy('quarter'),
     key: ['dimension', 'quarter', 'name', 'part'],
     rowsPerPiece: 2_000,
   },
@@ -69,7 +47,7 @@ const tables: readonly Copied[] = [
     table: 'usage_days',
     from: 'ledger',
     select: `${daysSql} ORDER BY 1, 2, 3`,
-    columns: { dimension: 'text', day: 'integer', name: 'text', part: 'smallint', ...sums },
+    columns: typesBy('day'),
     key: ['dimension', 'day', 'name', 'part'],
     rowsPerPiece: 2_000,
   },
@@ -77,7 +55,7 @@ const tables: readonly Copied[] = [
     table: 'usage_totals',
     from: 'ledger',
     select: `SELECT dimension, name, ${importedPart} AS part, tokens, cost_usd FROM usage_totals ORDER BY 1, 2`,
-    columns: { dimension: 'text', name: 'text', part: 'smallint', tokens: 'bigint', cost_usd: 'double precision' },
+    columns: totalTypes,
     key: ['dimension', 'name', 'part'],
     rowsPerPiece: 2_000,
   },
@@ -98,12 +76,7 @@ async function copyTable(postgres: Postgres, file: Database, { table, select, co
   const others = names.filter((name) => !key.includes(name));
   const insert = `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM ${unnest(columns)}
     ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced(others)}`;
-  const piece = file.prepare(`${select} LIMIT ${rowsPerPiece} OFFSET ?`);
-  let done = 0;
-  for (let rows = piece.all(done); rows.length > 0; rows = piece.all(done)) {
-    await postgres.ask(insert, ...columnsOf(rows.map((row) => Object.values(row))));
-    done += rows.length;
-  }
+  for (const rows of pieces(file.prepare(select), rowsPerPiece)) await postgres.ask(insert, ...columnsOf(rows));
 }
 
 const sessions = {
@@ -123,11 +96,17 @@ const sessionsSql = `INSERT INTO sessions (${Object.keys(sessions).join(', ')}, 
   ON CONFLICT (id) DO NOTHING`;
 
 async function copySessions(postgres: Postgres, ledger: Database): Promise<void> {
-  const piece = ledger.prepare(`${same(sessions, 'sessions')} ORDER BY id LIMIT 500 OFFSET ?`);
-  let done = 0;
-  for (let rows = piece.all(done); rows.length > 0; rows = piece.all(done)) {
-    const values = rows.map((row): SqlValue[] => Object.values(row));
-    await postgres.ask(sessionsSql, ...columnsOf(values));
-    done += rows.length;
+  const all = ledger.prepare(`${same(sessions, 'sessions')} ORDER BY id`);
+  for (const rows of pieces(all, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
+}
+
+/** The values of all rows, at most `rowsPerPiece` at once. */
+function* pieces(statement: Statement, rowsPerPiece: number): Generator<SqlValue[][]> {
+  let piece: SqlValue[][] = [];
+  for (const row of statement.iterate()) {
+    if (piece.push(Object.values(row)) < rowsPerPiece) continue;
+    yield piece;
+    piece = [];
   }
+  if (piece.length > 0) yield piece;
 }

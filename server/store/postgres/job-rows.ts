@@ -4,8 +4,8 @@ import type { JobKind, JobPage } from '../../jobs/job.ts';
 import { type KeptJob, toValues } from '../../jobs/job-rows.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
 
-/** In the order of `toValues`. */
-const columns = {
+/** Types by column, in the order of `toValues`. */
+export const jobTypes = {
   kind: 'text',
   group_id: 'text',
   id: 'text',
@@ -18,15 +18,15 @@ const columns = {
   upstream_id: 'text',
   owed: 'json',
 };
-const names = Object.keys(columns).join(', ');
+const names = Object.keys(jobTypes).join(', ');
 
 /** A job that another replica has settled stays so: only the ledger ends what a job owes. */
-export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(columns)}
+export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   ON CONFLICT (kind, group_id, id) DO UPDATE SET
     ${replaced(['provider_id', 'credential_id', 'model', 'key_id', 'created_at', 'upstream_id'])},
     last_used_at = greatest(jobs.last_used_at, excluded.last_used_at), owed = coalesce(excluded.owed, jobs.owed)`;
 
-export const insertNewJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(columns)}
+export const insertNewJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = given.id) ON CONFLICT DO NOTHING`;
 
 export const deleteJobsSql = `DELETE FROM jobs USING ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}

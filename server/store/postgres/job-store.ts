@@ -10,7 +10,7 @@ import type { JobList, JobStore, KnownJobs } from '../../jobs/job-store.ts';
 import type { NowOrLater } from '../../now-or-later.ts';
 import { RecentMap } from '../../recent-map.ts';
 import { columnsOf, removeWritten } from './columns.ts';
-import { isTemporary } from './failures.ts';
+import { explained } from './failures.ts';
 import { FoundJobs, placeOf } from './found-jobs.ts';
 import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, pageSql, sweepSql, upsertJobsSql } from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
@@ -75,7 +75,7 @@ export class PostgresJobStore implements JobStore {
 
   async #ask(ids: readonly string[], near: readonly KeptJob[]): Promise<KnownJobs> {
     const { postgres } = this.#options;
-    const { rows } = await readable(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids));
+    const { rows } = await explained(() => postgres.ask('SELECT * FROM jobs WHERE id = ANY($1)', ids), cannotLookUp);
     const stored = rows.flatMap((row) => toKept(row) ?? []).filter(({ job }) => !this.#forgotten.has(placeOf(job)));
     const waiting = [...this.#new.values()].filter(({ job }) => ids.includes(job.id));
     return this.#found([...near, ...stored, ...waiting]);
@@ -102,7 +102,7 @@ export class PostgresJobStore implements JobStore {
   async list(kind: JobKind, groupId: string, page: JobPage): Promise<JobList> {
     await this.flush();
     const { sql, values } = pageSql(kind, groupId, page);
-    const { rows } = await readable(() => this.#options.postgres.ask(sql, ...values));
+    const { rows } = await explained(() => this.#options.postgres.ask(sql, ...values), cannotLookUp);
     const jobs = rows.flatMap((row) => toKept(row)?.job ?? []);
     return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
   }
@@ -200,15 +200,10 @@ export class PostgresJobStore implements JobStore {
   }
 }
 
-async function readable<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!isTemporary(error)) throw error;
-    throw new GatewayError(
-      'storage_unavailable',
-      `Sluice cannot look up the provider of this object: the database cannot be read now (${messageOf(error)}). Try again in a moment.`,
-      { cause: error },
-    );
-  }
+function cannotLookUp(error: unknown): GatewayError {
+  return new GatewayError(
+    'storage_unavailable',
+    `Sluice cannot look up the provider of this object: the database cannot be read now (${messageOf(error)}). Try again in a moment.`,
+    { cause: error },
+  );
 }

@@ -6,11 +6,10 @@ import type { Postgres } from './postgres.ts';
 interface Options {
   postgres: Postgres;
   log: { warn(fields: object, message: string): void };
-  /** How often uses at other replicas are read. Default 15 s. */
-  pollMs?: number;
 }
 
-const defaultPollMs = 15_000;
+/** How often uses at other replicas are read. */
+const pollMs = 15_000;
 /** Clocks of replicas may differ by this much, and rows wait to be written. */
 const slackMs = 120_000;
 
@@ -22,7 +21,7 @@ export class KeyUses {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#polls = setInterval(() => void this.#readQuietly(), options.pollMs ?? defaultPollMs).unref();
+    this.#polls = setInterval(() => void this.#readQuietly(), pollMs).unref();
   }
 
   /** Unix milliseconds, by key id. */

@@ -2,7 +2,7 @@
 import type { LedgerQueries } from '../../ledger/queries.ts';
 import { unreadable } from '../../ledger/unreadable.ts';
 import { readCapture } from './captures.ts';
-import { isTemporary } from './failures.ts';
+import { explained } from './failures.ts';
 import { firstByteTimes } from './first-byte-queries.ts';
 import type { Postgres } from './postgres.ts';
 import { recordedNames } from './request-conditions.ts';
@@ -22,11 +22,7 @@ interface Asking {
 export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): LedgerQueries {
   const read = async <T>(ask: () => Promise<T>): Promise<T> => {
     await flush();
-    try {
-      return await ask();
-    } catch (error) {
-      throw isTemporary(error) ? unreadable(error) : error;
-    }
+    return explained(ask, unreadable);
   };
   return {
     listRequests: (filter) => read(() => listRequests(postgres, filter)),

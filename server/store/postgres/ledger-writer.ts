@@ -38,8 +38,9 @@ const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
   SELECT * FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })} ON CONFLICT DO NOTHING RETURNING kind, group_id, id`;
 const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}
   WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
-const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at)
-  SELECT * FROM ${unnest({ key_id: 'text', last_used_at: 'double precision' })}
+/** Types by column. */
+export const keyUseTypes = { key_id: 'text', last_used_at: 'double precision' };
+const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)}
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
 
 export class LedgerWriter {

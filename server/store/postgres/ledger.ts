@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import type { SessionStates } from '../../ledger/session-states.ts';
 import { unreadable } from '../../ledger/unreadable.ts';
-import { isTemporary } from './failures.ts';
+import { explained } from './failures.ts';
 import { KeyUses } from './key-uses.ts';
 import { createPostgresQueries } from './ledger-queries.ts';
 import { LedgerWriter } from './ledger-writer.ts';
@@ -102,11 +102,7 @@ function sessionStatesIn({ stopped, waiting, reading, log }: SessionPorts): Sess
   return {
     async setStopped(id, stoppedAt) {
       await waiting.flush();
-      try {
-        return await stopped.set(id, stoppedAt);
-      } catch (error) {
-        throw isTemporary(error) ? unreadable(error) : error;
-      }
+      return explained(() => stopped.set(id, stoppedAt), unreadable);
     },
     stopped: () => [...stopped.ids],
     async budgetUsedUsd(id) {

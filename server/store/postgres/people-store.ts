@@ -3,7 +3,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import { number } from '../../database/columns.ts';
 import { readAccess, readEntry, readPerson } from '../../people/people-rows.ts';
 import type { PeopleStore } from '../../people/people-store.ts';
-import { isTemporary } from './failures.ts';
+import { explained } from './failures.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -21,13 +21,7 @@ export function createPostgresPeopleStore(
   postgres: Pick<Postgres, 'ask'>,
   close: () => Promise<void> = async () => {},
 ): PeopleStore {
-  const ask = async (sql: string, ...values: Parameter[]) => {
-    try {
-      return await postgres.ask(sql, ...values);
-    } catch (error) {
-      throw isTemporary(error) ? unavailable(error) : error;
-    }
-  };
+  const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
   return {
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
@@ -45,11 +39,10 @@ export function createPostgresPeopleStore(
     },
     listTokens: async (personId) => (await ask(tokensSql, personId)).rows.map(readAccess),
     async end(ended) {
-      const deleting = (condition: string, ...values: Parameter[]) =>
-        ask(`DELETE FROM accesses WHERE ${condition} RETURNING id`, ...values);
-      if ('id' in ended) return (await deleting('id = $1', ended.id)).rows.length;
-      if ('personId' in ended) return (await deleting('person_id = $1', ended.personId)).rows.length;
-      return (await deleting('scopes IS NULL')).rows.length;
+      const remove = async (condition: string, ...values: Parameter[]) =>
+        (await ask(`DELETE FROM accesses WHERE ${condition}`, ...values)).count;
+      if ('id' in ended) return remove('id = $1', ended.id);
+      return 'personId' in ended ? remove('person_id = $1', ended.personId) : remove('scopes IS NULL');
     },
     async note({ at, personId, personName, tokenId, address, action, target, changes }) {
       await ask(noteSql, at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));

@@ -21,8 +21,9 @@ const sweepEveryMs = 3_600_000;
 /** Entries waiting while the database is away. */
 const maxPending = 2_000;
 
-const columns = { key_id: 'text', call_id: 'text', kept_at: 'double precision', reasoning: 'text' };
-const upsertSql = `INSERT INTO reasoning (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+/** Types by column. */
+export const reasoningTypes = { key_id: 'text', call_id: 'text', kept_at: 'double precision', reasoning: 'text' };
+const upsertSql = `INSERT INTO reasoning (${Object.keys(reasoningTypes).join(', ')}) SELECT * FROM ${unnest(reasoningTypes)}
   ON CONFLICT (key_id, call_id) DO UPDATE SET ${replaced(['kept_at', 'reasoning'])}`;
 const selectSql =
   'SELECT call_id, kept_at, reasoning FROM reasoning WHERE key_id = $1 AND kept_at > $2 AND call_id = ANY($3)';

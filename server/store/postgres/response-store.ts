@@ -22,7 +22,8 @@ const hourMs = 3_600_000;
 const flushMs = 1;
 const sweepEveryMs = 15 * 60_000;
 
-const columns = {
+/** Types by column. */
+export const keptResponseTypes = {
   group_id: 'text',
   id: 'text',
   created_at: 'double precision',
@@ -30,7 +31,7 @@ const columns = {
   response: 'text',
   input: 'text',
 };
-const upsertSql = `INSERT INTO kept_responses (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+const upsertSql = `INSERT INTO kept_responses (${Object.keys(keptResponseTypes).join(', ')}) SELECT * FROM ${unnest(keptResponseTypes)}
   ON CONFLICT (group_id, id) DO UPDATE SET ${replaced(['created_at', 'bytes', 'response', 'input'])}`;
 const deleteSql = `DELETE FROM kept_responses USING ${unnest({ group_id: 'text', id: 'text' })}
   WHERE kept_responses.group_id = given.group_id AND kept_responses.id = given.id`;

@@ -1,5 +1,4 @@
 /** Deletes what is old: requests by whole days, so that it costs the same however many there are. */
-
 import { number } from '../../database/columns.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -11,15 +10,14 @@ import type { Queries } from './postgres.ts';
 /** Who reads or writes a partition for longer holds it up until the next sweep. */
 const lockMs = 2_000;
 
-/**
- * Today by the database's clock, which all replicas share. Days before the returned one are dropped: older than the retention, or
- * beyond the number of requests.
- */
-const firstDaySql = `WITH today AS (SELECT floor(extract(epoch FROM now()) / 86400)::integer AS day),
-    counted AS (
+/** By the database's clock, which all replicas share. */
+const today = `floor(extract(epoch FROM now()) / 86400)::integer`;
+
+/** Days before the returned one are dropped: older than the retention, or beyond the number of requests. */
+const firstDaySql = `WITH counted AS (
       SELECT day, sum(sum(requests)) OVER (ORDER BY day DESC) AS requests FROM usage_days WHERE dimension = 'day' GROUP BY day
     )
-  SELECT greatest(today.day - $1::integer, coalesce((SELECT max(day) FROM counted WHERE requests > $2), 0)) AS day FROM today`;
+  SELECT greatest(${today} - $1::integer, coalesce((SELECT max(day) FROM counted WHERE requests > $2), 0)) AS day`;
 
 /** Resolves with the number of days that were dropped. */
 export async function sweepLedger(queries: Queries, limits: RetentionLimits): Promise<number> {
@@ -29,7 +27,6 @@ export async function sweepLedger(queries: Queries, limits: RetentionLimits): Pr
   await queries.ask('DELETE FROM request_names WHERE day < $1', firstDay);
   await queries.ask('DELETE FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests)');
   // Totals are small: they expire by age, but are not subject to the limit on rows.
-  const today = `floor(extract(epoch FROM now()) / 86400)::integer`;
   await queries.ask(`DELETE FROM usage_days WHERE day < ${today} - $1::integer`, limits.retentionDays);
   await queries.ask(
     `DELETE FROM usage_quarters WHERE quarter < (${today} - $1::integer) * ${quartersPerDay}`,

@@ -12,8 +12,13 @@ const sumTypes = Object.fromEntries(
   sumColumns.map((column) => [column, fractions.has(column) ? 'double precision' : 'bigint']),
 );
 
+/** Types by column of sums by this time. */
+export function typesBy(time: 'quarter' | 'day'): Record<string, string> {
+  return { dimension: 'text', [time]: 'integer', name: 'text', part: 'smallint', ...sumTypes };
+}
+
 function upsertSql(table: string, time: 'quarter' | 'day'): string {
-  const columns = { dimension: 'text', [time]: 'integer', name: 'text', part: 'smallint', ...sumTypes };
+  const columns = typesBy(time);
   const added = sumColumns.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
   return `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
     ON CONFLICT (dimension, ${time}, name, part) DO UPDATE SET ${added.join(', ')}`;
@@ -21,13 +26,20 @@ function upsertSql(table: string, time: 'quarter' | 'day'): string {
 
 const quarterSql = upsertSql('usage_quarters', 'quarter');
 const daySql = upsertSql('usage_days', 'day');
-const totalSql = `INSERT INTO usage_totals (dimension, name, part, tokens, cost_usd)
-  SELECT * FROM ${unnest({ dimension: 'text', name: 'text', part: 'smallint', tokens: 'bigint', cost_usd: 'double precision' })}
+/** Types by column. */
+export const totalTypes = {
+  dimension: 'text',
+  name: 'text',
+  part: 'smallint',
+  tokens: 'bigint',
+  cost_usd: 'double precision',
+};
+const totalSql = `INSERT INTO usage_totals (dimension, name, part, tokens, cost_usd) SELECT * FROM ${unnest(totalTypes)}
   ON CONFLICT (dimension, name, part) DO UPDATE SET
     tokens = usage_totals.tokens + excluded.tokens, cost_usd = usage_totals.cost_usd + excluded.cost_usd`;
 
 export async function addSums(queries: Queries, sums: UsageSums, part: number): Promise<void> {
-  // In one order everywhere, so that replicas do not wait for each other in a circle.
+  // In one order everywhere, so that replicas do not deadlock.
   const cells = [...sums.values()].sort(inOrder);
   if (cells.length === 0) return;
   const owned = cells.filter(({ dimension }) => dimension === 'key' || dimension === 'group');

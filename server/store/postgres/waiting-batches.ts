@@ -4,13 +4,10 @@
  * dropped and counted.
  */
 import { randomUUID } from 'node:crypto';
-import type { LimitScope } from '../../contract/limits.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
 import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import type { JoinedRequest } from '../../ledger/session-rows.ts';
-import type { HistoryRange, Spent } from '../../ledger/usage-history.ts';
-import { spentIn } from '../../ledger/waiting-rows.ts';
 import { isFinished } from '../../ledger/writer.ts';
 import { isTemporary } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
@@ -85,11 +82,6 @@ export class WaitingBatches {
     const lastError = this.#writing.problem;
     const pending = this.#rows.length + (this.#frozen?.rows.length ?? 0);
     return { ok: lastError === null, pending, dropped: this.#dropped, lastError };
-  }
-
-  /** The usage of waiting requests that began in the range. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): Spent {
-    return spentIn([...(this.#frozen?.rows ?? []), ...this.#rows], { scope, id, range });
   }
 
   /** Resolves once everything is written, or cannot be written now. Never rejects. */

@@ -26,8 +26,8 @@ type AppMembers =
   | 'resolveProxy'
   | 'setAppLogsPath';
 
-/** How a second program tells the first one. */
-const secondInstanceSignal = 'SIGUSR2';
+/** How a second program tells the first one. electron-store's `conf` raises most other signals a second time. */
+const secondInstanceSignal = 'SIGCONT';
 
 class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   readonly isPackaged = process.env.DOUBLE_PACKAGED === '1';
@@ -110,13 +110,13 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' });
     } catch {
-      writeFileSync(`${file}-argv`, JSON.stringify(process.argv));
-      process.kill(Number(readFileSync(file, 'utf8')), secondInstanceSignal);
+      tellFirstInstance(file);
       return false;
     }
     this.#lockFile = file;
     process.on(secondInstanceSignal, () => {
       const argv: string[] = JSON.parse(readFileSync(`${file}-argv`, 'utf8'));
+      rmSync(`${file}-argv`);
       this.emit('second-instance', {}, argv, '', null);
     });
     return true;
@@ -134,6 +134,15 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   setLoginItemSettings({ openAtLogin = false }: Electron.Settings): void {
     this.#opensAtLogin = openAtLogin;
   }
+}
+
+/** Returns once the first instance has read it, as Electron does. */
+function tellFirstInstance(file: string): void {
+  const argvFile = `${file}-argv`;
+  writeFileSync(argvFile, JSON.stringify(process.argv));
+  process.kill(Number(readFileSync(file, 'utf8')), secondInstanceSignal);
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  while (existsSync(argvFile)) Atomics.wait(sleeper, 0, 0, 5);
 }
 
 export const app = new AppDouble();

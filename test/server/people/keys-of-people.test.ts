@@ -41,6 +41,14 @@ test('a manager restricts and revokes the key of a member, but never learns its 
   const { key } = await give<'key.create'>({ type: 'key.create', group: 'ours' }, member);
   await expect(give({ type: 'key.reveal', id: key.id }, manager)).rejects.toMatchObject(forbidden);
   await expect(give({ type: 'key.rotate', id: key.id }, manager)).rejects.toMatchObject(forbidden);
+  for (const [person, canReveal] of [
+    [member, true],
+    [manager, false],
+    [admin, true],
+  ] as const) {
+    const seen = await sluice.gateway.query({ type: 'keys' }, signedIn(person));
+    expect(seen.find(({ id }) => id === key.id)).toMatchObject({ canReveal });
+  }
   await give({ type: 'key.update', id: key.id, changes: { enabled: false } }, manager);
   // The owner cannot take that back.
   const enabled = give({ type: 'key.update', id: key.id, changes: { enabled: true } }, member);

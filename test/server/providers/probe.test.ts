@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
-import { closedPort } from '../../support/ports.ts';
+import { closedPort, unknownHost } from '../../support/ports.ts';
 import { compiledProvider } from '../../support/providers.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { listen, listenRaw, selfSignedCertificate, trusting } from '../transport/harness.ts';
@@ -111,7 +111,7 @@ describe('a provider that can be used', () => {
 
 describe('the hop that fails is named:', () => {
   test('a host name that does not exist', async () => {
-    expect(failure(await probe('https://no-such-host.invalid/v1'))).toMatch(/^dns: .*no-such-host\.invalid.*spelling/);
+    expect(failure(await probe(`https://${unknownHost}/v1`))).toMatch(/^dns: .*no-such-host.*\.invalid.*spelling/);
   });
 
   test('a proxy that is not there', async () => {

@@ -1,8 +1,9 @@
+import dns from 'node:dns';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import { closedPort } from '../../support/ports.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { closedPort, unknownHost } from '../../support/ports.ts';
 import { failureOf, observe, openTransportInSuite, requestTo } from './harness.ts';
 
 const { transport, raw, serve } = openTransportInSuite();
@@ -23,9 +24,17 @@ describe('a failure before the connection stands', () => {
   });
 
   test('is `dns` where the name does not exist', async () => {
-    const error = await failureOf(transport, requestTo('http://no-such-host.invalid'));
+    const error = await failureOf(transport, requestTo(`http://${unknownHost}`));
     expect(error).toMatchObject({ fault: 'dns', phase: 'connect' });
-    expect(error.message).toContain('no-such-host.invalid');
+    expect(error.message).toContain(unknownHost);
+  });
+
+  test('is a `dns-timeout` where no name server answers', async () => {
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation((() => {}) as never);
+    const timeouts = { ...limits, connectMs: 150 };
+    const error = await failureOf(transport, requestTo('http://api.example', { timeouts }));
+    lookup.mockRestore();
+    expect(error).toMatchObject({ fault: 'dns-timeout', message: 'no address of api.example within 150 ms' });
   });
 
   test('is a `timeout` while connecting where the handshake gets no answer', async () => {

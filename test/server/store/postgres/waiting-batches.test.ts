@@ -87,16 +87,6 @@ test('a request that has begun just now waits for its end', async () => {
   expect(idsOf(written).flat()).toContain('young');
 });
 
-test('what waits counts as spent', async () => {
-  const { waiting } = open([away]);
-  const range = { startMs: noon, endMs: noon + 900_000 };
-  waiting.add(finishedRow('a'));
-  await waiting.flush();
-  waiting.add(finishedRow('b'));
-  waiting.add(finishedRow('c', { keyId: 'k2' }));
-  expect(waiting.spent('key', 'k1', range)).toEqual({ usd: 0.002, tokens: 30, unpriced: 0 });
-});
-
 test('a request is added to its session once it is written', async () => {
   const { waiting, joined } = open();
   const session = sessionMark('ses_1');

@@ -1,0 +1,33 @@
+import { type KeyRight, mayWithKey } from '../../server/contract/key-rights.ts';
+import type { Person } from '../../server/contract/people.ts';
+import { useControlState } from './use-control.ts';
+
+interface Rights {
+  isAdmin: boolean;
+  manages(groupId: string): boolean;
+  mayWithKey(right: KeyRight, key: { group: string; owner: string | null }): boolean;
+}
+
+/** Who is signed in; null: nobody needs to. */
+export function usePerson(): Person | null {
+  return useControlState(({ views }) => views?.status.person ?? null);
+}
+
+/** What the person may do: everything where nobody signs in. The engine has the last word. */
+export function useRights(): Rights {
+  const person = usePerson();
+  const isAdmin = person?.isAdmin ?? true;
+  return {
+    isAdmin,
+    manages: (groupId) => isAdmin || (person?.manages.includes(groupId) ?? false),
+    mayWithKey: (right, key) => person === null || mayWithKey(right, person, key),
+  };
+}
+
+/** Whether the person may stop what was started for a key, a group or everything. */
+export function useMayStop({ kind, id }: { kind: 'key' | 'group' | 'all'; id: string | null }): boolean {
+  const { isAdmin, manages } = useRights();
+  const groupOfKey = useControlState(({ views }) => views?.keys.find((key) => key.id === id)?.group ?? null);
+  const groupId = kind === 'key' ? groupOfKey : id;
+  return isAdmin || (groupId !== null && manages(groupId));
+}

@@ -1,0 +1,32 @@
+/** Plans a request by its route: one that Sluice serves itself, or one that is passed through. */
+import type { KnownJobs } from '../jobs/job-store.ts';
+import type { Member, Snapshot } from '../routing/snapshot.ts';
+import type { RouteMatch } from '../wire/registry.ts';
+import { conversationNamedIn, jobNamedIn } from './named-objects.ts';
+import { type CallPlan, planCall } from './plan.ts';
+import { planPassthrough } from './plan-passthrough.ts';
+import type { RequestBody, RequestFields } from './request-body.ts';
+
+interface RouteInput {
+  match: RouteMatch;
+  member: Member;
+  body: RequestBody;
+  snapshot: Snapshot;
+  /** Those that the request names. */
+  jobs: KnownJobs;
+}
+
+/** The fields of the body, with the model of the path if that names one. */
+export function fieldsOf(match: RouteMatch, body: RequestBody): RequestFields {
+  return match.model === null ? body.fields : { ...body.fields, model: match.model };
+}
+
+/** Throws GatewayError if nobody may be asked. */
+export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): CallPlan {
+  const { group, key } = member;
+  const { passed, route } = match;
+  if (passed) return planPassthrough({ route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
+  const jobId = jobNamedIn(match, body);
+  const conversationId = conversationNamedIn(match, body);
+  return planCall({ match, jobId, conversationId, fields: fieldsOf(match, body), group, key, snapshot, jobs });
+}
