@@ -6,8 +6,8 @@ import OpenAI from 'openai';
 import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { json } from '../../support/upstream.ts';
-import { startUpstreamsInSuite } from '../../support/upstream-suite.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
+import { json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
@@ -17,12 +17,12 @@ endProgramsAfterEach();
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
-const startUpstream = startUpstreamsInSuite();
+const stopLater = stopAfterEach();
 
 describe('a declarative configuration', () => {
   test('serves the example, with secrets from the environment and a key that holds spaces', async () => {
-    const upstream = await startUpstream((request, response) =>
-      json(response, { model: JSON.parse(`${request.body}`).model }),
+    const upstream = await stopLater(
+      startUpstream((request, response) => json(response, { model: JSON.parse(`${request.body}`).model })),
     );
     const folder = temporaryFolder();
     const file = join(folder, 'sluice.json');

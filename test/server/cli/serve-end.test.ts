@@ -6,8 +6,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { eventStream, json } from '../../support/upstream.ts';
-import { startUpstreamsInSuite } from '../../support/upstream-suite.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
+import { eventStream, json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
@@ -17,18 +17,20 @@ endProgramsAfterEach();
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
-const startUpstream = startUpstreamsInSuite();
+const stopLater = stopAfterEach();
 
 describe('the end', () => {
   test('by SIGTERM lets a running stream finish and is 0', async () => {
     let finish = () => {};
-    const upstream = await startUpstream((_request, response) => {
-      eventStream(response);
-      response.write(
-        'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
-      );
-      finish = () => response.end('data: [DONE]\n\n');
-    });
+    const upstream = await stopLater(
+      startUpstream((_request, response) => {
+        eventStream(response);
+        response.write(
+          'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+        );
+        finish = () => response.end('data: [DONE]\n\n');
+      }),
+    );
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const response = await fetch(`${serving.ready.baseUrl}/chat/completions`, {
       method: 'POST',
@@ -88,7 +90,7 @@ describe('the end', () => {
   });
 
   test('comes at once on a second signal', async () => {
-    const upstream = await startUpstream((_request, response) => eventStream(response));
+    const upstream = await stopLater(startUpstream((_request, response) => eventStream(response)));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const request = begun(
       fetch(`${serving.ready.baseUrl}/chat/completions`, {
@@ -110,9 +112,11 @@ describe('the end', () => {
 
   test('is in order where one Ctrl+C comes twice, as it does through npm', async () => {
     let finish = () => {};
-    const upstream = await startUpstream((_request, response) => {
-      finish = () => json(response, { object: 'chat.completion' });
-    });
+    const upstream = await stopLater(
+      startUpstream((_request, response) => {
+        finish = () => json(response, { object: 'chat.completion' });
+      }),
+    );
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const request = begun(
       fetch(`${serving.ready.baseUrl}/chat/completions`, {

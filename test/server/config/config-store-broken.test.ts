@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';

@@ -1,9 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
-import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { ConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import type { Config } from '../../../server/contract/config.ts';
 import { configFolderInSuite } from './config-folder.ts';
