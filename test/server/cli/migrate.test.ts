@@ -6,7 +6,7 @@ import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/records.ts';
-import { endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
+import { addProvider, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -20,24 +20,8 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
   beforeEach(async () => {
     url = await server.createDatabase();
     folder = temporaryFolder();
-    await runVerb(
-      [
-        'provider',
-        'add',
-        '--no-test',
-        '--url',
-        'http://127.0.0.1:1/v1',
-        '--id',
-        'main',
-        '--models',
-        'gpt-x',
-        '--credential-env',
-        'UPSTREAM_KEY',
-        '--data-dir',
-        folder,
-      ],
-      { env: { UPSTREAM_KEY: 'sk-upstream-secret' } },
-    );
+    const env = { UPSTREAM_KEY: 'sk-upstream-secret' };
+    await addProvider(folder, { url: 'http://127.0.0.1:1/v1', models: 'gpt-x', env });
     await runVerb(['key', 'create', '--name', 'my editor', '--data-dir', folder]);
     await fill();
   });

@@ -11,7 +11,7 @@ import { freePort } from '../../support/ports.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { runJson, runVerb } from './run-cli.ts';
+import { addProvider, runJson, runVerb } from './run-cli.ts';
 
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -42,7 +42,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     env = { SLUICE_STORE: await server.createDatabase(), SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
     const first = await newReplica();
     apiKey = first.ready.key ?? '';
-    await addProvider(first.folder);
+    await addProvider(first.folder, { url: upstream.baseUrl, models: '*', env });
     replicas = [first, ...(await Promise.all([newReplica(), newReplica()]))];
     nginx = await startNginx(replicas.map(({ port }) => `127.0.0.1:${port}`));
   });
@@ -68,13 +68,6 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     program.child.kill(signal);
     return program.ended;
   }
-  const addProvider = (folder: string) =>
-    runVerb(
-      `provider add --no-test --url ${upstream.baseUrl} --id main --models * --credential-env UPSTREAM_KEY`
-        .split(' ')
-        .concat('--data-dir', folder),
-      { env },
-    );
   const clientAt = (origin: string, maxRetries = 0) => new OpenAI({ baseURL: `${origin}/v1`, apiKey, maxRetries });
 
   test('serve whole answers, streams, embeddings and uploads', async () => {

@@ -94,6 +94,15 @@ async function endOf(said: Promise<[string, string]>, ...streams: PassThrough[])
   return { stdout, stderr };
 }
 
+/** Adds the provider `main` for model `models`, whose credential is in `env` as UPSTREAM_KEY. */
+export function addProvider(
+  dataDir: string,
+  { url, models, env }: { url: string; models: string; env: Record<string, string> },
+): Promise<CliResult> {
+  const line = `provider add --no-test --url ${url} --id main --models ${models} --credential-env UPSTREAM_KEY`;
+  return runVerb([...line.split(' '), '--data-dir', dataDir], { env });
+}
+
 /** A verb that goes on until something ends it. */
 export function spawnCli(parameters: string[], options: CliOptions = {}) {
   const { output, ended, child } = start(parameters, options);

@@ -3,10 +3,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
+import { json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
@@ -16,17 +17,12 @@ endProgramsAfterEach();
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
-let upstream: ScriptedUpstream | undefined;
-
-afterEach(async () => {
-  await upstream?.stop();
-  upstream = undefined;
-});
+const stopLater = stopAfterEach();
 
 describe('a declarative configuration', () => {
   test('serves the example, with secrets from the environment and a key that holds spaces', async () => {
-    upstream = await startUpstream((request, response) =>
-      json(response, { model: JSON.parse(`${request.body}`).model }),
+    const upstream = await stopLater(
+      startUpstream((request, response) => json(response, { model: JSON.parse(`${request.body}`).model })),
     );
     const folder = temporaryFolder();
     const file = join(folder, 'sluice.json');

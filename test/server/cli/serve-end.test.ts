@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
+import { eventStream, json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
@@ -16,23 +17,20 @@ endProgramsAfterEach();
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
-let upstream: ScriptedUpstream | undefined;
-
-afterEach(async () => {
-  await upstream?.stop();
-  upstream = undefined;
-});
+const stopLater = stopAfterEach();
 
 describe('the end', () => {
   test('by SIGTERM lets a running stream finish and is 0', async () => {
     let finish = () => {};
-    upstream = await startUpstream((_request, response) => {
-      eventStream(response);
-      response.write(
-        'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
-      );
-      finish = () => response.end('data: [DONE]\n\n');
-    });
+    const upstream = await stopLater(
+      startUpstream((_request, response) => {
+        eventStream(response);
+        response.write(
+          'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+        );
+        finish = () => response.end('data: [DONE]\n\n');
+      }),
+    );
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const response = await fetch(`${serving.ready.baseUrl}/chat/completions`, {
       method: 'POST',
@@ -92,7 +90,7 @@ describe('the end', () => {
   });
 
   test('comes at once on a second signal', async () => {
-    upstream = await startUpstream((_request, response) => eventStream(response));
+    const upstream = await stopLater(startUpstream((_request, response) => eventStream(response)));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const request = begun(
       fetch(`${serving.ready.baseUrl}/chat/completions`, {
@@ -103,7 +101,7 @@ describe('the end', () => {
     );
     // Awaited from now on: it breaks off before the process has ended.
     const brokenOff = expect(request).rejects.toThrow();
-    await eventually(() => upstream?.seen.length === 1);
+    await eventually(() => upstream.seen.length === 1);
     const ended = serving.end('SIGINT');
     await eventually(() => serving.output.stderr.includes('SIGINT'));
     const again = setInterval(() => serving.child.kill('SIGINT'), 200);
@@ -114,9 +112,11 @@ describe('the end', () => {
 
   test('is in order where one Ctrl+C comes twice, as it does through npm', async () => {
     let finish = () => {};
-    upstream = await startUpstream((_request, response) => {
-      finish = () => json(response, { object: 'chat.completion' });
-    });
+    const upstream = await stopLater(
+      startUpstream((_request, response) => {
+        finish = () => json(response, { object: 'chat.completion' });
+      }),
+    );
     const { serving, key } = await serveUpstream(upstream.baseUrl);
     const request = begun(
       fetch(`${serving.ready.baseUrl}/chat/completions`, {
@@ -125,7 +125,7 @@ describe('the end', () => {
         body: JSON.stringify({ model: 'gpt-x', messages: [] }),
       }),
     );
-    await eventually(() => upstream?.seen.length === 1);
+    await eventually(() => upstream.seen.length === 1);
     const ended = serving.end('SIGINT');
     await eventually(() => serving.output.stderr.includes('SIGINT'));
     serving.child.kill('SIGINT');

@@ -10,7 +10,7 @@ import { findPostgres } from '../../support/find-postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { get } from './ask-served.ts';
-import { endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
+import { addProvider, endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 // Whole programs are started here; on a busy machine that takes its time.
@@ -30,25 +30,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   const env = { SLUICE_PASSPHRASE: 'correct horse battery staple', UPSTREAM_KEY: secret };
   const start = (folder: string, more: Record<string, string> = {}) =>
     serve(folder, ['--store', url], { env: { ...env, ...more } });
-  const addProvider = (folder: string) =>
-    runVerb(
-      [
-        'provider',
-        'add',
-        '--no-test',
-        '--url',
-        upstream.baseUrl,
-        '--id',
-        'main',
-        '--models',
-        'gpt-x',
-        '--credential-env',
-        'UPSTREAM_KEY',
-        '--data-dir',
-        folder,
-      ],
-      { env },
-    );
+  const addUpstream = (folder: string) => addProvider(folder, { url: upstream.baseUrl, models: 'gpt-x', env });
   const chat = (baseUrl: string, key: string) =>
     fetch(`${baseUrl}/chat/completions`, {
       method: 'POST',
@@ -89,7 +71,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(second.ready.key).toBeUndefined();
     expect((await get(`${second.ready.baseUrl}/models`, key)).status).toBe(200);
 
-    const { code, stderr } = await addProvider(one);
+    const { code, stderr } = await addUpstream(one);
     expect(code, stderr).toBe(0);
     const changedMs = performance.now();
     await eventually(async () => (await chat(second.ready.baseUrl, key)).status === 200);
@@ -115,7 +97,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     const more = { SLUICE_STORE: `file:${addressFile}`, SLUICE_KEY_FILE: keyFile, DATABASE_PASSWORD: 'any' };
     const data = temporaryFolder();
     const serving = await serve(data, [], { env: { UPSTREAM_KEY: secret, ...more } });
-    expect((await addProvider(data)).code).toBe(0);
+    expect((await addUpstream(data)).code).toBe(0);
     expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
     await serving.end();
     // Without a running replica, commands change the database itself.
@@ -139,7 +121,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     const folder = temporaryFolder();
     const serving = await start(folder);
     const key = serving.ready.key ?? '';
-    expect((await addProvider(folder)).code).toBe(0);
+    expect((await addUpstream(folder)).code).toBe(0);
     expect((await chat(serving.ready.baseUrl, key)).status).toBe(200);
     await answeredChatsAre(1, folder);
     const backup = join(folder, 'backup');
@@ -158,7 +140,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   test('store no secret that they cannot seal', async () => {
     const folder = temporaryFolder();
     const serving = await serve(folder, ['--store', url], { env: { UPSTREAM_KEY: secret } });
-    const { code, stderr } = await addProvider(folder);
+    const { code, stderr } = await addUpstream(folder);
     expect(code).toBe(1);
     expect(stderr).toContain('set SLUICE_PASSPHRASE or SLUICE_KEY_FILE');
     await serving.end();

@@ -4,9 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { onlyIf } from '../../support/only-if.ts';
-import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
+import { startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
@@ -16,12 +17,7 @@ endProgramsAfterEach();
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
-let upstream: ScriptedUpstream | undefined;
-
-afterEach(async () => {
-  await upstream?.stop();
-  upstream = undefined;
-});
+const stopLater = stopAfterEach();
 
 describe('the ready line', () => {
   test('is the only one on stdout, and holds base URL, window, key and process', async () => {
@@ -66,7 +62,7 @@ describe('what a person is shown', () => {
   });
 
   test('holds a curl line with the key of the declarative file in its variable', async () => {
-    upstream = await startUpstream();
+    const upstream = await stopLater(startUpstream());
     const folder = temporaryFolder();
     const file = join(folder, 'sluice.json');
     writeFileSync(file, JSON.stringify(exampleAt(upstream.baseUrl)));

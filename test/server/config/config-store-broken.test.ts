@@ -1,29 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
+import { configFolderInSuite } from './config-folder.ts';
 import { failureOf, planted, portIn, portOf, withPort } from './stored-ports.ts';
 
-let folder: string;
-let path: string;
-let backup: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
-  path = join(folder, 'config.json');
-  backup = join(folder, 'config.backup.json');
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const open = () => openConfigStore({ persistence: openConfPersistence(path) });
+const { folder, path, backup, open } = configFolderInSuite();
 
 describe('a write that fails', () => {
   test('of the backup leaves the old revision in force', async () => {

@@ -1,26 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
-import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { ConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import type { Config } from '../../../server/contract/config.ts';
+import { configFolderInSuite } from './config-folder.ts';
 import { failureOf, planted, portIn, portOf, withPort } from './stored-ports.ts';
 
-let folder: string;
-let path: string;
-let backup: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
-  path = join(folder, 'config.json');
-  backup = join(folder, 'config.backup.json');
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const open = () => openConfigStore({ persistence: openConfPersistence(path) });
+const { folder, path, backup, open } = configFolderInSuite();
 
 describe('a new data folder', () => {
   test('starts with the default group, writes nothing, and says it is the first run', async () => {

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../server/contract/errors.ts';
 import { hashOf } from '../../support/gateway.ts';
-import { baseUrl, secret, startCommandGateway } from './command-gateway.ts';
-import { type ControlGateway, refusalOf } from './control-gateway.ts';
+import { baseUrl, commandGatewayInSuite, secret } from './command-gateway.ts';
+import { refusalOf } from './control-gateway.ts';
 
-let sluice: ControlGateway;
-
-beforeEach(async () => {
-  sluice = await startCommandGateway();
-});
-
-afterEach(() => sluice.stop());
+const { current } = commandGatewayInSuite();
 
 describe('a command is refused, and nothing changes:', () => {
-  const own = () => `${sluice.origin}/v1`;
+  const own = () => `${current().origin}/v1`;
   const cases: [string, ErrorCode, string | RegExp, () => unknown][] = [
     ['no object', 'invalid_command', 'command', () => 'provider.add'],
     ['an unknown type', 'invalid_command', 'type', () => ({ type: 'provider.explode' })],
@@ -128,11 +122,11 @@ describe('a command is refused, and nothing changes:', () => {
   const importOf = (config: object) => ({ type: 'config.import', config: { version: 1, ...config } });
 
   test.each(cases)('%s', async (_name, code, text, command) => {
-    const before = [await sluice.configText(), await sluice.secrets.list()];
-    const error = await refusalOf(sluice.gateway.execute(command()));
+    const before = [await current().configText(), await current().secrets.list()];
+    const error = await refusalOf(current().gateway.execute(command()));
     expect(error).toMatchObject({ code, message: expect.stringMatching(text) });
     expect(`${error.message} ${error.param}`).not.toContain(secret);
-    expect([await sluice.configText(), await sluice.secrets.list()]).toEqual(before);
-    expect((await sluice.gateway.query({ type: 'status' })).revision).toBe(1);
+    expect([await current().configText(), await current().secrets.list()]).toEqual(before);
+    expect((await current().gateway.query({ type: 'status' })).revision).toBe(1);
   });
 });

@@ -1,27 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CommandInput } from '../../../server/contract/commands.ts';
 import { keyChecksumHolds } from '../../../server/routing/key-secret.ts';
 import { hashOf } from '../../support/gateway.ts';
-import { baseUrl, startCommandGateway } from './command-gateway.ts';
-import { type ControlGateway, refusalOf } from './control-gateway.ts';
+import { baseUrl, commandGatewayInSuite } from './command-gateway.ts';
+import { refusalOf } from './control-gateway.ts';
 
-let sluice: ControlGateway;
-
-beforeEach(async () => {
-  sluice = await startCommandGateway();
-});
-
-afterEach(() => sluice.stop());
-
-const run = (command: CommandInput) => sluice.gateway.execute(command);
-const stored = async () => JSON.parse(await sluice.configText());
+const { current, run, stored } = commandGatewayInSuite();
 
 const item = async (part: string, id: string) =>
   (await stored())[part].find((each: { id?: string; name?: string }) => (each.id ?? each.name) === id);
 
 describe('providers', () => {
   test('are added with an id made from the name, their secrets stored apart', async () => {
-    const { revision, provider } = await sluice.gateway.execute({
+    const { revision, provider } = await current().gateway.execute({
       type: 'provider.add',
       provider: { name: 'Büro & Co', baseUrl, models: ['m'] },
       credentials: [
@@ -37,9 +28,9 @@ describe('providers', () => {
       ['second-account', 'keychain', true],
       ['c2', 'env:NO_SUCH', false],
     ]);
-    expect(await sluice.secrets.get('provider/buro-co/c1')).toBe('sk-one');
-    expect(await sluice.secrets.get('provider/buro-co/second-account')).toBe('sk-two');
-    expect(await sluice.configText()).not.toContain('sk-');
+    expect(await current().secrets.get('provider/buro-co/c1')).toBe('sk-one');
+    expect(await current().secrets.get('provider/buro-co/second-account')).toBe('sk-two');
+    expect(await current().configText()).not.toContain('sk-');
   });
 
   test('get the host for an id where they have no name, and a number where it is taken', async () => {
@@ -54,7 +45,7 @@ describe('providers', () => {
       id: 'main',
       changes: { name: 'Main', apiVersion: '2024', headers: { a: 'b' } },
     });
-    const { provider } = await sluice.gateway.execute({
+    const { provider } = await current().gateway.execute({
       type: 'provider.update',
       id: 'main',
       changes: { name: null, timeouts: { connectMs: 7 } },
@@ -82,7 +73,7 @@ describe('providers', () => {
     expect(await run({ type: 'provider.remove', id: 'main' })).toEqual({ revision: 2 });
     expect(await item('providers', 'main')).toBeUndefined();
     expect(await item('groups', 'team')).toMatchObject({ order: [] });
-    expect(await sluice.secrets.list()).toEqual([]);
+    expect(await current().secrets.list()).toEqual([]);
   });
 });
 
@@ -92,96 +83,96 @@ describe('credentials', () => {
       credential: { id: 'c2', label: null, reference: 'keychain', hasSecret: true },
     });
     await run({ type: 'credential.set', provider: 'main', id: 'c2', secret: 'sk-three', label: 'Mine' });
-    expect(await sluice.secrets.get('provider/main/c2')).toBe('sk-three');
+    expect(await current().secrets.get('provider/main/c2')).toBe('sk-three');
     expect(await run({ type: 'credential.set', provider: 'main', id: 'c2', enabled: false })).toMatchObject({
       credential: { label: 'Mine', enabled: false, reference: 'keychain' },
     });
     const moved = await run({ type: 'credential.set', provider: 'main', id: 'c2', reference: 'env:X', label: null });
     expect(moved).toMatchObject({ credential: { label: null, reference: 'env:X', enabled: false } });
-    expect(await sluice.secrets.list()).toEqual(['provider/main/c1']);
+    expect(await current().secrets.list()).toEqual(['provider/main/c1']);
   });
 
   test('go with their secret', async () => {
     expect(await run({ type: 'credential.remove', provider: 'main', id: 'c1' })).toEqual({ revision: 2 });
     expect(await item('providers', 'main')).toMatchObject({ credentials: [] });
-    expect(await sluice.secrets.list()).toEqual([]);
+    expect(await current().secrets.list()).toEqual([]);
   });
 });
 
 describe('keys', () => {
   test('are stored as a hash, and their secret apart', async () => {
-    const { key, secret: made } = await sluice.gateway.execute({ type: 'key.create', name: 'My laptop' });
+    const { key, secret: made } = await current().gateway.execute({ type: 'key.create', name: 'My laptop' });
     expect(keyChecksumHolds(made)).toBe(true);
     expect(key).toMatchObject({ id: 'my-laptop', group: 'default', enabled: true, canReveal: true, lastUsedAt: null });
     expect(await item('keys', 'my-laptop')).toMatchObject({ hash: hashOf(made), secret: 'keychain' });
-    expect(await sluice.secrets.get('key/my-laptop')).toBe(made);
+    expect(await current().secrets.get('key/my-laptop')).toBe(made);
     expect(await run({ type: 'key.reveal', id: 'my-laptop' })).toEqual({ secret: made });
-    expect((await sluice.fetch('/models', { headers: { authorization: `Bearer ${made}` } })).status).toBe(200);
+    expect((await current().fetch('/models', { headers: { authorization: `Bearer ${made}` } })).status).toBe(200);
   });
 
   test('that are not kept are shown once', async () => {
-    const { key } = await sluice.gateway.execute({ type: 'key.create', keepSecret: false });
+    const { key } = await current().gateway.execute({ type: 'key.create', keepSecret: false });
     expect(key).toMatchObject({ id: 'key-1', canReveal: false });
     expect(await item('keys', 'key-1')).not.toHaveProperty('secret');
-    expect(await sluice.secrets.list()).toEqual(['provider/main/c1']);
+    expect(await current().secrets.list()).toEqual(['provider/main/c1']);
     expect(await refusalOf(run({ type: 'key.reveal', id: 'key-1' }))).toMatchObject({ code: 'not_found' });
   });
 
   test('change what is named, and lose what is set to null', async () => {
     const expiresAt = '2020-01-01T00:00:00Z';
     await run({ type: 'key.update', id: 'k1', changes: { name: 'First', models: ['gpt-*'], expiresAt } });
-    expect((await sluice.fetch('/models')).status).toBe(401);
-    const { key } = await sluice.gateway.execute({
+    expect((await current().fetch('/models')).status).toBe(401);
+    const { key } = await current().gateway.execute({
       type: 'key.update',
       id: 'k1',
       changes: { group: 'team', expiresAt: null, models: null },
     });
     expect(key).toMatchObject({ name: 'First', group: 'team', expiresAt: null, models: null });
-    expect((await sluice.fetch('/models')).status).toBe(200);
+    expect((await current().fetch('/models')).status).toBe(200);
   });
 
   test('get a new secret that ends the old one', async () => {
-    const first = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
-    const second = await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    const first = await current().gateway.execute({ type: 'key.create', name: 'a' });
+    const second = await current().gateway.execute({ type: 'key.rotate', id: 'a' });
     const statusOf = async (given: string) =>
-      (await sluice.fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
+      (await current().fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
     expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([401, 200]);
     expect(await run({ type: 'key.reveal', id: 'a' })).toEqual({ secret: second.secret });
-    const third = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', keepSecret: false });
+    const third = await current().gateway.execute({ type: 'key.rotate', id: 'a', keepSecret: false });
     expect(third.key.canReveal).toBe(false);
-    expect(await sluice.secrets.get('key/a')).toBeUndefined();
+    expect(await current().secrets.get('key/a')).toBeUndefined();
   });
 
   test('can be recognised by the last four characters of their secret, and by no more', async () => {
-    const made = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const made = await current().gateway.execute({ type: 'key.create', name: 'a' });
     expect(made.key.suffix).toBe(made.secret.slice(-4));
-    const rotated = await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    const rotated = await current().gateway.execute({ type: 'key.rotate', id: 'a' });
     expect(rotated.key.suffix).toBe(rotated.secret.slice(-4));
-    expect(JSON.stringify(await sluice.gateway.query({ type: 'config' }))).not.toContain(rotated.secret.slice(-5));
-    expect((await sluice.gateway.query({ type: 'keys' })).find(({ id }) => id === 'k1')?.suffix).toBe(null);
+    expect(JSON.stringify(await current().gateway.query({ type: 'config' }))).not.toContain(rotated.secret.slice(-5));
+    expect((await current().gateway.query({ type: 'keys' })).find(({ id }) => id === 'k1')?.suffix).toBe(null);
   });
 
   test('take the old secret too until the grace period of a rotation is over', async () => {
-    const first = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
-    const second = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 24 });
+    const first = await current().gateway.execute({ type: 'key.create', name: 'a' });
+    const second = await current().gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 24 });
     const statusOf = async (given: string) =>
-      (await sluice.fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
+      (await current().fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
     expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([200, 200]);
     expect(Date.parse(second.key.previousUntil ?? '') - Date.now()).toBeGreaterThan(23 * 3_600_000);
     expect(await run({ type: 'key.reveal', id: 'a' })).toEqual({ secret: second.secret });
     await run({ type: 'key.update', id: 'a', changes: { enabled: false } });
     expect(await statusOf(first.secret)).toBe(401);
     await run({ type: 'key.update', id: 'a', changes: { enabled: true } });
-    const third = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 1 });
+    const third = await current().gateway.execute({ type: 'key.rotate', id: 'a', graceHours: 1 });
     expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([401, 200]);
-    await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    await current().gateway.execute({ type: 'key.rotate', id: 'a' });
     expect([await statusOf(second.secret), await statusOf(third.secret)]).toEqual([401, 401]);
     expect(await item('keys', 'a')).not.toHaveProperty('previous');
   });
 
   test('lose the old secret with the next change after its grace period', async () => {
     const hash = hashOf('sk-sluice-old');
-    const { config } = await sluice.gateway.query({ type: 'config' });
+    const { config } = await current().gateway.query({ type: 'config' });
     const keys = config.keys.map((key) => ({ ...key, previous: { hash, until: '2020-01-01T00:00:00Z' } }));
     await run({ type: 'config.import', config: { ...config, keys } });
     await run({ type: 'key.create', name: 'another' });
@@ -189,7 +180,7 @@ describe('keys', () => {
   });
 
   test('whose secret is a reference have no grace period', async () => {
-    const { config } = await sluice.gateway.query({ type: 'config' });
+    const { config } = await current().gateway.query({ type: 'config' });
     const keys = [...config.keys, { id: 'ref', group: 'default', secret: 'env:SOME_KEY' }];
     await run({ type: 'config.import', config: { ...config, keys } });
     const refused = await refusalOf(run({ type: 'key.rotate', id: 'ref', graceHours: 1 }));
@@ -198,7 +189,7 @@ describe('keys', () => {
 
   test('are not revealed with a secret that is not in force', async () => {
     await run({ type: 'key.create', name: 'a' });
-    await sluice.secrets.set('key/a', 'left by a crash');
+    await current().secrets.set('key/a', 'left by a crash');
     expect(await refusalOf(run({ type: 'key.reveal', id: 'a' }))).toMatchObject({ code: 'not_found' });
   });
 
@@ -206,9 +197,9 @@ describe('keys', () => {
     await run({ type: 'key.create', name: 'a' });
     expect(await run({ type: 'key.revoke', id: 'a' })).toEqual({ revision: 3 });
     expect(await item('keys', 'a')).toBeUndefined();
-    expect(await sluice.secrets.get('key/a')).toBeUndefined();
+    expect(await current().secrets.get('key/a')).toBeUndefined();
     await run({ type: 'key.revoke', id: 'k1' });
-    expect((await sluice.fetch('/models')).status).toBe(401);
+    expect((await current().fetch('/models')).status).toBe(401);
   });
 });
 
@@ -233,7 +224,7 @@ describe('groups, aliases and settings', () => {
     const spare = { provider: 'spare', model: 'gpt-x', priority: 1 };
     await run({ type: 'alias.put', alias: { name: 'slow', targets: [main] } });
     const replacement = { name: 'slow', targets: [{ ...main, priority: 0 }, spare] };
-    const replaced = await sluice.gateway.execute({ type: 'alias.put', alias: replacement });
+    const replaced = await current().gateway.execute({ type: 'alias.put', alias: replacement });
     expect(replaced.alias.targets.map(({ priority, weight }) => [priority, weight])).toEqual([
       [0, 1],
       [1, 1],
@@ -246,7 +237,7 @@ describe('groups, aliases and settings', () => {
   test('a setting changes alone, inside its part too', async () => {
     await run({ type: 'settings.update', changes: { limits: { jsonBodyBytes: 1000 }, keepAliveCommentMs: 5 } });
     await run({ type: 'settings.update', changes: { demo: 'on' } });
-    const { settings } = await sluice.gateway.query({ type: 'status' });
+    const { settings } = await current().gateway.query({ type: 'status' });
     expect(settings).toMatchObject({
       demo: 'on',
       keepAliveCommentMs: 5,
@@ -255,11 +246,11 @@ describe('groups, aliases and settings', () => {
   });
 
   test('the demo provider is switched by its setting', async () => {
-    const running = async () => (await sluice.gateway.query({ type: 'status' })).demoIsRunning;
+    const running = async () => (await current().gateway.query({ type: 'status' })).demoIsRunning;
     expect(await running()).toBe(false);
     await run({ type: 'settings.update', changes: { demo: 'on' } });
     expect(await running()).toBe(true);
-    const providers = await sluice.gateway.query({ type: 'providers' });
+    const providers = await current().gateway.query({ type: 'providers' });
     expect(providers.find((provider) => provider.isDemo)).toMatchObject({ id: 'demo', unusable: null });
     await run({ type: 'settings.update', changes: { demo: 'off' } });
     expect(await running()).toBe(false);

@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from './control-gateway.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: ControlGateway;
 let served: string[];
 beforeEach(async () => {
   served = ['gpt-x'];
-  upstream = await startUpstream((_request, response) => json(response, { data: served.map((id) => ({ id })) }));
-  sluice = await startControlGateway();
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(
+    startUpstream((_request, response) => json(response, { data: served.map((id) => ({ id })) })),
+  );
+  sluice = await stopLater(startControlGateway());
 });
 
 const add = () =>

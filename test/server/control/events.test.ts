@@ -1,20 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: ControlGateway;
 beforeEach(async () => {
-  upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
-  sluice = await startControlGateway({
-    config: { providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }] },
-  });
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream((_request, response) => json(response, { id: 'x', choices: [] })));
+  sluice = await stopLater(
+    startControlGateway({
+      config: { providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }] },
+    }),
+  );
 });
 
 const ask = () => sluice.client.chat.completions.create({ model: 'gpt-x', messages: [] });

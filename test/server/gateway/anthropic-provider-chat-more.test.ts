@@ -1,8 +1,9 @@
 /** What else of a chat crosses to a provider that speaks Anthropic's Messages: formats, media, errors, cuts, silence. */
 import type OpenAI from 'openai';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import {
   anthropicKey,
   begun,
@@ -27,28 +28,27 @@ import {
   startUpstream,
 } from '../../support/upstream.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
+  upstream = await stopLater(startUpstream());
   await start();
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
 });
 
 async function start(config: Partial<ConfigInput> = {}): Promise<void> {
-  gateway = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.origin, { dialect: 'anthropic' })],
-      groups: [{ id: 'default', policy: { retries: 0 } }],
-      ...config,
-    },
-    secrets: { 'provider/main/c1': anthropicKey },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.origin, { dialect: 'anthropic' })],
+        groups: [{ id: 'default', policy: { retries: 0 } }],
+        ...config,
+      },
+      secrets: { 'provider/main/c1': anthropicKey },
+    }),
+  );
   ({ client } = gateway);
 }
 

@@ -1,10 +1,11 @@
 /** Anthropic's SDK in front of a provider that speaks Anthropic's API: bytes pass as they are. */
 import type Anthropic from '@anthropic-ai/sdk';
 import { toFile } from '@anthropic-ai/sdk';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import {
   anthropicKey,
   bodyOf,
@@ -27,24 +28,23 @@ import {
   startUpstream,
 } from '../../support/upstream.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let client: Anthropic;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
 });
 
 async function start(config: Partial<ConfigInput> = {}, secrets: Record<string, string> = {}): Promise<void> {
   const provider = mainProvider(upstream.origin, { dialect: 'anthropic' });
-  gateway = await startGateway({
-    config: { providers: [provider], ...config },
-    secrets: { 'provider/main/c1': anthropicKey, ...secrets },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: { providers: [provider], ...config },
+      secrets: { 'provider/main/c1': anthropicKey, ...secrets },
+    }),
+  );
   client = claudeAt(gateway);
 }
 

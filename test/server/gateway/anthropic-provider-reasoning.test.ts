@@ -1,9 +1,10 @@
 /** What a Claude has thought comes back to it, whether or not the client can carry it, and is left out where it is refused. */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import {
   anthropicKey,
   bodyOf,
@@ -18,31 +19,30 @@ import {
 import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let folder: string;
 const otherKey = 'sk-test-of-another';
 
 beforeEach(async () => {
-  upstream = await startUpstream();
+  upstream = await stopLater(startUpstream());
   folder = temporaryFolder();
   await start();
 });
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
 
 async function start(config: Partial<ConfigInput> = {}): Promise<void> {
-  gateway = await startGateway({
-    folder,
-    config: {
-      providers: [mainProvider(upstream.origin, { dialect: 'anthropic' })],
-      keys: [testKey, otherKey].map((key, index) => ({ id: `k${index}`, group: 'default', hash: hashOf(key) })),
-      ...config,
-    },
-    secrets: { 'provider/main/c1': anthropicKey, 'provider/main/c2': `${anthropicKey}-2` },
-  });
+  gateway = await stopLater(
+    startGateway({
+      folder,
+      config: {
+        providers: [mainProvider(upstream.origin, { dialect: 'anthropic' })],
+        keys: [testKey, otherKey].map((key, index) => ({ id: `k${index}`, group: 'default', hash: hashOf(key) })),
+        ...config,
+      },
+      secrets: { 'provider/main/c1': anthropicKey, 'provider/main/c2': `${anthropicKey}-2` },
+    }),
+  );
 }
 
 async function restart(config: Partial<ConfigInput> = {}): Promise<void> {

@@ -1,40 +1,42 @@
 /** Bodies and whole answers are bounded together: what has no room waits for it, and nothing waits for ever. */
 import http, { type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 const otherKey = 'sk-other';
 const kilobyte = 1024;
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let held: ServerResponse[];
 
 beforeEach(async () => {
   held = [];
-  upstream = await startUpstream((_request, response) => {
-    held.push(response);
-  });
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(
+    startUpstream((_request, response) => {
+      held.push(response);
+    }),
+  );
 });
 
 async function start(admission: { bytes: number; waiting?: number; waitMs?: number }): Promise<void> {
-  gateway = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl)],
-      keys: [
-        { id: 'k1', group: 'default', hash: hashOf(testKey) },
-        { id: 'k2', group: 'default', hash: hashOf(otherKey) },
-      ],
-      settings: { admission },
-    },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        keys: [
+          { id: 'k1', group: 'default', hash: hashOf(testKey) },
+          { id: 'k2', group: 'default', hash: hashOf(otherKey) },
+        ],
+        settings: { admission },
+      },
+    }),
+  );
 }
 
 const chatOf = (bytes: number) => JSON.stringify({ model: 'gpt-x', messages: 'x'.repeat(bytes) });

@@ -1,4 +1,5 @@
 /** A gateway with Bedrock and Vertex AI behind it, both scripted. */
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, startGateway } from '../../support/gateway.ts';
 import { bedrockKey } from '../../support/strict-bedrock.ts';
@@ -12,7 +13,35 @@ interface CloudModels {
   vertex: string[];
 }
 
-export async function startClouds(models: CloudModels, more: Partial<ConfigInput> = {}) {
+/** One for all tests of a file, each of which finds no request seen. Registers the hooks. */
+export function cloudsInSuite(models: CloudModels, more?: Partial<ConfigInput>): Omit<Clouds, 'stop'> {
+  let clouds: Clouds;
+  beforeAll(async () => {
+    clouds = await startClouds(models, more);
+  });
+  afterAll(() => clouds.stop());
+  beforeEach(() => {
+    for (const { seen } of [clouds.aws, clouds.vertex]) seen.length = 0;
+  });
+  return {
+    get aws() {
+      return clouds.aws;
+    },
+    get vertex() {
+      return clouds.vertex;
+    },
+    get gateway() {
+      return clouds.gateway;
+    },
+    get client() {
+      return clouds.client;
+    },
+  };
+}
+
+type Clouds = Awaited<ReturnType<typeof startClouds>>;
+
+async function startClouds(models: CloudModels, more: Partial<ConfigInput> = {}) {
   const [aws, vertex] = await Promise.all([startUpstream(), startUpstream()]);
   const gateway = await startGateway({
     config: {

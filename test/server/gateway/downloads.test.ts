@@ -1,8 +1,9 @@
 /** Long files that break off on their way: the client gets the rest from where it was, or sees that it broke. */
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
 /** More than is held back whole. */
@@ -10,25 +11,24 @@ const film = Buffer.from(Array.from({ length: 9 * 1024 * 1024 }, (_, index) => (
 const brokenAt = 3_000_000;
 const path = '/videos/video_1/content';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 const start = async (policy: object = {}) => {
-  upstream = await startUpstream((_request, response) => json(response, { id: 'video_1', object: 'video' }));
-  gateway = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl)],
-      groups: [{ id: 'default', policy: { retries: 2, fallbacks: 1, ...policy } }],
-    },
-  });
+  upstream = await stopLater(startUpstream((_request, response) => json(response, { id: 'video_1', object: 'video' })));
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        groups: [{ id: 'default', policy: { retries: 2, fallbacks: 1, ...policy } }],
+      },
+    }),
+  );
   await gateway.client.videos.create({ prompt: 'A cat', seconds: '4' });
 };
 
 beforeEach(() => start());
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
 
 interface Serving {
   headers?: Record<string, string | undefined>;

@@ -1,20 +1,18 @@
 /** Equal requests that arrive while the first one runs, in a group that shares its answer with them. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, type TestGateway } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream } from '../../support/upstream.ts';
 import { askOf, completion, keyOne, question, startCached, startCompletions } from './cached-gateway.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startCompletions();
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(startCompletions());
 });
 
 const ask = (body: object) => askOf(sluice, body);
@@ -27,10 +25,8 @@ async function startHeld(): Promise<void> {
   upstream.answer((_request, response) => {
     go.push(() => json(response, completion()));
   });
-  sluice = await startCached(
-    upstream,
-    { coalesce: true },
-    { keys: [keyOne, { ...keyOne, id: 'k2', hash: hashOf('second') }] },
+  sluice = await stopLater(
+    startCached(upstream, { coalesce: true }, { keys: [keyOne, { ...keyOne, id: 'k2', hash: hashOf('second') }] }),
   );
 }
 

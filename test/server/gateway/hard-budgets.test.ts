@@ -1,23 +1,21 @@
 /** Hard budgets against many requests at once, each of which costs far more than it looks like. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { ConfigInput, groupSchema } from '../../../server/contract/config.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { isSweep } from '../../support/sweep.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { chunk } from './streams.ts';
 
 type Budget = NonNullable<NonNullable<z.input<typeof groupSchema>['limits']>['budgets']>[number];
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
 });
 
 const prices = {
@@ -37,7 +35,7 @@ async function start(budget: Partial<Budget>, group: Partial<z.input<typeof grou
     keys: [{ id: 'k1', name: 'My app', group: 'default', hash: hashOf(testKey), limits: { budgets } }],
     settings: { prices },
   };
-  sluice = await startGateway({ config });
+  sluice = await stopLater(startGateway({ config }));
 }
 
 const post = (path: string, body: object) => sluice.fetch(path, { method: 'POST', body: JSON.stringify(body) });
@@ -221,12 +219,14 @@ describe('where a hard budget in dollars holds', () => {
 /** A name that leads to a model without a price, and then to one that has a price. */
 async function startAlias(group: Partial<z.input<typeof groupSchema>> = {}): Promise<void> {
   const targets = ['of-no-price', 'gpt-x'].map((model, priority) => ({ provider: 'main', model, priority }));
-  sluice = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl)],
-      aliases: [{ name: 'any', targets }],
-      groups: [{ id: 'default', limits: { budgets: [{ unit: 'usd', amount: 5, per: 'day' }] }, ...group }],
-      settings: { prices },
-    },
-  });
+  sluice = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        aliases: [{ name: 'any', targets }],
+        groups: [{ id: 'default', limits: { budgets: [{ unit: 'usd', amount: 5, per: 'day' }] }, ...group }],
+        settings: { prices },
+      },
+    }),
+  );
 }

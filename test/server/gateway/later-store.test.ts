@@ -1,14 +1,16 @@
 /** Requests that need what is stored wait for a store that answers later than SQLite does. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { openLaterStore, withMethods } from '../../support/later-store.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { answered } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
@@ -23,18 +25,16 @@ async function open(
     { id: 'k1', group: 'default', hash: hashOf(testKey) },
     { id: 'k2', group: 'other', hash: hashOf(otherKey) },
   ];
-  gateway = await startGateway({
-    config: { providers: [provider], groups: ['default', 'other'].map((id) => ({ id, ...group })), keys },
-    ports: { openStore },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: { providers: [provider], groups: ['default', 'other'].map((id) => ({ id, ...group })), keys },
+      ports: { openStore },
+    }),
+  );
 }
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
 });
 
 test('a job is looked up before it is asked about, and is not another group’s', async () => {

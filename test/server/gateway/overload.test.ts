@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 const otherKey = 'sk-other';
 const chat = JSON.stringify({ model: 'gpt-x', messages: [] });
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 /** Replies that the upstream holds back, in the order in which it was asked. */
@@ -16,13 +18,11 @@ let held: { model: string; response: ServerResponse }[];
 
 beforeEach(async () => {
   held = [];
-  upstream = await startUpstream(({ body }, response) => {
-    held.push({ model: JSON.parse(body.toString()).model, response });
-  });
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(
+    startUpstream(({ body }, response) => {
+      held.push({ model: JSON.parse(body.toString()).model, response });
+    }),
+  );
 });
 
 /** @param siblings more keys of the first one's group */
@@ -30,18 +30,20 @@ async function start(
   admission: { running: number; waiting: number; waitMs?: number },
   siblings: { id: string; group: string; hash: string }[] = [],
 ): Promise<void> {
-  gateway = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl)],
-      groups: [{ id: 'default' }, { id: 'other' }],
-      keys: [
-        { id: 'k1', group: 'default', hash: hashOf(testKey) },
-        { id: 'k2', group: 'other', hash: hashOf(otherKey) },
-        ...siblings,
-      ],
-      settings: { admission },
-    },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        groups: [{ id: 'default' }, { id: 'other' }],
+        keys: [
+          { id: 'k1', group: 'default', hash: hashOf(testKey) },
+          { id: 'k2', group: 'other', hash: hashOf(otherKey) },
+          ...siblings,
+        ],
+        settings: { admission },
+      },
+    }),
+  );
 }
 
 function ask(key = testKey, model = 'gpt-x'): Promise<Response> {

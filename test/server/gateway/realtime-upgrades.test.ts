@@ -6,19 +6,16 @@ import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { connectRealtime, refusedHandshake } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
-  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
-});
-
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream((_request, response) => json(response, { id: 'x', choices: [] })));
+  gateway = await stopLater(startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } }));
 });
 
 const authorization = `Bearer ${testKey}`;

@@ -1,39 +1,39 @@
 /** A conversation whose reasoning only one account can read goes to that account again, whatever the strategy. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { answered, sendGoogleError } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 const model = 'gemini-3-pro';
 const turnsLeft = 6;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
+  upstream = await stopLater(startUpstream());
   const provider = mainProvider(`${upstream.origin}/v1beta`, {
     dialect: 'gemini',
     credentials: [{ id: 'c1' }, { id: 'c2' }, { id: 'c3' }],
   });
-  gateway = await startGateway({
-    config: {
-      providers: [provider, { ...provider, id: 'spare', credentials: [{ id: 'c1' }] }],
-      groups: [{ id: 'default', policy: { strategy: 'round-robin' } }],
-    },
-    secrets: {
-      'provider/main/c1': 'key-1',
-      'provider/main/c2': 'key-2',
-      'provider/main/c3': 'key-3',
-      'provider/spare/c1': 'key-of-spare',
-    },
-  });
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [provider, { ...provider, id: 'spare', credentials: [{ id: 'c1' }] }],
+        groups: [{ id: 'default', policy: { strategy: 'round-robin' } }],
+      },
+      secrets: {
+        'provider/main/c1': 'key-1',
+        'provider/main/c2': 'key-2',
+        'provider/main/c3': 'key-3',
+        'provider/spare/c1': 'key-of-spare',
+      },
+    }),
+  );
 });
 
 const keyOf = ({ headers }: SeenRequest) => String(headers['x-goog-api-key']);

@@ -1,24 +1,22 @@
 /** The response cache over real sockets: what it answers, what it never does, and what the ledger says of it. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
 import { askOf, completion, keyOne, question, startCached, startCompletions } from './cached-gateway.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startCompletions();
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(startCompletions());
 });
 
 async function start(cache?: Parameters<typeof startCached>[1], more?: Partial<ConfigInput>): Promise<void> {
-  sluice = await startCached(upstream, cache, more);
+  sluice = await stopLater(startCached(upstream, cache, more));
 }
 
 const ask = (body: object, headers?: Record<string, string>, path?: string) => askOf(sluice, body, headers, path);
@@ -214,14 +212,16 @@ test('requests that are answered from memory count towards the limits', async ()
 });
 
 test('answers are removed on command, and when the cache is turned off', async () => {
-  sluice = await startControlGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl, { askUsage: false })],
-      groups: [{ id: 'default', cache: {} }],
-      keys: [keyOne],
-    },
-    secrets: { 'provider/main/c1': 'upstream-secret' },
-  });
+  sluice = await stopLater(
+    startControlGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl, { askUsage: false })],
+        groups: [{ id: 'default', cache: {} }],
+        keys: [keyOne],
+      },
+      secrets: { 'provider/main/c1': 'upstream-secret' },
+    }),
+  );
   await (await ask(question)).text();
   expect(await sluice.gateway.execute({ type: 'cache.clear', group: 'default' })).toMatchObject({ entries: 1 });
   expect(await twice(question)).toEqual(['miss', 'hit']);

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { itemEvents } from '../../support/response-item-events.ts';
 import {
   bodyOf,
   chunk,
@@ -111,23 +112,9 @@ test('a stream has all events in order, numbered without a gap', async () => {
   expect(events.map(({ type }) => type.replace('response.', ''))).toEqual([
     'created',
     'in_progress',
-    'output_item.added',
-    'reasoning_summary_part.added',
-    'reasoning_summary_text.delta',
-    'reasoning_summary_text.done',
-    'reasoning_summary_part.done',
-    'output_item.done',
-    'output_item.added',
-    'content_part.added',
-    'output_text.delta',
-    'output_text.delta',
-    'output_text.done',
-    'content_part.done',
-    'output_item.done',
-    'output_item.added',
-    'function_call_arguments.delta',
-    'function_call_arguments.done',
-    'output_item.done',
+    ...itemEvents('reasoning_summary_text'),
+    ...itemEvents('output_text', 2),
+    ...itemEvents('function_call_arguments'),
     'completed',
   ]);
   expect(events.at(-1)).toMatchObject({

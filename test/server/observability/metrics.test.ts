@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider } from '../../support/gateway.ts';
 import { type MetricFamily, readPrometheusText } from '../../support/prometheus-text.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, type ControlGatewayOptions, startControlGateway } from '../control/control-gateway.ts';
 
@@ -16,23 +17,22 @@ const good = {
   usage,
 };
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let sluice: ControlGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream((_request, response) => json(response, good));
-});
-afterEach(async () => {
-  await sluice.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream((_request, response) => json(response, good)));
 });
 
 async function start(settings: object, options: ControlGatewayOptions = {}): Promise<void> {
-  sluice = await startControlGateway({
-    secrets: { 'provider/main/c1': 'upstream-secret' },
-    ...options,
-    config: { providers: [mainProvider(upstream.baseUrl)], settings, ...options.config },
-  });
+  sluice = await stopLater(
+    startControlGateway({
+      secrets: { 'provider/main/c1': 'upstream-secret' },
+      ...options,
+      config: { providers: [mainProvider(upstream.baseUrl)], settings, ...options.config },
+    }),
+  );
 }
 
 function ask(body: object = {}): Promise<string> {

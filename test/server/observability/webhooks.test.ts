@@ -8,6 +8,7 @@ import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider } from '../../support/gateway.ts';
+import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from '../control/control-gateway.ts';
 
@@ -45,27 +46,26 @@ const eventOf = ({ body }: Received): NotableEvent => JSON.parse(body);
 const arrived = (count: number) => eventually(async () => (received.length >= count ? received : null));
 
 describe('webhooks of a gateway', () => {
+  const stopLater = stopAfterEach();
   let upstream: ScriptedUpstream;
   let sluice: ControlGateway;
 
   beforeEach(async () => {
-    upstream = await startUpstream();
-  });
-  afterEach(async () => {
-    await sluice.stop();
-    await upstream.stop();
+    upstream = await stopLater(startUpstream());
   });
 
   async function start(webhook: object, config: object = {}, env: Record<string, string> = {}): Promise<void> {
-    sluice = await startControlGateway({
-      secrets: { 'provider/main/c1': 'upstream-secret' },
-      ports: { env },
-      config: {
-        providers: [mainProvider(upstream.baseUrl, { name: 'Main service' })],
-        settings: { webhooks: [{ url: `${origin}/hook?to=me`, ...webhook }] },
-        ...config,
-      },
-    });
+    sluice = await stopLater(
+      startControlGateway({
+        secrets: { 'provider/main/c1': 'upstream-secret' },
+        ports: { env },
+        config: {
+          providers: [mainProvider(upstream.baseUrl, { name: 'Main service' })],
+          settings: { webhooks: [{ url: `${origin}/hook?to=me`, ...webhook }] },
+          ...config,
+        },
+      }),
+    );
     // Snapshots come in the order of subscriptions, so that the hooks know by now what is so at the start.
     const told = gatherEvents(sluice.gateway);
     await told.next('snapshot');

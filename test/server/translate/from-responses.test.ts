@@ -3,6 +3,7 @@
  * "Streaming events") and what Codex sends.
  */
 import { describe, expect, test } from 'vitest';
+import { itemEvents } from '../../support/response-item-events.ts';
 import {
   answered,
   dataOf,
@@ -185,26 +186,10 @@ describe('a client of Responses', () => {
     expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
       'created',
       'in_progress',
-      'output_item.added',
-      'reasoning_summary_part.added',
-      'reasoning_summary_text.delta',
-      'reasoning_summary_text.done',
-      'reasoning_summary_part.done',
-      'output_item.done',
-      'output_item.added',
-      'content_part.added',
-      'output_text.delta',
-      'output_text.done',
-      'content_part.done',
-      'output_item.done',
-      'output_item.added',
-      'custom_tool_call_input.delta',
-      'custom_tool_call_input.done',
-      'output_item.done',
-      'output_item.added',
-      'function_call_arguments.delta',
-      'function_call_arguments.done',
-      'output_item.done',
+      ...itemEvents('reasoning_summary_text'),
+      ...itemEvents('output_text'),
+      ...itemEvents('custom_tool_call_input'),
+      ...itemEvents('function_call_arguments'),
       'completed',
     ]);
     expect(events.at(-1)?.response).toMatchObject({

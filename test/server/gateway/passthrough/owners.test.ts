@@ -1,34 +1,34 @@
 /** Who may reach what a provider keeps, and by which credential. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
+import { stopAfterEach } from '../../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
 import { startControlGateway } from '../../control/control-gateway.ts';
 
 const otherKey = 'sk-of-another-group';
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
 });
 
 const start = async (main: Record<string, unknown> = {}) => {
   const groups = [{ id: 'default' }, { id: 'other', passthrough: 'main' }];
-  gateway = await startControlGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl, main)],
-      groups,
-      keys: [
-        { id: 'k1', group: 'default', hash: hashOf('sk-test key with spaces') },
-        { id: 'k2', group: 'other', hash: hashOf(otherKey) },
-      ],
-    },
-    secrets: { 'provider/main/c1': 'upstream-secret', 'provider/main/c2': 'second-secret' },
-  });
+  gateway = await stopLater(
+    startControlGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl, main)],
+        groups,
+        keys: [
+          { id: 'k1', group: 'default', hash: hashOf('sk-test key with spaces') },
+          { id: 'k2', group: 'other', hash: hashOf(otherKey) },
+        ],
+      },
+      secrets: { 'provider/main/c1': 'upstream-secret', 'provider/main/c2': 'second-secret' },
+    }),
+  );
 };
 
 const asOther = (path: string, init: RequestInit = {}) =>

@@ -1,28 +1,28 @@
 /** Which paths are passed on, for whom, and what is noted of them. */
 import { PassThrough } from 'node:stream';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../../support/gateway.ts';
+import { stopAfterEach } from '../../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
 import { startControlGateway } from '../../control/control-gateway.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
 });
 
 async function start(config: Partial<ConfigInput> = {}): Promise<void> {
-  gateway = await startControlGateway({
-    config: { providers: [mainProvider(upstream.baseUrl)], ...config },
-    secrets: { 'provider/main/c1': 'upstream-secret' },
-  });
+  gateway = await stopLater(
+    startControlGateway({
+      config: { providers: [mainProvider(upstream.baseUrl)], ...config },
+      secrets: { 'provider/main/c1': 'upstream-secret' },
+    }),
+  );
 }
 
 const second = () => ({ ...mainProvider(upstream.origin), id: 'second', credentials: [] });
@@ -217,14 +217,16 @@ test('no secret goes up, or into row, log or capture, and ids are left out of th
   const logged: string[] = [];
   const sink = new PassThrough().on('data', (line: Buffer) => logged.push(line.toString()));
   const log = pino({ level: 'trace' }, sink);
-  gateway = await startGateway({
-    config: {
-      providers: [mainProvider(upstream.baseUrl)],
-      groups: [{ id: 'default', capture: true }],
-      keys: [{ id: 'k1', group: 'default', hash: hashOf(key) }],
-    },
-    ports: { log, logRequest: (record) => log.info(record) },
-  });
+  gateway = await stopLater(
+    startGateway({
+      config: {
+        providers: [mainProvider(upstream.baseUrl)],
+        groups: [{ id: 'default', capture: true }],
+        keys: [{ id: 'k1', group: 'default', hash: hashOf(key) }],
+      },
+      ports: { log, logRequest: (record) => log.info(record) },
+    }),
+  );
   upstream.answer(({ headers }, response) => json(response, { said: headers.authorization, key }));
   const url = `${gateway.baseUrl}/files/file-abc123/${key}/new_thing?key=${key}&limit=1`;
   const headers = { 'api-key': key, 'x-api-key': key, 'x-goog-api-key': key, cookie: 'a=b', 'x-note': `my ${key}` };

@@ -1,21 +1,19 @@
 /** The official SDK finds the same behind Sluice as it finds without it, and the service sees the same of it. */
 import { request as httpRequest } from 'node:http';
 import OpenAI, { toFile } from 'openai';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../../support/gateway.ts';
+import { stopAfterEach } from '../../../support/stop-after-each.ts';
 import { type ScriptedUpstream, type SeenRequest, startUpstream } from '../../../support/upstream.ts';
 import { openaiService } from './openai-service.ts';
 
+const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeEach(async () => {
-  upstream = await startUpstream();
-  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
-});
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.stop();
+  upstream = await stopLater(startUpstream());
+  gateway = await stopLater(startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } }));
 });
 
 type Tour = (client: OpenAI) => Promise<unknown>;
