@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CommandType } from '../../../server/contract/commands.ts';
 import type { QueryType } from '../../../server/contract/queries.ts';
 import { openaiRoutes } from '../../../server/wire/openai/routes.ts';
-import { begun } from '../../support/begun.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
-import { commands, queries } from './matrix-cases.ts';
+import { commands, eventsAreOf, queries } from './matrix-cases.ts';
 import { type PlantedReplicas, startPlantedReplicas } from './planted-replicas.ts';
 import { marker } from './planted-team.ts';
 import type { Shown } from './replicated-team.ts';
@@ -101,30 +100,45 @@ describe.runIf(hasPostgres())('at another replica', () => {
   });
 
   test('people hear nothing of another group, whatever happens there', async () => {
-    const streams = await Promise.all([...shown.values()].map((each) => team.call(other, '/events', each)));
-    const heard = streams.map((stream) => untilTold(stream, 'the last change'));
-    for (const replica of [0, other]) {
-      await team.send(replica, `${marker}-key`, '/chat/completions', {
-        method: 'POST',
-        body: JSON.stringify({ model: `${marker}-model`, messages: [{ role: 'user', content: marker }] }),
-      });
-      const boss = { cookie: await team.signIn(`${marker}-boss`) };
-      await team.ask(replica, boss, {
-        type: 'key.create',
-        ...{ group: marker, name: `${marker} ${replica}`, keepSecret: false },
-      });
-      await team.ask(replica, boss, { type: 'capture.start', ...{ group: marker } });
-    }
     const ada = { cookie: await team.signIn('ada') };
-    await team.ask(0, ada, {
-      type: 'group.put',
-      ...{ group: { id: 'ours', providers: ['main'], passthrough: 'main', name: 'the last change' } },
-    });
-    for (const text of await begun(Promise.all(heard))) {
+    const listening = await Promise.all([ada, ...shown.values()].map((each) => team.call(other, '/events', each)));
+    const [all, ...rest] = listening.map((stream) => new Heard(stream));
+    for (const replica of [0, other]) await happenAll(replica);
+    const told = Object.entries(eventsAreOf).filter(([, of]) => of === 'group');
+    for (const [type] of told) expect(await all?.until(`"type":"${type}"`)).toContain(marker);
+    const group = { id: 'ours', providers: ['main'], passthrough: 'main', name: 'the last change' };
+    await team.ask(0, ada, { type: 'group.put', ...{ group } });
+    for (const each of rest) {
+      const text = await each.until('the last change');
       expect(text).toContain('"type":"snapshot"');
       expect(text).not.toContain(marker);
     }
   });
+
+  /** What makes every event that is of a group. */
+  async function happenAll(replica: number): Promise<void> {
+    const boss = { cookie: await team.signIn(`${marker}-boss`) };
+    const budgets = [{ unit: 'tokens', amount: 1, per: 'day', hard: false }];
+    const made = await team.ask(replica, boss, {
+      type: 'key.create',
+      ...{ group: marker, name: `${marker} ${replica}`, keepSecret: false, limits: { budgets } },
+    });
+    const { secret } = made as { secret: string };
+    await team.ask(replica, boss, { type: 'faults.stop', ...{ group: marker } });
+    // The second one costs more than its session may; of the first, the amount may still be unknown.
+    for (let request = 0; request < 3; request++) {
+      const reply = await fetch(`${team.replicas[replica]?.baseUrl}/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ model: `${marker}-model`, messages: [{ role: 'user', content: marker }] }),
+        headers: { authorization: `Bearer ${secret}`, 'x-sluice-session': `session of ${marker}` },
+      });
+      await reply.text();
+      expect(reply.status).toBe(200);
+    }
+    await team.ask(replica, boss, { type: 'capture.start', ...{ group: marker } });
+    const ada = { cookie: await team.signIn('ada') };
+    await team.ask(replica, ada, { type: 'provider.reset-health', ...{ id: `${marker}-provider` } });
+  }
 
   test('no route of the API shows or changes what another group has made, and none is without a case', async () => {
     const before = team.upstream.seen.length;
@@ -180,12 +194,23 @@ describe.runIf(hasPostgres())('at another replica', () => {
   }
 });
 
-/** The events up to the one with these words. */
-async function untilTold(stream: Response, words: string): Promise<string> {
-  let text = '';
-  for await (const piece of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += piece;
-    if (text.includes(words)) break;
+/** What an event stream has told. */
+class Heard {
+  readonly #pieces: AsyncIterator<string>;
+  #text = '';
+
+  constructor({ body }: Response) {
+    if (!body) throw new Error('there is no stream');
+    this.#pieces = body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
   }
-  return text;
+
+  /** All of it, once it contains these words. */
+  async until(words: string): Promise<string> {
+    while (!this.#text.includes(words)) {
+      const { value, done } = await this.#pieces.next();
+      if (done) throw new Error(`The stream ended without ${words}`);
+      this.#text += value;
+    }
+    return this.#text;
+  }
 }

@@ -1,5 +1,6 @@
 /** Every query and command in the ways in which it can name things of another group. */
 import type { CommandInputMap, CommandType } from '../../../server/contract/commands.ts';
+import type { ControlEvent } from '../../../server/contract/events.ts';
 import type { QueryInputMap, QueryType } from '../../../server/contract/queries.ts';
 import { marker, type Names } from './planted-team.ts';
 
@@ -154,4 +155,20 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'connect.undo': () => [{ type: 'connect.undo', client: 'codex', fingerprint: 'any' }],
   'window.create-address': () => [{ type: 'window.create-address' }],
   'window.sign-out-everywhere': () => [{ type: 'window.sign-out-everywhere' }],
+};
+
+/** Every event: whether it is of some group, or of the machine, and then administrators alone are told. */
+export const eventsAreOf: { [T in ControlEvent['type']]: 'group' | 'machine' } = {
+  snapshot: 'group',
+  'config-changed': 'group',
+  'request-started': 'group',
+  'request-finished': 'group',
+  'provider-changed': 'group',
+  'limit-reached': 'group',
+  'session-budget-reached': 'group',
+  'limit-use': 'group',
+  'update-ready': 'machine',
+  'ledger-health': 'machine',
+  refusals: 'machine',
+  standstill: 'machine',
 };

@@ -62,7 +62,8 @@ function configAt(baseUrl: string, owner: string): Omit<ConfigInput, 'version'> 
     ...more,
   });
   return {
-    settings: { sessions: 'all' },
+    // A request of the other group costs 21 dollars.
+    settings: { sessionBudget: { notifyAtUsd: 30 }, prices: { [`${marker}-model`]: { input: 1_000_000, output: 0 } } },
     providers: [
       { id: 'main', baseUrl, models: ['gpt-x'], serves: ['chat'] },
       { id: `${marker}-provider`, baseUrl, models: [`${marker}-model`], serves: ['chat'] },
