@@ -2,8 +2,7 @@
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../server/contract/people.ts';
 import { personIdOf } from '../../../server/people/rights.ts';
-import { openSharedStore, type SharedStore } from '../../../server/store/postgres/open-shared.ts';
-import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 import {
   clientId,
   clientSecret,
@@ -11,7 +10,7 @@ import {
   type TestIdentityProvider,
 } from '../../support/identity-provider.ts';
 import { freePort } from '../../support/ports.ts';
-import { silent } from '../ledger/records.ts';
+import { startReplica } from '../../support/replica.ts';
 import { marker } from './planted-team.ts';
 import { cookieIn } from './signed-in.ts';
 
@@ -61,19 +60,15 @@ export async function startReplicatedTeam({ url, count, config }: Options): Prom
   const people = { issuer: identity.issuer, clientId, clientSecret: 'env:CLIENT_SECRET', roles };
   const given = config((name) => personIdOf(identity.issuer, name));
   const initial: ConfigInput = { version: 1, ...given, settings: { ...given.settings, people } };
-  const stores: SharedStore[] = [];
   const replicas: TestGateway[] = [];
   for (let index = 0; index < count; index++) {
-    const store = await openSharedStore({ address: url, env: {}, key: {}, log: { ...silent, error() {} } });
-    stores.push(store);
-    if (store.config.isFirstRun) await store.config.commit(initial);
-    const ports = {
-      ...{ config: store.config, openStore: store.openStore, openSecrets: store.openSecrets },
+    const ports: Parameters<typeof startReplica>[0]['ports'] = (store) => ({
+      openSecrets: store.openSecrets,
       env: { CLIENT_SECRET: clientSecret },
       people: { publicOrigin, trustedProxies: [], openStore: store.openPeople },
       listen: { host: '127.0.0.1', port: index === 0 ? port : 0 },
-    };
-    replicas.push(await startGateway({ ports }));
+    });
+    replicas.push(await startReplica({ url, initial, ports }));
   }
   const call = callerOf(replicas, publicOrigin);
   return {
@@ -89,7 +84,6 @@ export async function startReplicatedTeam({ url, count, config }: Options): Prom
     },
     async stop() {
       for (const replica of replicas) await replica.stop();
-      for (const store of stores) await store.close();
       await identity.stop();
     },
   };
