@@ -1,6 +1,7 @@
 /**
  * What replicas tell one another through PostgreSQL: short notices, each the name of a topic. A notice may be lost with a
- * connection, so listeners are also called after each new connection and every few seconds.
+ * connection, so listeners are also called after each new connection; and every few seconds, since a connection may be dead
+ * without anybody having said so.
  */
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
@@ -14,7 +15,7 @@ interface NoticesOptions {
   log: { warn(fields: object, message: string): void };
   /** How often listeners are called without a notice. Default 5 s. */
   pollMs?: number;
-  /** After a lost connection. Default 1 s. */
+  /** Between attempts to connect again; the first one is made at once. Default 1 s. */
   reconnectMs?: number;
 }
 
@@ -77,9 +78,10 @@ export class Notices {
         'the database does not tell of changes now; it is asked every few seconds',
       );
     }
-    this.#isAway = true;
     const { reconnectMs = defaultReconnectMs } = this.#options;
-    this.#reconnecting = setTimeout(() => void this.#connect(), reconnectMs).unref();
+    const waitMs = this.#isAway ? reconnectMs : 0;
+    this.#isAway = true;
+    this.#reconnecting = setTimeout(() => void this.#connect(), waitMs).unref();
   }
 
   #tell(told: string): void {

@@ -1,38 +1,32 @@
 /** Two gateways over one PostgreSQL: what is made at one is there at the other at once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import { openSharedStore, type SharedStore } from '../../../server/store/postgres/open-shared.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { startReplica } from '../../support/replica.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { silent } from '../ledger/records.ts';
 
 describe.runIf(hasPostgres())('two replicas', () => {
   const server = startPostgresInSuite();
   let url: string;
   let upstream: ScriptedUpstream;
   let replicas: TestGateway[];
-  let stores: SharedStore[];
   let one: TestGateway;
   let other: TestGateway;
   beforeEach(async () => {
-    [replicas, stores] = [[], []];
+    replicas = [];
     url = await server.createDatabase();
     upstream = await startUpstream();
   });
   afterEach(async () => {
     for (const replica of replicas) await replica.stop();
-    for (const store of stores) await store.close();
     await upstream.stop();
   });
 
-  async function startReplica(): Promise<TestGateway> {
-    const store = await openSharedStore({ address: url, env: {}, key: {}, log: { ...silent, error() {} } });
-    stores.push(store);
-    if (store.config.isFirstRun) await store.config.commit(initial);
-    const replica = await startGateway({ ports: { config: store.config, openStore: store.openStore } });
+  async function another(): Promise<TestGateway> {
+    const replica = await startReplica({ url, initial });
     replicas.push(replica);
     return replica;
   }
@@ -46,8 +40,8 @@ describe.runIf(hasPostgres())('two replicas', () => {
       keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
       ...more,
     };
-    one = await startReplica();
-    other = await startReplica();
+    one = await another();
+    other = await another();
   }
 
   test('lead to a job that either has made, as soon as the client knows it', async () => {
@@ -118,7 +112,7 @@ describe.runIf(hasPostgres())('two replicas', () => {
     await chat(one);
     await chat(other);
     await Promise.all(replicas.map((replica) => replica.gateway.query({ type: 'requests' })));
-    await expect(chat(await startReplica())).rejects.toMatchObject({ code: 'insufficient_quota' });
+    await expect(chat(await another())).rejects.toMatchObject({ code: 'insufficient_quota' });
     // Those that run hear of it within seconds.
     await eventually(async () => (await chat(one).catch(({ code }) => code)) === 'insufficient_quota');
   });

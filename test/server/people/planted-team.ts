@@ -16,6 +16,9 @@ export interface Names {
   alias: string;
   request: string;
   session: string;
+  /** An API token. */
+  token: string;
+  person: string;
 }
 
 export interface PlantedTeam {
@@ -36,6 +39,8 @@ export const nowhere: Names = {
   alias: 'nowhere-alias',
   request: `req_${'0'.repeat(32)}`,
   session: `ses_${'0'.repeat(16)}`,
+  token: `tok_${'0'.repeat(16)}`,
+  person: personIdOf('https://id.example', 'nowhere'),
 };
 
 export const personOf = (subject: string, rights: Partial<Person> = {}): Person => ({
@@ -108,5 +113,7 @@ async function namesOf(sluice: ControlGateway, key: string, group: string): Prom
     ...{ group, key, request, session: session?.id ?? '' },
     provider: `${marker}-provider`,
     alias: `${marker}-alias`,
+    token: `tok_${'f'.repeat(16)}`,
+    person: personOf(marker).id,
   };
 }

@@ -1,0 +1,28 @@
+/** A gateway of several over one database. */
+import type { ConfigInput } from '../../server/contract/config.ts';
+import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import { openSharedStore, type SharedStore } from '../../server/store/postgres/open-shared.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+
+interface ReplicaOptions {
+  /** The database's; it is open until the replica has stopped. */
+  url: string;
+  /** Committed where nothing is stored yet. */
+  initial: ConfigInput;
+  /** Further ports. */
+  ports?(store: SharedStore): Partial<GatewayPorts>;
+}
+
+export async function startReplica({ url, initial, ports = () => ({}) }: ReplicaOptions): Promise<TestGateway> {
+  const store = await openSharedStore({ address: url, env: {}, key: {}, log: { warn() {}, error() {} } });
+  if (store.config.isFirstRun) await store.config.commit(initial);
+  const { config, openStore } = store;
+  const gateway = await startGateway({ ports: { config, openStore, ...ports(store) } });
+  return {
+    ...gateway,
+    async stop() {
+      await gateway.stop();
+      await store.close();
+    },
+  };
+}
