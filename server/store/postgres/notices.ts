@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
 import { clientConfig } from './postgres.ts';
+import { within } from './within.ts';
 
 /** What has changed. */
 export type Topic = 'config' | 'sessions';
@@ -22,6 +23,7 @@ interface NoticesOptions {
 export const channel = 'sluice';
 const defaultPollMs = 5_000;
 const defaultReconnectMs = 1_000;
+const closeMs = 1_000;
 
 export class Notices {
   readonly #options: NoticesOptions;
@@ -47,7 +49,11 @@ export class Notices {
     this.#isClosed = true;
     clearInterval(this.#polls);
     if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
-    await this.#client?.end().catch(() => {});
+    if (this.#client)
+      await within(
+        closeMs,
+        this.#client.end().catch(() => {}),
+      );
   }
 
   async #connect(): Promise<void> {

@@ -1,17 +1,23 @@
 /** Opens what lasts in PostgreSQL. */
+import { join } from 'node:path';
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresJobStore } from './job-store.ts';
 import { openPostgresLedger } from './ledger.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
+import { within } from './within.ts';
 
-interface Options extends Pick<StoreOptions, 'log' | 'settings'> {
+interface Options extends StoreOptions {
   database: OpenDatabase;
 }
 
+/** In the data folder. */
+const spoolName = 'waiting-requests';
+const closeMs = 2_000;
+
 /** The store in a database that is open; closing it leaves the database open. Rejects with PostgreSQL's error. */
-export async function openPostgresStore({ database, log, settings }: Options): Promise<Store> {
+export async function openPostgresStore({ database, dataDir, log, settings }: Options): Promise<Store> {
   const { postgres, reading, notices } = database;
   const jobs = new PostgresJobStore({ postgres, log, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new PostgresResponseStore({ postgres, log, settings: () => settings().keptResponses });
@@ -20,6 +26,7 @@ export async function openPostgresStore({ database, log, settings }: Options): P
     postgres,
     reading,
     notices,
+    spoolFolder: dataDir === null ? null : join(dataDir, spoolName),
     log,
     settings: () => {
       const { ledger: kept, capture } = settings();
@@ -33,8 +40,8 @@ export async function openPostgresStore({ database, log, settings }: Options): P
     keptResponses,
     reasoning,
     async close() {
-      await Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
-      await ledger.close();
+      const others = Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
+      await Promise.all([ledger.close(), within(closeMs, others)]);
     },
   };
 }
