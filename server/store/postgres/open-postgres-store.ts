@@ -12,7 +12,7 @@ import { within } from './within.ts';
 interface Options extends StoreOptions {
   database: OpenDatabase;
   /** Receives messages for the user, one line each. */
-  notice?: (line: string) => void;
+  notice?: ((line: string) => void) | undefined;
 }
 
 /** In the data folder. */
@@ -48,7 +48,7 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
       await Promise.all([ledger.close(), within(closeMs, others)]);
       const { spooled } = ledger.health();
       if (spooled > 0) {
-        const waiting = `${counted(String(spooled), 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;
+        const waiting = `${counted(spooled, 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;
         notice?.(`The database cannot be written: ${waiting} for the next start on this data folder.`);
       }
     },

@@ -20,7 +20,7 @@ interface Options {
   key: OutsideKey;
   log: StoreOptions['log'];
   /** Receives messages for the user, one line each. */
-  notice(line: string): void;
+  notice?: ((line: string) => void) | undefined;
 }
 
 export interface SharedStore {
