@@ -93,7 +93,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => live.snapshot,
     control: side.routes,
     windowFolder: ports.windowFolder,
-    health: () => ({ ready: server?.isDraining === false, ...healthOf(instanceId, side.sharedCounts()) }),
+    health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
     api,
   });
   const webSockets = createSessionDoor(api);
@@ -153,13 +153,22 @@ function openApi(
   return { api: { ...served, shadows }, shadows };
 }
 
-/** Of Valkey only whether it can be used: anyone may ask. */
-function healthOf(
-  instance: string,
-  sharedCounts: SharedCountsView | null,
-): { instance: string; sharedCounts?: string } {
-  if (sharedCounts === null) return { instance };
-  return { instance, sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' };
+interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
+  instance: string;
+  server: ListeningServer | undefined;
+  sharedCounts: SharedCountsView | null;
+}
+
+/** Of what replicas share only whether it can be used: anyone may ask. */
+function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
+  const { ok, spooled, dropped } = ledger.health();
+  const written = ok && spooled === 0 ? 'ok' : 'waiting';
+  return {
+    ready: server?.isDraining === false,
+    instance,
+    ...(isShared && { ledger: dropped > 0 ? 'incomplete' : written }),
+    ...(sharedCounts && { sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' }),
+  };
 }
 
 function originOf(server: ListeningServer | undefined): string {

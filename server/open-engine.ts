@@ -127,7 +127,7 @@ async function openShared({ environment, env, saysWhereSecretsAre, notice }: Eng
   const { store: address, passphrase, keyFile } = environment;
   if (address === undefined) return null;
   const { openSharedStore } = await import('./store/postgres/open-shared.ts');
-  const shared = await openSharedStore({ address, env, key: { passphrase, keyFile }, log });
+  const shared = await openSharedStore({ address, env, key: { passphrase, keyFile }, log, notice });
   const { host, database } = shared.address;
   if (saysWhereSecretsAre) {
     notice(`Configuration, keys, jobs and ledger are in PostgreSQL at ${host}, database "${database}".`);

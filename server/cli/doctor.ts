@@ -6,6 +6,7 @@ import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
 import { describeHolder } from './describe-holder.ts';
+import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -41,6 +42,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     ...(await examineStore(terminal)),
     await examineSecrets(terminal, dataDir),
     await examinePort(control),
+    await examineLedger(control),
     ...(await examineSharedCounts(control)),
     examineProxy(terminal),
     await examineCa(terminal),
@@ -86,6 +88,11 @@ async function examinePort(control: Control): Promise<Finding> {
   const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
+}
+
+async function examineLedger(control: Control): Promise<Finding> {
+  const { ledger } = await control.query({ type: 'status' });
+  return { name: 'request log', ok: ledger.ok && ledger.dropped === 0, message: describeLedger(ledger) };
 }
 
 async function examineSharedCounts(control: Control): Promise<Finding[]> {

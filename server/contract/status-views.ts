@@ -65,6 +65,8 @@ export interface LedgerHealthView {
   ok: boolean;
   /** Rows waiting to be written. */
   pending: number;
+  /** Those of them that wait on this replica's disk, since the database is away. */
+  spooled: number;
   /** Rows that were lost. */
   dropped: number;
   lastError: string | null;

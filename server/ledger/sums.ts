@@ -54,6 +54,10 @@ export function addInto(sums: Sums, more: Readonly<Sums>): void {
   for (const [name] of columns) sums[name] += more[name];
 }
 
+export function takeFrom(sums: Sums, less: Readonly<Sums>): void {
+  for (const [name] of columns) sums[name] -= less[name];
+}
+
 /** The cost for display; null, not 0, if no cost is known. */
 export function displayedCost({ costUsd, unpricedRequests }: Readonly<Sums>): number | null {
   return costUsd === 0 && unpricedRequests > 0 ? null : costUsd;

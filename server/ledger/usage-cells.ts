@@ -7,7 +7,7 @@
  */
 import { type AttemptRecord, type RequestRecord, shadowAccount, type UsageDimension } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
-import { noSums, type Sums, sumColumns, sumValues } from './sums.ts';
+import { noSums, type Sums, sumColumns, sumValues, takeFrom } from './sums.ts';
 
 export const quarterMs = 15 * 60_000;
 export const quartersPerDay = 96;
@@ -93,11 +93,7 @@ export class UsageSums {
 
   add(row: Countable): void {
     const quarter = Math.floor(row.startedAt / quarterMs);
-    let cells = this.#quarters.get(quarter);
-    if (cells === undefined) {
-      cells = { day: new Map(), key: new Map(), group: new Map(), model: new Map(), provider: new Map() };
-      this.#quarters.set(quarter, cells);
-    }
+    const cells = this.#cellsOf(quarter);
     addTo(cellOf(cells, 'day', quarter, ''), row);
     const account = row.shadowOf === null ? null : shadowAccount(row.groupId);
     addTo(cellOf(cells, 'key', quarter, account ?? row.keyId), row);
@@ -111,6 +107,24 @@ export class UsageSums {
       addTo(model, row);
       addTo(provider, row);
     }
+  }
+
+  /** Subtracts a request that was added earlier, to these sums or to others. */
+  takeBack(row: Countable): void {
+    const alone = new UsageSums();
+    alone.add(row);
+    for (const cell of alone.values()) {
+      takeFrom(cellOf(this.#cellsOf(cell.quarter), cell.dimension, cell.quarter, cell.name), cell);
+    }
+  }
+
+  #cellsOf(quarter: number): Cells {
+    let cells = this.#quarters.get(quarter);
+    if (cells === undefined) {
+      cells = { day: new Map(), key: new Map(), group: new Map(), model: new Map(), provider: new Map() };
+      this.#quarters.set(quarter, cells);
+    }
+    return cells;
   }
 
   values(): Iterable<Cell> {

@@ -107,6 +107,7 @@ export class WaitingRows {
     return {
       ok: this.#lastError === null,
       pending: this.#rows.length,
+      spooled: 0,
       dropped: this.#dropped,
       lastError: this.#lastError,
     };

@@ -9,6 +9,7 @@ const nothingSet: Settings = settingsSchema.parse({});
 
 const plainHealth: Omit<LedgerHealthView, 'ok'> = {
   pending: 0,
+  spooled: 0,
   dropped: 0,
   lastError: null,
   budgetsError: null,

@@ -16,10 +16,14 @@ interface ComposeService {
   environment: Record<string, string>;
   stop_grace_period: string;
   read_only: boolean;
+  volumes: string[];
 }
 /** With the variable that has to be set. */
 const composeText = read('compose.yaml').replaceAll(/\$\{PUBLIC_URL:\?[^}]+\}/g, 'https://gateway.example');
-const compose = parse(composeText, { merge: true }) as { services: Record<string, ComposeService> };
+const compose = parse(composeText, { merge: true }) as {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, object>;
+};
 
 interface Probe {
   httpGet: { path: string; port: string };
@@ -63,6 +67,11 @@ describe('the compose file', () => {
   test.each(replicas)('gives a replica the time that it takes to end', ({ command, stop_grace_period }) => {
     const { shutdownDelay, gracePeriod } = optionsOf(command);
     expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(Number(shutdownDelay) + Number(gracePeriod) + 5);
+  });
+  test('gives each replica a data folder of its own that outlives it', () => {
+    const folders = replicas.map(({ volumes: [folder = ''] }) => folder.replace(/:\/data$/, ''));
+    expect(new Set(folders).size).toBe(replicas.length);
+    for (const folder of folders) expect(compose.volumes).toHaveProperty(folder);
   });
   test('has the replicas that nginx balances between', () => {
     const balanced = [...read('nginx.conf').matchAll(/^ +server (\S+):4810 /gm)].map(([, name]) => name);

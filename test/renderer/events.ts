@@ -40,7 +40,7 @@ export function status(revision: number): StatusView {
     sharedCounts: null,
     standstill: null,
     person: null,
-    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+    ledger: { ok: true, pending: 0, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
   };
 }

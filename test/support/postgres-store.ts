@@ -5,9 +5,9 @@ import { Postgres, type PostgresOptions } from '../../server/store/postgres/post
 import type { Store, StoreOptions } from '../../server/store/store.ts';
 
 /** The store of one replica, with connections of its own, which end with it. */
-export async function openReplicaStore(url: string, { log, settings }: Omit<StoreOptions, 'dataDir'>): Promise<Store> {
-  const database = await openDatabase({ url, log });
-  const store = await openPostgresStore({ database, log, settings });
+export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {
+  const database = await openDatabase({ url, ...options });
+  const store = await openPostgresStore({ database, ...options });
   return {
     ...store,
     async close() {

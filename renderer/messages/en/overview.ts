@@ -10,6 +10,7 @@ export const status = {
   ledgerOk: 'recording',
   ledgerDropped: (rows: number, count: string) => `${count} ${rows === 1 ? 'row' : 'rows'} lost`,
   ledgerBroken: 'not recording',
+  ledgerWaits: 'kept on disk until the database is back',
 };
 
 /** The strip of what goes on at this moment. */
@@ -137,6 +138,8 @@ export const attention = {
       `${replicas === 1 ? 'This replica counts alone' : `Each of ${replicas} replicas allows an equal part of every limit`}. ` +
       `${isClosed ? 'Requests under a hard budget are refused.' : 'Hard budgets are split as well.'}`,
     'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
+    'ledger-waits': (rows: string, reason: string) =>
+      `The database cannot be written, so requests are kept on this replica’s disk until it can (${counted(rows, 'request')} so far). ${reason}`,
     'ledger-dropped': (rows: string) => `${counted(rows, 'request')} could not be recorded.`,
     'ledger-replaced': (reason: string, movedTo: string | null) =>
       movedTo === null
@@ -169,6 +172,7 @@ export const attention = {
     'config-lost': 'Open settings',
     'counts-away': 'Open settings',
     'ledger-broken': 'Open requests',
+    'ledger-waits': 'Open requests',
     'ledger-dropped': 'Open requests',
     'ledger-replaced': 'Open requests',
     'budgets-unwritten': 'Open keys',

@@ -10,6 +10,7 @@ export const status: typeof english.status = {
   ledgerOk: '正常记录',
   ledgerDropped: (_rows, count) => `丢失 ${count} 行`,
   ledgerBroken: '未在记录',
+  ledgerWaits: '暂存在磁盘上，待数据库恢复后写入',
 };
 
 export const live: typeof english.live = {
@@ -120,6 +121,7 @@ export const attention: typeof english.attention = {
       `${replicas === 1 ? '此副本单独计数' : `${replicas} 个副本各自使用限额的均等份额`}；` +
       `${isClosed ? '受硬性预算约束的请求会被拒绝。' : '硬性预算同样均分。'}`,
     'ledger-broken': (reason) => `请求未被记录。${reason}`,
+    'ledger-waits': (rows, reason) => `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${reason}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-replaced': (reason, movedTo) =>
       movedTo === null
@@ -151,6 +153,7 @@ export const attention: typeof english.attention = {
     'config-lost': '查看设置',
     'counts-away': '查看设置',
     'ledger-broken': '查看请求',
+    'ledger-waits': '查看请求',
     'ledger-dropped': '查看请求',
     'ledger-replaced': '查看请求',
     'budgets-unwritten': '查看密钥',

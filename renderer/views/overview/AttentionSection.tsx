@@ -87,6 +87,8 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
     }
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
+    case 'ledger-waits':
+      return texts['ledger-waits'](formats.number(concern.rows), concern.reason);
     case 'budgets-unwritten':
       return texts[concern.kind](concern.reason);
     case 'ledger-dropped':

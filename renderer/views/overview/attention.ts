@@ -20,6 +20,7 @@ export type Concern = {
   | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
   | { kind: 'counts-away'; counts: SharedCountsView; isClosed: boolean }
   | { kind: 'ledger-broken'; reason: string }
+  | { kind: 'ledger-waits'; rows: number; reason: string }
   | { kind: 'budgets-unwritten'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
@@ -89,13 +90,15 @@ function concernsOfConfig(replaced: ConfigViews['status']['configReplaced']): Co
   return [{ kind: 'config-lost', isBad: true, href: '/settings', movedTo }];
 }
 
-function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['status']['ledger']): Concern[] {
+function concernsOfLedger({ ok, spooled, dropped, ...ledger }: ConfigViews['status']['ledger']): Concern[] {
   const href = '/requests';
-  if (!ok) return [{ kind: 'ledger-broken', isBad: true, href, reason: lastError ?? '' }];
-  const found: Concern[] = dropped > 0 ? [{ kind: 'ledger-dropped', isBad: false, href, rows: dropped }] : [];
+  const { lastError, replaced } = ledger;
+  const reason = lastError ?? '';
+  if (!ok && spooled === 0) return [{ kind: 'ledger-broken', isBad: true, href, reason }];
+  const found: Concern[] = ok ? [] : [{ kind: 'ledger-waits', isBad: true, href, rows: spooled, reason }];
+  if (dropped > 0) found.push({ kind: 'ledger-dropped', isBad: false, href, rows: dropped });
   if (replaced) {
-    const { movedTo, reason } = replaced;
-    found.push({ kind: 'ledger-replaced', isBad: false, href, movedTo, reason });
+    found.push({ kind: 'ledger-replaced', isBad: false, href, movedTo: replaced.movedTo, reason: replaced.reason });
   }
   return found;
 }

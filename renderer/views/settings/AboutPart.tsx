@@ -66,9 +66,10 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function LedgerHealth({ ledger }: { ledger: LedgerHealthView }) {
   const { messages, formats } = useLocalization();
-  const { ledgerOk, ledgerDropped, ledgerBroken } = messages.status;
+  const { ledgerOk, ledgerDropped, ledgerBroken, ledgerWaits } = messages.status;
   if (ledger.ok && ledger.dropped === 0) return ledgerOk;
-  const text = ledger.ok ? ledgerDropped(ledger.dropped, formats.number(ledger.dropped)) : ledgerBroken;
+  const broken = ledger.spooled > 0 ? ledgerWaits : ledgerBroken;
+  const text = ledger.ok ? ledgerDropped(ledger.dropped, formats.number(ledger.dropped)) : broken;
   return <span title={ledger.lastError ?? text}>{text}</span>;
 }
 

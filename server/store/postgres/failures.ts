@@ -19,6 +19,17 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof Error && !(error instanceof TypeError);
 }
 
+/** SQLSTATE classes: wrong values, violated constraints, limits of the program. */
+const classesOfValues = new Set(['22', '23', '54']);
+
+/**
+ * Whether these same rows can never be written. All else may be put right at the server, such as a missing right, a changed password or
+ * a restored database.
+ */
+export function failsForEver(error: unknown): boolean {
+  return error instanceof TypeError || classesOfValues.has(sqlStateOf(error)?.slice(0, 2) ?? '');
+}
+
 /** Rejects with what `explain` makes of an error after which the same may succeed later, and with any other error itself. */
 export async function explained<T>(ask: () => Promise<T>, explain: (error: unknown) => Error): Promise<T> {
   try {

@@ -46,6 +46,11 @@ export class LaterWrite {
   /** Performs a scheduled write, without retries. */
   async close(): Promise<void> {
     await this.flush();
+    this.stop();
+  }
+
+  /** Without waiting for the running write. */
+  stop(): void {
     this.#isClosed = true;
     this.#disarm();
   }

@@ -11,6 +11,7 @@ import { UsageSums } from '../../ledger/usage-cells.ts';
 import { isFinished, latestById } from '../../ledger/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
+import { reopenInterrupted } from './late-ends.ts';
 import { NamesWriter } from './names-writer.ts';
 import { Partitions, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
@@ -23,6 +24,10 @@ export interface Batch {
   id: string;
   rows: readonly (BegunRow | EndedRow)[];
   captures?: readonly Capture[];
+  /** Recorded in this batch or an earlier one. */
+  joined?: readonly JoinedRequest[];
+  /** The run that served these requests; absent: this one. */
+  replica?: string;
 }
 
 interface Options {
@@ -58,7 +63,7 @@ export class LedgerWriter {
   }
 
   /** Rejects if it is not known to be written; the same batch may be written again then. */
-  async write({ id, rows, captures = [] }: Batch): Promise<void> {
+  async write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
     const nowMs = this.#now();
     const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
     await this.#partitions.ensure(placed.map(({ day }) => day));
@@ -68,38 +73,46 @@ export class LedgerWriter {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
       if (count === 0) return () => {};
       await writeCaptures(queries, captures, nowMs);
-      return this.#writeRows(queries, placed);
+      const written = await this.#writeRows(queries, placed, replica);
+      for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
+      return written;
     });
     remember();
   }
 
-  /** Adds a recorded request to its session. False if it is not written yet. */
-  join(joined: JoinedRequest): Promise<boolean> {
-    const day = partitionDay(joined.startedAt, this.#now());
-    return this.#options.postgres.transaction((queries) => joinSession(queries, day, joined));
-  }
-
-  async #writeRows(queries: Queries, placed: readonly PlacedRow[]): Promise<() => void> {
+  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<() => void> {
     const rows = await bookJobs(queries, placed);
     if (rows.length === 0) return () => {};
-    const { replica, part } = this.#options;
-    const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
-    const seqs = new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
+    const seqs = await record(queries, rows, replica);
+    const unrecorded = rows.filter(({ row }) => isFinished(row) && !seqs.has(row.id));
+    const interrupted = await reopenInterrupted(queries, unrecorded);
+    const reopened = unrecorded.filter(({ row }) => interrupted.some(({ id }) => id === row.id));
+    for (const [id, seq] of await record(queries, reopened, replica)) seqs.set(id, seq);
     const remember = await this.#names.add(queries, rows);
     const sums = new UsageSums();
     const sessions = new SessionUses();
+    for (const row of interrupted) {
+      sessions.add(row.seq, { ...row, costUsd: -(row.costUsd ?? 0) });
+      sums.takeBack(row);
+    }
     for (const { row } of rows) {
       const seq = seqs.get(row.id);
-      // It has been recorded as interrupted meanwhile, which counts.
       if (seq === undefined) continue;
       sessions.add(seq, row);
       if (isFinished(row)) sums.add(row);
     }
     await writeSessions(queries, sessions);
     await writeKeyUses(queries, rows);
-    await addSums(queries, sums, part);
+    await addSums(queries, sums, this.#options.part);
     return remember;
   }
+}
+
+/** Resolves with the `seq` of each request that has begun or ended by this. */
+async function record(queries: Queries, rows: readonly PlacedRow[], replica: string): Promise<Map<string, number>> {
+  if (rows.length === 0) return new Map();
+  const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
+  return new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
 }
 
 /** Leaves out the usage of jobs that another replica has booked. */

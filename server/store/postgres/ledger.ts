@@ -12,6 +12,7 @@ import { unreadable } from '../../ledger/unreadable.ts';
 import { explained } from './failures.ts';
 import { KeyUses } from './key-uses.ts';
 import { createPostgresQueries } from './ledger-queries.ts';
+import { LedgerSpool } from './ledger-spool.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import type { Notices } from './notices.ts';
 import type { Postgres } from './postgres.ts';
@@ -23,18 +24,24 @@ import { parts } from './sums-writer.ts';
 import { Sweeps } from './sweeps.ts';
 import { PostgresUsageHistory } from './usage-history.ts';
 import { WaitingBatches } from './waiting-batches.ts';
+import { within } from './within.ts';
 
 interface Options {
   postgres: Postgres;
   /** Other connections, so that what people ask for does not hold up what is written. */
   reading: Postgres;
   notices: Notices;
+  /** Where requests wait while the database is away; null: in memory only. */
+  spoolFolder: string | null;
   log: { warn(fields: object, message: string): void };
   /** Called on each use, so that changed settings take effect at once. */
   settings(): RetentionLimits;
 }
 
 type Recording = Pick<Ledger, 'started' | 'finished' | 'joined' | 'capture'>;
+
+/** To say goodbye to the database; it does without. */
+const closeMs = 1_000;
 
 /** The ledger alone has what was spent: it is backed up as a whole. */
 const noBudgetSums: BudgetSums = {
@@ -49,9 +56,10 @@ const noBudgetSums: BudgetSums = {
 
 /** Rejects with PostgreSQL's error. */
 export async function openPostgresLedger(options: Options): Promise<Ledger> {
-  const { postgres, reading, log, settings } = options;
+  const { postgres, reading, spoolFolder, log, settings } = options;
   const replica = { postgres, log, replica: randomUUID(), part: randomInt(parts) };
-  const waiting = new WaitingBatches({ writer: new LedgerWriter(replica), log });
+  const spool = spoolFolder === null ? null : await LedgerSpool.open({ ...replica, folder: spoolFolder });
+  const waiting = new WaitingBatches({ writer: new LedgerWriter(replica), spool, log });
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
   const stopped = new StoppedSessions(options);
@@ -73,10 +81,8 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
     sweep: () => sweeps.sweep(),
     async close() {
       keyUses.close();
-      await sweeps.close();
       await waiting.close();
-      await refusals.close();
-      await replicas.close();
+      await within(closeMs, Promise.all([sweeps.close(), refusals.close(), replicas.close()]));
     },
   };
 }

@@ -6,6 +6,7 @@
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
 import { clientConfig } from './postgres.ts';
+import { within } from './within.ts';
 
 /** What has changed. */
 export type Topic = 'config' | 'sessions';
@@ -23,6 +24,7 @@ interface NoticesOptions {
 export const channel = 'sluice';
 const defaultPollMs = 5_000;
 const defaultReconnectMs = 1_000;
+const closeMs = 1_000;
 
 export class Notices {
   readonly #options: NoticesOptions;
@@ -48,7 +50,11 @@ export class Notices {
     this.#isClosed = true;
     clearInterval(this.#polls);
     if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
-    await this.#client?.end().catch(() => {});
+    if (this.#client)
+      await within(
+        closeMs,
+        this.#client.end().catch(() => {}),
+      );
   }
 
   async #connect(): Promise<void> {

@@ -41,9 +41,7 @@ export async function openDatabase({ url, log }: Options): Promise<OpenDatabase>
     reading,
     notices,
     async close() {
-      await notices.close();
-      await reading.close();
-      await postgres.close();
+      await Promise.all([notices.close(), reading.close(), postgres.close()]);
     },
   };
 }

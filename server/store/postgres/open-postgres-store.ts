@@ -1,25 +1,36 @@
 /** Opens what lasts in PostgreSQL. */
+import { join } from 'node:path';
+import { counted } from '../../contract/counted.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresJobStore } from './job-store.ts';
 import { openPostgresLedger } from './ledger.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
+import { within } from './within.ts';
 
-interface Options extends Pick<StoreOptions, 'log' | 'settings'> {
+interface Options extends StoreOptions {
   database: OpenDatabase;
+  /** Receives messages for the user, one line each. */
+  notice?: ((line: string) => void) | undefined;
 }
 
+/** In the data folder. */
+const spoolName = 'waiting-requests';
+const closeMs = 2_000;
+
 /** The store in a database that is open; closing it leaves the database open. Rejects with PostgreSQL's error. */
-export async function openPostgresStore({ database, log, settings }: Options): Promise<Store> {
+export async function openPostgresStore({ database, dataDir, log, settings, notice }: Options): Promise<Store> {
   const { postgres, reading, notices } = database;
   const jobs = new PostgresJobStore({ postgres, log, retentionDays: () => settings().jobs.retentionDays });
   const keptResponses = new PostgresResponseStore({ postgres, log, settings: () => settings().keptResponses });
   const reasoning = new PostgresReasoningStore({ postgres, log });
+  const spoolFolder = dataDir === null ? null : join(dataDir, spoolName);
   const ledger = await openPostgresLedger({
     postgres,
     reading,
     notices,
+    spoolFolder,
     log,
     settings: () => {
       const { ledger: kept, capture } = settings();
@@ -33,8 +44,13 @@ export async function openPostgresStore({ database, log, settings }: Options): P
     keptResponses,
     reasoning,
     async close() {
-      await Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
-      await ledger.close();
+      const others = Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
+      await Promise.all([ledger.close(), within(closeMs, others)]);
+      const { spooled } = ledger.health();
+      if (spooled > 0) {
+        const waiting = `${counted(spooled, 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;
+        notice?.(`The database cannot be written: ${waiting} for the next start on this data folder.`);
+      }
     },
   };
 }

@@ -19,6 +19,8 @@ interface Options {
   env: Readonly<Record<string, string | undefined>>;
   key: OutsideKey;
   log: StoreOptions['log'];
+  /** Receives messages for the user, one line each. */
+  notice?: ((line: string) => void) | undefined;
 }
 
 export interface SharedStore {
@@ -34,7 +36,7 @@ export interface SharedStore {
 }
 
 /** Rejects with a GatewayError, of one line that says what to do, if the database or its configuration cannot be used. */
-export async function openSharedStore({ address: given, env, key, log }: Options): Promise<SharedStore> {
+export async function openSharedStore({ address: given, env, key, log, notice }: Options): Promise<SharedStore> {
   const url = await resolveAddress(given, env);
   const address = readAddress(url);
   const database = await openDatabase({ url, log });
@@ -56,7 +58,7 @@ export async function openSharedStore({ address: given, env, key, log }: Options
       config,
       openSecrets: async () => secrets,
       openPeople: () => createPostgresPeopleStore(postgres),
-      openStore: (options) => opening(() => openPostgresStore({ database, ...options })),
+      openStore: (options) => opening(() => openPostgresStore({ database, notice, ...options })),
       close: () => database.close(),
     };
   } catch (error) {

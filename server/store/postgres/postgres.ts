@@ -1,6 +1,7 @@
 /** Connections to PostgreSQL, which nothing outside this folder imports, and which is loaded only if it is used. */
 import pg from 'pg';
 import type { Row, SqlValue } from '../../database/database.ts';
+import { within } from './within.ts';
 
 /** A value of a parameter; a list becomes an array of PostgreSQL. */
 export type Parameter = SqlValue | readonly SqlValue[];
@@ -32,6 +33,7 @@ export interface PostgresOptions {
 const defaultConnections = 4;
 const defaultStatementMs = 10_000;
 const connectMs = 5_000;
+const closeMs = 1_000;
 
 /** `int8`, `numeric`: counts and sums below 2^53. JSON stays text, so that rows are like SQLite's. */
 const ownParsers = new Map<number, (text: string) => unknown>([
@@ -129,9 +131,9 @@ export class Postgres implements Queries {
     }
   }
 
-  /** Waits for running statements. */
+  /** Waits for running statements, for a short time. */
   close(): Promise<void> {
-    return this.#pool.end();
+    return within(closeMs, this.#pool.end());
   }
 }
 

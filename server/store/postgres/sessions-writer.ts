@@ -37,17 +37,15 @@ export async function writeSessions(queries: Queries, sessions: SessionUses): Pr
   if (rows.length > 0) await queries.ask(sessionsSql, ...columnsOf(rows.sort(byText)));
 }
 
-/** Adds a recorded request to its session, unless it has one. False if it is not written yet. */
+/** Adds a recorded request to its session, unless it has one. */
 export async function joinSession(
   queries: Queries,
   day: number,
   { requestId, session, hasEnded }: JoinedRequest,
-): Promise<boolean> {
+): Promise<void> {
   const { rows } = await queries.ask(findSql, day, requestId);
   const [row] = rows;
-  if (!row) return false;
-  if (text(row.session) !== null) return true;
+  if (!row || text(row.session) !== null) return;
   await queries.ask(joinSql, day, requestId, session.id, session.thread, session.step);
   if (hasEnded) await queries.ask(joinedCostSql, day, requestId);
-  return true;
 }

@@ -1,7 +1,7 @@
 /**
  * Requests in memory until they are written to PostgreSQL, in batches within a fraction of a second. A batch whose fate is not
- * known is written again as it was, so that it counts once. While the database is away, rows wait; beyond a number the oldest are
- * dropped and counted.
+ * known is written again as it was, so that it counts once. While the database is away or slow, batches wait on disk; where the
+ * disk has no room, rows wait in memory, and beyond a number the oldest are dropped and counted.
  */
 import { randomUUID } from 'node:crypto';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
@@ -9,18 +9,25 @@ import type { Capture } from '../../ledger/capture-rows.ts';
 import type { BegunRow, EndedRow } from '../../ledger/rows.ts';
 import type { JoinedRequest } from '../../ledger/session-rows.ts';
 import { isFinished } from '../../ledger/writer.ts';
-import { isTemporary } from './failures.ts';
+import { failsForEver } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
+import type { LedgerSpool } from './ledger-spool.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
+import { within } from './within.ts';
 
 interface Options {
-  writer: Pick<LedgerWriter, 'write' | 'join'>;
+  writer: Pick<LedgerWriter, 'write'>;
+  /** Null: rows wait in memory only. */
+  spool: LedgerSpool | null;
   log: { warn(fields: object, message: string): void };
   flushMs?: number;
+  /** How long rows wait in memory before they go to disk. */
+  spillMs?: number;
   now?: () => number;
 }
 
 const defaultFlushMs = 100;
+const defaultSpillMs = 1_000;
 /** Nearly all requests end soon, and then need one insert rather than an insert and an update. */
 const youngMs = 50;
 const rowsPerBatch = 1_000;
@@ -28,79 +35,116 @@ const maxWaiting = 10_000;
 /** Captured bodies are large, so fewer are kept. */
 const capturesPerBatch = 20;
 const maxWaitingCaptures = 200;
-/** By then a request that has begun is written. */
-const writesUntilJoined = 3;
+/** A program that ends writes for this long; what is left goes to disk. */
+const closeMs = 2_000;
 
 export class WaitingBatches {
   readonly #options: Options;
   readonly #now: () => number;
   readonly #writing: LaterWrite;
+  readonly #spilling: LaterWrite;
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
+  #joined: JoinedRequest[] = [];
   /** The batch that is being written, or whose fate is not known. */
   #frozen: Batch | null = null;
-  #joined: (JoinedRequest & { writes: number })[] = [];
+  /** When that was begun, by the monotonic clock. */
+  #frozenAtMs = 0;
+  /** On its way to disk. */
+  #spilled: Batch | null = null;
   #dropped = 0;
   /** Young rows are written as well. */
   #isFlushing = false;
+  #isClosing = false;
 
   constructor(options: Options) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#writing = new LaterWrite({
       write: () => this.#write(),
-      failed: (error) => {
-        const { pending, dropped } = this.health;
-        options.log.warn({ error, pending, dropped }, 'the ledger cannot be written');
-      },
+      failed: (error) => options.log.warn({ error, ...this.#counts }, 'the ledger cannot be written'),
       delayMs: options.flushMs ?? defaultFlushMs,
     });
+    this.#spilling = new LaterWrite({
+      write: () => this.#spillIfLate(),
+      failed: (error) => options.log.warn({ error }, 'requests cannot wait on disk'),
+      delayMs: options.spillMs ?? defaultSpillMs,
+    });
+    if (options.spool?.isEmpty === false) {
+      options.log.warn({ rows: options.spool.rows }, 'requests of the run before wait on disk, and are written now');
+      this.#writing.due();
+    }
   }
 
   add(row: BegunRow | EndedRow): void {
     this.#rows.push(row);
     // Never the frozen ones, which may be written already.
-    if (this.#rows.length > maxWaiting) {
+    while (this.#rows.length > maxWaiting) {
       this.#rows.shift();
       this.#dropped += 1;
     }
-    this.#writing.due();
+    this.#due();
   }
 
   addCapture(capture: Capture): void {
     this.#captures.push(capture);
     if (this.#captures.length > maxWaitingCaptures) this.#captures.shift();
-    this.#writing.due();
+    this.#due();
   }
 
   join(joined: JoinedRequest): void {
-    this.#joined.push({ ...joined, writes: 0 });
-    this.#writing.due();
+    this.#joined.push(joined);
+    if (this.#joined.length > maxWaiting) this.#joined.shift();
+    this.#due();
   }
 
-  get health(): Pick<LedgerHealthView, 'ok' | 'pending' | 'dropped' | 'lastError'> {
+  get health(): Pick<LedgerHealthView, 'ok' | 'pending' | 'spooled' | 'dropped' | 'lastError'> {
     const lastError = this.#writing.problem;
-    const pending = this.#rows.length + (this.#frozen?.rows.length ?? 0);
-    return { ok: lastError === null, pending, dropped: this.#dropped, lastError };
+    return { ok: lastError === null, ...this.#counts, lastError };
   }
 
-  /** Resolves once everything is written, or cannot be written now. Never rejects. */
+  get #counts(): Pick<LedgerHealthView, 'pending' | 'spooled' | 'dropped'> {
+    const { spool } = this.#options;
+    const spooled = spool?.rows ?? 0;
+    const frozen = this.#frozen && !spool?.has(this.#frozen) ? this.#frozen.rows.length : 0;
+    const dropped = this.#dropped + (spool?.lostRows ?? 0);
+    const spilled = this.#spilled?.rows.length ?? 0;
+    return { pending: this.#rows.length + frozen + spilled + spooled, spooled, dropped };
+  }
+
+  /** Resolves once everything is written, or cannot be written now; what waits on disk is written later. Never rejects. */
   async flush(): Promise<void> {
-    this.#isFlushing = true;
     this.#writing.due();
+    if (this.#options.spool?.isEmpty === false) return;
+    this.#isFlushing = true;
     await this.#writing.flush();
     this.#isFlushing = false;
   }
 
-  /** Writes what waits, without retries. */
+  /** Writes what waits, for a short time; the rest stays on disk for the next run. */
   async close(): Promise<void> {
-    await this.flush();
-    await this.#writing.close();
+    this.#isFlushing = true;
+    this.#writing.due();
+    await within(closeMs, this.#writing.flush());
+    this.#isClosing = true;
+    this.#writing.stop();
+    this.#spilling.stop();
+    await this.#spill();
+    const { pending, spooled } = this.#counts;
+    if (pending > 0) this.#options.log.warn({ pending, spooled }, 'requests could not be written to the database');
+  }
+
+  #due(): void {
+    this.#writing.due();
+    if (this.#options.spool) this.#spilling.due();
   }
 
   async #write(): Promise<void> {
-    while (this.#frozen ?? this.#freeze()) await this.#writeFrozen();
-    if (this.#joined.length > 0) await this.#writeJoined();
+    while (!this.#isClosing) {
+      this.#frozen ??= (await this.#options.spool?.oldest()) ?? this.#freeze();
+      if (this.#frozen === null) break;
+      await this.#writeFrozen(this.#frozen);
+    }
     if (this.#rows.length + this.#joined.length > 0) this.#writing.due();
   }
 
@@ -118,36 +162,60 @@ export class WaitingBatches {
     }
     this.#rows = left;
     const captures = this.#captures.splice(0, capturesPerBatch);
-    this.#frozen = rows.length + captures.length === 0 ? null : { id: randomUUID(), rows, captures };
-    return this.#frozen;
+    const joined = this.#joinedOtherThan(left);
+    return rows.length + captures.length + joined.length === 0 ? null : { id: randomUUID(), rows, captures, joined };
   }
 
-  async #writeFrozen(): Promise<void> {
-    const batch = this.#frozen;
-    if (batch === null) return;
+  /** Takes those whose requests are not among these, which are written later. */
+  #joinedOtherThan(left: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
+    if (this.#joined.length === 0) return [];
+    const ids = new Set(left.map(({ id }) => id));
+    const due = this.#joined.filter(({ requestId }) => !ids.has(requestId));
+    this.#joined = this.#joined.filter(({ requestId }) => ids.has(requestId));
+    return due;
+  }
+
+  async #writeFrozen(batch: Batch): Promise<void> {
+    const { writer, spool } = this.#options;
+    this.#frozenAtMs = performance.now();
+    let lost: unknown = null;
     try {
-      await this.#options.writer.write(batch);
-      this.#frozen = null;
+      await writer.write(batch);
     } catch (error) {
-      if (!isTemporary(error)) {
-        // It would fail for ever, and hold up all others.
-        this.#dropped += batch.rows.length;
-        this.#frozen = null;
-      }
-      throw error;
+      if (!failsForEver(error)) throw error;
+      lost = error;
+      this.#dropped += batch.rows.length;
+    }
+    // Before it is removed, so that it is not spilled again.
+    this.#frozen = null;
+    await spool?.remove(batch);
+    if (lost !== null) throw lost;
+  }
+
+  async #spillIfLate(): Promise<void> {
+    const { spool, spillMs = defaultSpillMs } = this.#options;
+    const isSlow = this.#frozen !== null && performance.now() - this.#frozenAtMs > spillMs / 2;
+    const isLate = isSlow || this.#writing.problem !== null || spool?.isEmpty === false;
+    if (isLate) await this.#spill();
+    if (this.#frozen !== null || this.#rows.length > 0) this.#spilling.due();
+  }
+
+  /** Puts everything that waits on disk, as far as there is room. */
+  async #spill(): Promise<void> {
+    const { spool } = this.#options;
+    if (spool === null) return;
+    if (this.#frozen && !spool.has(this.#frozen)) await spool.add(this.#frozen);
+    for (let batch = this.#freeze(); batch; batch = this.#freeze()) {
+      this.#spilled = batch;
+      const isOnDisk = await spool.add(batch);
+      this.#spilled = null;
+      if (!isOnDisk) return this.#putBack(batch);
     }
   }
 
-  async #writeJoined(): Promise<void> {
-    const joined = this.#joined;
-    this.#joined = [];
-    for (const [index, each] of joined.entries()) {
-      try {
-        if (!(await this.#options.writer.join(each)) && ++each.writes < writesUntilJoined) this.#joined.push(each);
-      } catch (error) {
-        this.#joined.push(...joined.slice(index));
-        throw error;
-      }
-    }
+  #putBack({ rows, captures = [], joined = [] }: Batch): void {
+    this.#rows.unshift(...rows);
+    this.#captures.unshift(...captures);
+    this.#joined.unshift(...joined);
   }
 }

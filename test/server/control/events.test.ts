@@ -98,7 +98,7 @@ describe('the event hub', () => {
   const health = (pending: number) =>
     ({
       type: 'ledger-health',
-      ledger: { ok: true, pending, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+      ledger: { ok: true, pending, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     }) as const;
   const failed = vi.fn();
   const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>

@@ -10,7 +10,7 @@ const message: EventMessage = {
   revision: 7,
   event: {
     type: 'ledger-health',
-    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+    ledger: { ok: true, pending: 0, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
   },
 };
 const streams = () =>

@@ -196,6 +196,7 @@ test('rows that could not be written are kept and written when it works again', 
   expect(ledger.health()).toEqual({
     ok: true,
     pending: 0,
+    spooled: 0,
     dropped: 0,
     lastError: null,
     budgetsError: null,

@@ -58,8 +58,21 @@ describe('what needs attention', () => {
   });
 
   it('is a ledger that does not record, or lost rows', () => {
-    const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full', budgetsError: null, replaced: null };
+    const ledger = {
+      ok: false,
+      pending: 3,
+      spooled: 0,
+      dropped: 0,
+      lastError: 'disk full',
+      budgetsError: null,
+      replaced: null,
+    };
     expect(kinds({ status: { ...status(1), ledger } })).toEqual(['ledger-broken']);
+    const waits = { ...ledger, pending: 9, spooled: 7, dropped: 2 };
+    expect(concerns({ status: { ...status(1), ledger: waits } })).toMatchObject([
+      { kind: 'ledger-waits', isBad: true, rows: 7, reason: 'disk full' },
+      { kind: 'ledger-dropped', rows: 2 },
+    ]);
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, dropped: 2 } } })).toEqual([
       'ledger-dropped',
     ]);
@@ -69,7 +82,7 @@ describe('what needs attention', () => {
 
   it('is that budgets were lost or cannot be kept, to those who have one', () => {
     const replaced = { movedTo: null, reason: 'malformed', budgetsAreLost: true };
-    const ledger = { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced };
+    const ledger = { ok: true, pending: 0, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced };
     const lost = { status: { ...status(1), ledger } };
     expect(kinds(lost)).toEqual(['ledger-replaced']);
     const budget = { unit: 'usd', amount: 10, per: 'day', hard: true } as const;

@@ -4,6 +4,7 @@ import type { RequestRecord } from '../../../../server/contract/ledger.ts';
 import { openDatabase } from '../../../../server/database/database.ts';
 import { createLedger } from '../../../../server/ledger/ledger.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/ledger/rows.ts';
+import type { JoinedRequest } from '../../../../server/ledger/session-rows.ts';
 import { sumColumns } from '../../../../server/ledger/sums.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
@@ -22,6 +23,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
 
   const openWriter = (part = 0) => new LedgerWriter({ postgres, replica: randomUUID(), part, now: () => noon });
   const batch = (...rows: (BegunRow | EndedRow)[]) => ({ id: randomUUID(), rows });
+  const joining = (joined: JoinedRequest) => ({ id: randomUUID(), rows: [], joined: [joined] });
   const rows = async () => {
     const { rows: found } = await postgres.ask('SELECT * FROM requests ORDER BY seq');
     return found.map((row) => ({ ...toLedgerRow(row), seq: 0 }));
@@ -119,15 +121,6 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect(await requestsOf()).toMatchObject({ requests: 2 });
   });
 
-  test('does not count again what was marked as interrupted', async () => {
-    const writer = openWriter();
-    await writer.write(batch(startedRow('req_1')));
-    await postgres.ask("UPDATE requests SET outcome = 'interrupted'");
-    await writer.write(batch(finishedRow('req_1')));
-    expect((await rows()).map(({ outcome }) => outcome)).toEqual(['interrupted']);
-    expect(await requestsOf()).toMatchObject({ requests: 0 });
-  });
-
   test('of many replicas at the same time loses and doubles nothing', async () => {
     const writers = Array.from({ length: 6 }, (_, part) => openWriter(part % 3));
     const writes = writers.flatMap((writer, replica) =>
@@ -172,10 +165,10 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
       hasEnded: true,
       session: sessionMark('ses_1', { step: 'tools' }),
     } as const;
-    expect(await writer.join(joined)).toBe(false);
+    await writer.write(joining(joined));
     await writer.write(batch(finishedRow('req_1')));
-    expect(await writer.join(joined)).toBe(true);
-    expect(await writer.join({ ...joined, session: sessionMark('ses_2', { thread: 't' }) })).toBe(true);
+    await writer.write(joining(joined));
+    await writer.write(joining({ ...joined, session: sessionMark('ses_2', { thread: 't' }) }));
     expect((await rows())[0]?.session).toEqual(joined.session);
     expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
   });
@@ -184,7 +177,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     const writer = openWriter();
     const session = sessionMark('ses_1', { name: 'nightly' });
     await writer.write(batch(startedRow('req_1')));
-    await writer.join({ requestId: 'req_1', startedAt: noon, session, hasEnded: false });
+    await writer.write(joining({ requestId: 'req_1', startedAt: noon, session, hasEnded: false }));
     expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0);
     await writer.write(batch(finishedRow('req_1', { session, costUsd: 2 })));
     await writer.write(batch(finishedRow('req_2', { session: sessionMark('ses_1'), costUsd: 1 })));

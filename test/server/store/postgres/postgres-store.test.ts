@@ -18,7 +18,7 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
   });
 
   const subject: StoreSubject = {
-    open: (settings) => openReplicaStore(url, { log: { ...silent, error() {} }, settings }),
+    open: (settings) => openReplicaStore(url, { dataDir: null, log: { ...silent, error() {} }, settings }),
   };
   jobContract(subject);
   keptResponseContract(subject);

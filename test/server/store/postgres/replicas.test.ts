@@ -72,6 +72,26 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
       expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.5);
     });
 
+    test('count with their end if they have ended after all, whenever that is written', async () => {
+      const [away, one] = [openReplica(), openReplica()];
+      const session = sessionMark('ses_1');
+      const reserved = { usage: { inputTokens: 7 }, costUsd: 0.5 };
+      await write(away, { ...startedRow('req_late', { session }), reserved }, startedRow('req_gone'));
+      await liveOn(one);
+      expect(await one.life.markInterrupted()).toBe(2);
+      const end = finishedRow('req_late', { session, costUsd: 0.25 });
+      await write(away, end, finishedRow('req_new', { costUsd: 1 }));
+      await write(away, end);
+      expect(await outcomes()).toEqual({ req_gone: 'interrupted', req_late: 'ok', req_new: 'ok' });
+      for (const table of ['usage_days', 'usage_quarters']) {
+        const { rows } = await postgres.ask(
+          `SELECT sum(requests) AS requests, sum(errors) AS errors, sum(input_tokens) AS tokens, sum(cost_usd) AS usd FROM ${table} WHERE dimension = 'key'`,
+        );
+        expect(rows).toEqual([{ requests: 3, errors: 1, tokens: 20, usd: 1.25 }]);
+      }
+      expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.25);
+    });
+
     test('were interrupted also if it has left nothing but them', async () => {
       const one = openReplica();
       await write(openReplica(), startedRow('req_gone'));

@@ -1,16 +1,30 @@
+import { rmSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
+import { LedgerSpool } from '../../../../server/store/postgres/ledger-spool.ts';
 import type { Batch } from '../../../../server/store/postgres/ledger-writer.ts';
 import { WaitingBatches } from '../../../../server/store/postgres/waiting-batches.ts';
-import { finishedRow, noon, sessionMark, silent, startedRow } from '../../ledger/records.ts';
+import { eventually } from '../../../support/eventually.ts';
+import {
+  capturedExchange,
+  finishedRow,
+  noon,
+  sessionMark,
+  silent,
+  startedRow,
+  temporaryFolder,
+} from '../../ledger/records.ts';
 
 let waiting: WaitingBatches | undefined;
-afterEach(() => waiting?.close());
+const folders: string[] = [];
+afterEach(async () => {
+  await waiting?.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
 
 /** Takes batches, after as many failures as are given. */
-function open(failures: Error[] = [], { nowMs = noon + 60_000 } = {}) {
+function open(failures: Error[] = [], { nowMs = noon + 60_000, spool = null as LedgerSpool | null } = {}) {
   const written: Batch[] = [];
   const tried: Batch[] = [];
-  const joined: string[] = [];
   const writer = {
     async write(batch: Batch) {
       tried.push(batch);
@@ -18,21 +32,25 @@ function open(failures: Error[] = [], { nowMs = noon + 60_000 } = {}) {
       if (failure) throw failure;
       written.push(batch);
     },
-    async join({ requestId }: { requestId: string }) {
-      if (!written.some(({ rows }) => rows.some(({ id }) => id === requestId))) return false;
-      joined.push(requestId);
-      return true;
-    },
   };
-  waiting = new WaitingBatches({ writer, log: silent, flushMs: 5, now: () => nowMs });
-  const idsOf = (batches: readonly Batch[]) => batches.map(({ rows }) => rows.map(({ id }) => id));
-  return { waiting, written, tried, joined, idsOf };
+  waiting = new WaitingBatches({ writer, spool, log: silent, flushMs: 5, spillMs: 5, now: () => nowMs });
+  return { waiting, written, tried };
 }
 
+const idsOf = (batches: readonly Batch[]) => batches.map(({ rows }) => rows.map(({ id }) => id));
 const away = new Error('connect ECONNREFUSED');
 
+function newFolder(): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
+
+const openSpool = (folder: string, replica = 'replica-1', maxBytes?: number) =>
+  LedgerSpool.open({ folder, replica, log: silent, ...(maxBytes !== undefined && { maxBytes }) });
+
 test('what waits is written together', async () => {
-  const { waiting, written, idsOf } = open();
+  const { waiting, written } = open();
   for (const id of ['a', 'b', 'c']) waiting.add(finishedRow(id));
   expect(waiting.health).toMatchObject({ pending: 3, ok: true });
   await waiting.flush();
@@ -41,7 +59,7 @@ test('what waits is written together', async () => {
 });
 
 test('a batch whose fate is not known is written again as it was, before what came later', async () => {
-  const { waiting, tried, idsOf } = open([away]);
+  const { waiting, tried } = open([away]);
   waiting.add(finishedRow('a'));
   await waiting.flush();
   expect(waiting.health).toMatchObject({ ok: false, pending: 1, lastError: away.message });
@@ -53,7 +71,7 @@ test('a batch whose fate is not known is written again as it was, before what ca
 });
 
 test('a batch that would fail for ever is dropped and counted', async () => {
-  const { waiting, written, idsOf } = open([new TypeError('a mistake of Sluice')]);
+  const { waiting, written } = open([new TypeError('a mistake of Sluice')]);
   waiting.add(finishedRow('a'));
   await waiting.flush();
   waiting.add(finishedRow('b'));
@@ -76,7 +94,7 @@ test('a large number is written in batches of a thousand', async () => {
 });
 
 test('a request that has begun just now waits for its end', async () => {
-  const { waiting, written, idsOf } = open([], { nowMs: noon });
+  const { waiting, written } = open([], { nowMs: noon });
   waiting.add(startedRow('young'));
   waiting.add(startedRow('old', { startedAt: noon - 1_000 }));
   waiting.add(startedRow('brief'));
@@ -87,13 +105,83 @@ test('a request that has begun just now waits for its end', async () => {
   expect(idsOf(written).flat()).toContain('young');
 });
 
-test('a request is added to its session once it is written', async () => {
-  const { waiting, joined } = open();
-  const session = sessionMark('ses_1');
-  waiting.join({ requestId: 'a', startedAt: noon, session, hasEnded: true });
+test('a request joins its session in the batch that records it, or in a later one', async () => {
+  const { waiting, written } = open([], { nowMs: noon });
+  const joined = { requestId: 'young', startedAt: noon, session: sessionMark('ses_1'), hasEnded: false };
+  waiting.add(startedRow('young'));
+  waiting.add(finishedRow('other'));
+  waiting.join(joined);
+  while (written.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toMatchObject([{ rows: [{ id: 'other' }], joined: [] }]);
   await waiting.flush();
-  expect(joined).toEqual([]);
+  expect(written[1]).toMatchObject({ rows: [{ id: 'young' }], joined: [joined] });
+});
+
+test('while the database is away, batches wait on disk, and are written in order and once when it is back', async () => {
+  const failures = Array.from({ length: 1_000 }, () => away);
+  const spool = await openSpool(newFolder());
+  const { waiting, written } = open(failures, { spool });
+  for (const id of ['a', 'b', 'c']) {
+    waiting.add(finishedRow(id));
+    await eventually(() => waiting.health.spooled === waiting.health.pending);
+  }
+  expect(waiting.health).toMatchObject({ ok: false, pending: 3, spooled: 3, lastError: away.message });
+  failures.length = 0;
+  await eventually(() => waiting.health.pending === 0);
+  expect(idsOf(written)).toEqual([['a'], ['b'], ['c']]);
+  expect(waiting.health).toMatchObject({ ok: true, spooled: 0, dropped: 0 });
+  expect(spool.isEmpty).toBe(true);
+});
+
+test('what a replica leaves on disk is written by its next run, as its own', async () => {
+  const folder = newFolder();
+  const failures = Array.from({ length: 1_000 }, () => away);
+  const first = open(failures, { spool: await openSpool(folder) });
+  first.waiting.add(finishedRow('a', { captured: 'key' }));
+  first.waiting.addCapture({ id: 'a', capturedAt: noon, exchange: capturedExchange('{"q":1}', '{"a":2}') });
+  first.waiting.add(startedRow('b'));
+  await first.waiting.close();
+  const next = open([], { spool: await openSpool(folder, 'replica-2') });
+  expect(next.waiting.health).toMatchObject({ pending: 2, spooled: 2 });
+  await eventually(() => next.waiting.health.pending === 0);
+  expect(next.written).toEqual([{ ...first.tried[0], replica: 'replica-1' }]);
+  expect(next.written[0]?.captures).toEqual([
+    { id: 'a', capturedAt: noon, exchange: capturedExchange('{"q":1}', '{"a":2}') },
+  ]);
+  await eventually(async () => (await openSpool(folder)).isEmpty);
+});
+
+test('a batch that hangs waits on disk as well, and is not written again once it is written', async () => {
+  const folder = newFolder();
+  const spool = await openSpool(folder);
+  const { promise: hanging, resolve: goOn } = Promise.withResolvers<void>();
+  const written: Batch[] = [];
+  const writer = {
+    async write(batch: Batch) {
+      await hanging;
+      written.push(batch);
+    },
+  };
+  waiting = new WaitingBatches({ writer, spool, log: silent, flushMs: 5, spillMs: 5 });
   waiting.add(finishedRow('a'));
-  await waiting.flush();
-  expect(joined).toEqual(['a']);
+  await eventually(() => spool.rows === 1);
+  waiting.add(finishedRow('b'));
+  await eventually(() => spool.rows === 2);
+  expect((await openSpool(folder)).rows).toBe(2);
+  goOn();
+  await eventually(() => waiting?.health.pending === 0);
+  expect(idsOf(written)).toEqual([['a'], ['b']]);
+  await eventually(async () => (await openSpool(folder)).isEmpty);
+});
+
+test('where the disk has no more room, rows wait in memory, and the oldest are dropped and counted', async () => {
+  const failures = Array.from({ length: 1_000 }, () => away);
+  const { waiting, written } = open(failures, { spool: await openSpool(newFolder(), 'replica-1', 10) });
+  for (let index = 0; index < 10_003; index++) waiting.add(finishedRow(`r${index}`));
+  await eventually(() => !waiting.health.ok);
+  for (let index = 0; index < 1_000; index++) waiting.add(finishedRow(`s${index}`));
+  expect(waiting.health).toMatchObject({ spooled: 0, dropped: 3 });
+  failures.length = 0;
+  await eventually(() => waiting.health.pending === 0);
+  expect(idsOf(written).flat()).toHaveLength(11_000);
 });
