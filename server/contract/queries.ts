@@ -188,6 +188,8 @@ export const querySchema = z.discriminatedUnion('type', [
       by: z.enum(usageDimensions),
       /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
+      /** Only what the person who asks has used, with keys of their own; computed from individual requests. */
+      own: z.literal(true).optional(),
       ...overTime,
     })
     .refine(isShortSeries, tooLong),

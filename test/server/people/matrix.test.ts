@@ -85,6 +85,9 @@ const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] } = {
     { type: 'usage-over-time', by: 'key', names: [key], ...span() },
     { type: 'usage-over-time', by: 'group', ...span() },
     { type: 'usage-over-time', by: 'day', ...span() },
+    { type: 'usage-over-time', by: 'model', ...span() },
+    { type: 'usage-over-time', by: 'model', own: true, ...span() },
+    { type: 'usage-over-time', by: 'key', names: [key], own: true, ...span() },
   ],
   'first-byte-times': ({ group, key }) => [
     { type: 'first-byte-times', by: 'group', names: [group], ...span() },
@@ -272,6 +275,10 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'session', id: team.own.session }, member)).toMatchObject({ session: { keyId: 'own' } });
     expect(await ask({ type: 'usage', by: 'key' }, member)).toMatchObject([{ name: 'own', requests: 1 }]);
     expect(await ask({ type: 'usage', by: 'group' }, member)).toEqual([]);
+    const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
+    const used = [{ name: 'demo-chat', requests: 1 }];
+    expect(await ask(byModel, member)).toMatchObject(used);
+    expect(await ask({ ...byModel, own: true }, member)).toMatchObject(used);
     await expect(ask({ type: 'request', id: team.ours.request }, member)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -279,6 +286,9 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'keys' }, manager)).toMatchObject([{ id: 'own' }, { id: 'service' }]);
     expect(await ask({ type: 'request-count' }, manager)).toMatchObject({ requests: 2 });
     expect(await ask({ type: 'usage', by: 'group' }, manager)).toMatchObject([{ name: 'ours', requests: 2 }]);
+    const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
+    expect(await ask(byModel, manager)).toMatchObject([{ name: 'demo-chat', requests: 2 }]);
+    expect(await ask({ ...byModel, own: true }, manager)).toEqual([]);
   });
 
   test('an administrator: everything', async () => {
