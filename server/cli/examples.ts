@@ -149,6 +149,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   logout: ['sluice logout https://gateway.example'],
   join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research'],
   leave: ['sluice leave https://gateway.example'],
+  'token create': ['sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example'],
+  'token list': ['sluice token list --gateway https://gateway.example'],
+  'token revoke': ['sluice token revoke tok_0123456789abcdef --gateway https://gateway.example'],
+  'people list': ['sluice people list', 'sluice people list --gateway https://gateway.example'],
+  'people sign-out': ['sluice people sign-out mia@acme.example'],
+  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
   connect: [
     'sluice connect',
     'sluice connect codex',

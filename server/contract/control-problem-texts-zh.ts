@@ -28,6 +28,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'not-allowed': () => '你无权执行此操作。可由此 Sluice 的管理员执行。',
   'no-role': ({ name }) => `${name} 在此 Sluice 中没有角色。管理员可以为你所在的组分配角色。`,
   'no-sign-in': () => '此 Sluice 未启用登录：需要 "serve --public-url" 和设置 "people"。',
+  'token-without-person': () => 'API token 属于某个用户：请先在浏览器中登录，或使用 "sluice login"。',
   'no-token': ({ id }) => `没有 API token "${id}"。`,
   'no-person': ({ id }) => `没有用户 "${id}"。`,
   'scope-missing': ({ scope }) => `此 API token 缺少权限范围：${scope}。`,

@@ -23,6 +23,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'not-allowed': () => 'You are not allowed to do this. An administrator of this Sluice can.',
   'no-role': ({ name }) => `${name} has no role in this Sluice. An administrator can give one to a group of yours.`,
   'no-sign-in': () => 'Nobody signs in to this Sluice: that needs "serve --public-url" and the setting "people".',
+  'token-without-person': () => 'An API token belongs to a person: sign in first, in a browser or with "sluice login".',
   'no-token': ({ id }) => `There is no API token "${id}".`,
   'no-person': ({ id }) => `There is no person "${id}".`,
   'scope-missing': ({ scope }) => `This API token lacks the scope ${scope}.`,

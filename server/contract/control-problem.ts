@@ -12,12 +12,13 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'read-only': object;
   /** A person, or a token, may not do it. */
   'not-allowed': object;
-  /** `scope`: which would be enough. */
   /** To somebody who signs in. */
   'no-role': { name: string };
   'no-sign-in': object;
+  'token-without-person': object;
   'no-token': { id: string };
   'no-person': { id: string };
+  /** `scope`: which would be enough. */
   'scope-missing': { scope: string };
   'id-taken': { id: string };
   'id-of-demo': { id: string };

@@ -10,7 +10,7 @@ import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { usageDimensions } from './ledger.ts';
-import type { Person } from './people.ts';
+import { type Person, personId } from './people.ts';
 import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
@@ -188,6 +188,8 @@ export const querySchema = z.discriminatedUnion('type', [
       by: z.enum(usageDimensions),
       /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
+      /** Only what the person who asks has used, with keys of their own; computed from individual requests. */
+      own: z.literal(true).optional(),
       ...overTime,
     })
     .refine(isShortSeries, tooLong),
@@ -221,6 +223,8 @@ export const querySchema = z.discriminatedUnion('type', [
   /** Who has changed what. */
   z.strictObject({
     type: z.literal('audit'),
+    /** Of this person only; null: of the administrator of the machine. */
+    personId: personId.nullable().optional(),
     limit: z.number().int().min(1).max(1_000).default(100),
     /** The `next` of the previous page. */
     before: z.number().int().optional(),

@@ -23,8 +23,8 @@ import type { LedgerQueries } from '../ledger/queries.ts';
 import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
-import { keptAnswer, narrowed } from '../people/query-rules.ts';
-import { sightOf, withinOf } from '../people/sight.ts';
+import { isSummed, keptAnswer, narrowed } from '../people/query-rules.ts';
+import { ownOf, sightOf, withinOf } from '../people/sight.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -125,7 +125,8 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
-    'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
+    'usage-over-time': ({ type: _, own, ...question }, of) =>
+      ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, of.by) : partOf(question, of) })),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
@@ -155,6 +156,16 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   // Safe: the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
 }
+
+/** Throws GatewayError `not_found` for the administrator of the machine, who has no keys of their own. */
+function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Within {
+  if (!by) throw controlError('not_found', { code: 'no-sign-in' });
+  return ownOf(by.person, live.used.config);
+}
+
+/** Of keys and groups there are sums, which are narrowed by name. */
+const partOf = ({ by }: Pick<QueryMap['usage-over-time'], 'by'>, { within }: Asking) =>
+  isSummed(by) ? undefined : within;
 
 function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {
   return { dataFolder, logFolder, node: process.versions.node, platform: `${process.platform} ${process.arch}` };

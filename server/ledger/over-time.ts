@@ -2,13 +2,16 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
+import type { Within } from '../contract/people.ts';
 import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import { nameColumns } from './counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from './first-byte-steps.ts';
+import { piecesOf, select } from './request-filter.ts';
 import { seekSeq } from './seek.ts';
 import { addInto, displayedCost, readSums, type Sums } from './sums.ts';
+import type { TextIndex } from './text-index.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface OverTimeQuestion {
@@ -21,14 +24,19 @@ export interface OverTimeQuestion {
   utcOffsetMinutes?: number;
 }
 
-export interface UsageOverTimeQuestion extends OverTimeQuestion {
+interface NamedQuestion {
   /** `day`: the total only. */
   by: UsageDimension;
   /** Only these names; the empty name stands for requests without one. */
   names?: string[];
 }
 
-export type FirstByteQuestion = OverTimeQuestion & Partial<UsageOverTimeQuestion>;
+export interface UsageOverTimeQuestion extends OverTimeQuestion, NamedQuestion {
+  /** Only this part of the ledger; computed from individual requests, since no totals are stored of it. Absent: all of it. */
+  within?: Within;
+}
+
+export type FirstByteQuestion = OverTimeQuestion & Partial<NamedQuestion>;
 
 /** The running total of a step. */
 type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
@@ -36,23 +44,46 @@ type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;
 
-export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
-  const { by, names } = question;
-  const namesSql = names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
+export async function usageOverTime(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): Promise<UsageStepView[]> {
   const found = new Map<string, Summed>();
-  const fromCells = question.stepMs % quarterMs === 0;
-  const select = database.prepare(fromCells ? cellsSql(namesSql) : rowsSql(by, namesSql));
-  const grid = [offsetMsOf(question), question.stepMs] as const;
-  const [low, high] = fromCells ? quartersOf(question) : placesOf(database, question);
-  const perBatch = fromCells ? quartersPerBatch : rowsPerBatch;
-  for (let from = low; from < high; from += perBatch) {
-    const range = [from, Math.min(from + perBatch, high)] as const;
-    const which = fromCells ? [by, ...range] : [...range, question.sinceMs, question.untilMs];
-    for (const row of select.all(...grid, ...which, ...(names ?? []))) addStep(found, readStep(row, question));
+  const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
+  const read = fromCells ? readCells(database, question) : readRequests(database, index, question);
+  for await (const rows of read) {
+    for (const row of rows) addStep(found, readStep(row, question));
     await setImmediate();
   }
   return [...found.values()].map(viewStep).sort((a, b) => a.startMs - b.startMs);
 }
+
+function* readCells(database: Database, question: UsageOverTimeQuestion): Generator<Row[]> {
+  const { by, names = [], stepMs } = question;
+  const select = database.prepare(cellsSql(namesSqlOf(question)));
+  const [low, high] = quartersOf(question);
+  for (let from = low; from < high; from += quartersPerBatch) {
+    const range = [from, Math.min(from + quartersPerBatch, high)] as const;
+    yield select.all(offsetMsOf(question), stepMs, by, ...range, ...names);
+  }
+}
+
+async function* readRequests(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): AsyncGenerator<Row[]> {
+  const { by, names = [], sinceMs, untilMs, stepMs, within } = question;
+  const selection = await select(database, index, { sinceMs, untilMs, ...(within && { within }) });
+  const statement = database.prepare(rowsSql(by, selection.sql, namesSqlOf(question)));
+  for (const { low, high } of piecesOf(selection, rowsPerBatch)) {
+    yield statement.all(offsetMsOf(question), stepMs, low, high, ...selection.values, ...names);
+  }
+}
+
+const namesSqlOf = ({ names }: NamedQuestion) =>
+  names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
 
 const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(refused) AS refused, sum(input_tokens) AS input_tokens,
   sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced_requests`;
@@ -63,10 +94,10 @@ function cellsSql(namesSql: string): string {
 }
 
 /** Must count in the same way as `usage-cells.ts`. */
-function rowsSql(by: UsageDimension, namesSql: string): string {
+function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
-      WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND outcome IS NOT NULL)
+      WHERE seq >= ? AND seq < ? AND outcome IS NOT NULL${conditionsSql})
     SELECT step, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
     WHERE 1${namesSql} GROUP BY step, name`;
 }
@@ -76,8 +107,8 @@ function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
   const unpricedSql = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
     AND (outcome <> 'error' OR usage IS NOT NULL)`;
-  return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AS errors,
-      outcome = 'error' AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
+  return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
+      outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'inputTokens', 0) ELSE 0 END AS input_tokens,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'outputTokens', 0) ELSE 0 END AS output_tokens,
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,

@@ -101,7 +101,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     listClients: () => listClients(database),
     listUnpriced: () => findUnpriced(database),
     summarizeUsage: (question) => summarizeUsage(database, question),
-    usageOverTime: (question) => usageOverTime(database, question),
+    usageOverTime: (question) => usageOverTime(database, index, question),
     firstByteTimes: (question) => firstByteTimes(database, question),
     lastUsed() {
       const rows = database.prepare('SELECT key_id, last_used_at FROM key_uses').all();

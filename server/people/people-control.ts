@@ -23,9 +23,10 @@ export class PeopleControl {
     command: CommandMap['token.create'],
     by: Caller | undefined,
   ): Promise<CommandResults['token.create']> {
+    const desk = this.#present;
     // The administrator of the machine has the admin token.
-    if (!by) throw controlError('not_found', { code: 'no-sign-in' });
-    const { id, secret, expiresAt } = await this.#present.createToken(by, command);
+    if (!by) throw controlError('forbidden', { code: 'token-without-person' });
+    const { id, secret, expiresAt } = await desk.createToken(by, command);
     return { id, secret, expiresAt };
   }
 
@@ -48,8 +49,8 @@ export class PeopleControl {
     return this.#present.listTokens(!by || by.person.isAdmin ? null : by.person.id);
   }
 
-  audit({ before, limit }: QueryMap['audit']): Promise<QueryResults['audit']> {
-    return this.#present.readAudit({ before: before ?? null, limit });
+  audit({ before, limit, personId }: QueryMap['audit']): Promise<QueryResults['audit']> {
+    return this.#present.readAudit({ before: before ?? null, limit, personId });
   }
 
   get #present(): Desk {

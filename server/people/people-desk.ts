@@ -12,7 +12,7 @@ import {
   type IdentityProvider,
   type PendingSignIn,
 } from './identity-provider.ts';
-import type { Access, AuditPage, Ended, PeopleStore, StoredPerson } from './people-store.ts';
+import type { Access, AuditPage, AuditQuestion, Ended, PeopleStore, StoredPerson } from './people-store.ts';
 import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 const hourMs = 3_600_000;
@@ -117,8 +117,8 @@ export class PeopleDesk {
     return this.#ports.store.end(ended);
   }
 
-  async readAudit(page: { before: number | null; limit: number }): Promise<AuditPage> {
-    return this.#ports.store.readAudit(page);
+  async readAudit(question: AuditQuestion): Promise<AuditPage> {
+    return this.#ports.store.readAudit(question);
   }
 
   get store(): Pick<PeopleStore, 'note'> {

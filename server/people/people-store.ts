@@ -35,6 +35,14 @@ export interface Access {
 /** What of a person is ended: one session or token, or all of them; or the sessions of all browsers of everybody. */
 export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
 
+export interface AuditQuestion {
+  /** Null: from the latest one on. */
+  before: number | null;
+  limit: number;
+  /** Of this person; null: of the administrator of the machine; absent: of everybody. */
+  personId?: string | null | undefined;
+}
+
 export interface AuditPage {
   /** Latest first. */
   entries: AuditEntry[];
@@ -57,7 +65,7 @@ export interface PeopleStore {
   end(ended: Ended): NowOrLater<number>;
   note(entry: Omit<AuditEntry, 'seq'>): NowOrLater<void>;
   /** At most `limit` entries before the number `before`. */
-  readAudit(page: { before: number | null; limit: number }): NowOrLater<AuditPage>;
+  readAudit(question: AuditQuestion): NowOrLater<AuditPage>;
   /** Deletes what has expired, and entries from before `auditSinceMs`. */
   sweep(times: { nowMs: number; auditSinceMs: number }): NowOrLater<void>;
   close(): NowOrLater<void>;

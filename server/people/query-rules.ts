@@ -56,7 +56,8 @@ export const queryRules: Rules = {
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
   usage: { ask: askedByName, keep: (usage, sight, { by }) => usage.filter(isVisible(sight, by)) },
-  'usage-over-time': { ask: namedOnly },
+  // By model, provider and day from the visible requests.
+  'usage-over-time': { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
   'first-byte-times': { ask: namedOnly },
   config: 'admin',
   'import-preview': 'admin',
@@ -110,6 +111,8 @@ function askedByManager(query: QueryMap['shadows'], { managed, groups }: Sight):
 }
 
 /** The sums of the ledger are kept by one dimension each: those of a person's keys, by model, are not among them. */
+export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
+
 function visibleNames(sight: Sight, by: UsageDimension): ReadonlySet<string> {
   if (by === 'key') return sight.keys;
   if (by === 'group') return sight.managed;

@@ -22,7 +22,7 @@ export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 
   if (person.isAdmin) return { ...base, ownKeys: nothing, keys: nothing, managed: nothing, groups: nothing };
   const present = new Set(groups.map(({ id }) => id));
   const managed = new Set(person.manages.filter((id) => present.has(id)));
-  const own = keys.filter(({ owner }) => owner === person.id).map(({ id }) => id);
+  const own = ownOf(person, { keys }).keyIds;
   const ofManaged = keys.filter(({ group }) => managed.has(group)).map(({ id }) => id);
   return {
     ...base,
@@ -36,6 +36,11 @@ export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 
 /** Undefined: all requests. */
 export function withinOf(sight: Sight): Within | undefined {
   return sight.isAll ? undefined : { keyIds: [...sight.ownKeys], groupIds: [...sight.managed] };
+}
+
+/** What a person has used, with keys of their own. */
+export function ownOf({ id }: Pick<Person, 'id'>, { keys }: Pick<Config, 'keys'>): Within {
+  return { keyIds: keys.filter(({ owner }) => owner === id).map((key) => key.id), groupIds: [] };
 }
 
 /** Whether a request or session of this key and group is visible. */

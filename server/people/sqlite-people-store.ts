@@ -28,6 +28,7 @@ export function openPeopleStore(file: string): PeopleStore {
     endBrowsers: database.prepare('DELETE FROM accesses WHERE scopes IS NULL'),
     note: database.prepare(noteSql),
     audit: database.prepare('SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?'),
+    auditOf: database.prepare('SELECT * FROM audit WHERE seq < ? AND person_id IS ? ORDER BY seq DESC LIMIT ?'),
     sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
     sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
   };
@@ -54,8 +55,10 @@ export function openPeopleStore(file: string): PeopleStore {
     note({ at, personId, personName, tokenId, address, action, target, changes }) {
       statements.note.run(at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
-    readAudit({ before, limit }) {
-      const rows = statements.audit.all(before ?? Number.MAX_SAFE_INTEGER, limit);
+    readAudit({ before, limit, personId }) {
+      const end = before ?? Number.MAX_SAFE_INTEGER;
+      const rows =
+        personId === undefined ? statements.audit.all(end, limit) : statements.auditOf.all(end, personId, limit);
       return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq ?? null) };
     },
     sweep({ nowMs, auditSinceMs }) {

@@ -16,6 +16,9 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
 const tokensSql = `SELECT * FROM accesses WHERE scopes IS NOT NULL AND ($1::text IS NULL OR person_id = $1)
   ORDER BY created_at DESC`;
 
+const auditSql = (more: string) =>
+  `SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ${more} ORDER BY seq DESC LIMIT $2`;
+
 /** `close`: of the pool, if nobody else uses it. */
 export function createPostgresPeopleStore(
   postgres: Pick<Postgres, 'ask'>,
@@ -47,9 +50,11 @@ export function createPostgresPeopleStore(
     async note({ at, personId, personName, tokenId, address, action, target, changes }) {
       await ask(noteSql, at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
-    async readAudit({ before, limit }) {
-      const sql = 'SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ORDER BY seq DESC LIMIT $2';
-      const { rows } = await ask(sql, before, limit);
+    async readAudit({ before, limit, personId }) {
+      const rows =
+        personId === undefined
+          ? (await ask(auditSql(''), before, limit)).rows
+          : (await ask(auditSql('AND person_id IS NOT DISTINCT FROM $3'), before, limit, personId)).rows;
       return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq) };
     },
     async sweep({ nowMs, auditSinceMs }) {

@@ -6,15 +6,19 @@ const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens'
   .map((column) => `sum(${column}) AS ${column}`)
   .join(', ');
 
-/** Parameters: offset and step in milliseconds, names or null, and the range in Unix milliseconds. */
+/**
+ * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups whose
+ * requests are meant, or null twice.
+ */
 export function stepsOfRequestsSql(by: UsageDimension): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (
       SELECT floor((started_at + $1) / $2) AS slot, seq, outcome, status, key_id, group_id, shadow_of, model_asked, model_served,
-        provider, capability, method, usage, attempts, cost_usd
+        provider, capability, method, usage, attempts, cost_usd, fault
       FROM requests
       WHERE started_at >= $4 AND started_at < $5 AND outcome IS NOT NULL
         AND day BETWEEN floor($4::float8 / 86400000)::integer AND floor($5::float8 / 86400000)::integer
+        AND ($6::text[] IS NULL OR key_id = ANY($6) OR group_id = ANY($7::text[]))
     )
     SELECT slot AS step, name, ${summed} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''}) AS counted
     WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
@@ -26,8 +30,8 @@ function requestsSql(by: UsageDimension): string {
   const unpriced = `(cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
     AND (outcome <> 'error' OR usage IS NOT NULL))::integer`;
   const tokens = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
-  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone'))::integer AS errors,
-      (outcome = 'error' AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
+  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone') AND fault IS NULL)::integer AS errors,
+      (outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
       CASE WHEN ${whole} THEN ${tokens('inputTokens')} ELSE 0 END AS input_tokens,
       CASE WHEN ${whole} THEN ${tokens('outputTokens')} ELSE 0 END AS output_tokens,
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,

@@ -1,4 +1,5 @@
 /** Usage over a range, from the sums: whole days where possible, quarters of an hour before and after. */
+import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
@@ -65,13 +66,13 @@ function viewOf(name: string | null, row: Row): UsageView {
 
 /** In order of time. */
 export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
-  const { by, names = null, sinceMs, untilMs, stepMs } = question;
+  const { by, names = null, sinceMs, untilMs, stepMs, within } = question;
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
-  const fromCells = stepMs % quarterMs === 0;
+  const fromCells = within === undefined && stepMs % quarterMs === 0;
   const [from, to] = quartersOf(question);
   const { rows } = fromCells
     ? await postgres.ask(stepsOfQuartersSql, offsetMs, stepMs, names, from, to, by)
-    : await postgres.ask(stepsOfRequestsSql(by), offsetMs, stepMs, names, sinceMs, untilMs);
+    : await postgres.ask(stepsOfRequestsSql(by), offsetMs, stepMs, names, sinceMs, untilMs, ...partOf(within));
   return rows.map((row) => {
     const sums = readSums(row);
     const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
@@ -90,6 +91,8 @@ export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQ
     };
   });
 }
+
+const partOf = (within: Within | undefined) => [within?.keyIds ?? null, within?.groupIds ?? null] as const;
 
 const stepsOfQuartersSql = `SELECT floor((quarter * ${quarterMs}::float8 + $1) / $2) AS step, name, ${summed}
   FROM usage_quarters WHERE dimension = $6 AND quarter >= $4 AND quarter < $5 AND ($3::text[] IS NULL OR name = ANY($3))

@@ -188,3 +188,20 @@ test.each([15 * minute, minute])(
     expect(await ledger.summarizeUsage({ by: 'key', ...time })).toMatchObject(expected);
   },
 );
+
+test('usage of some keys and groups is told by model and day, whatever the step', async () => {
+  ledger.finished(finishedRow('req_1', { keyId: 'k1', groupId: 'g1' }));
+  ledger.finished(
+    finishedRow('req_2', { keyId: 'k2', groupId: 'g1', modelServed: 'b', fault: 'slow', outcome: 'error' }),
+  );
+  ledger.finished(finishedRow('req_3', { keyId: 'k3', groupId: 'g2', modelServed: 'c', startedAt: noon + day }));
+  const told = async (keyIds: string[], groupIds: string[]) => {
+    const question = { by: 'model', sinceMs: noon, untilMs: noon + 2 * day, stepMs: day } as const;
+    const steps = await ledger.usageOverTime({ ...question, within: { keyIds, groupIds } });
+    return steps.map(({ name, requests, errors }) => `${name} ${requests} ${errors}`).sort();
+  };
+  expect(await told(['k1', 'k3'], [])).toEqual(['c 1 0', 'gpt-x 1 0']);
+  // That a fault was met on purpose is no error.
+  expect(await told([], ['g1'])).toEqual(['b 1 0', 'gpt-x 1 0']);
+  expect(await told([], [])).toEqual([]);
+});

@@ -5,7 +5,7 @@ import type { QueryInputMap, QueryType } from '../../../server/contract/queries.
 import { marker, type Names } from './planted-team.ts';
 
 const day = 86_400_000;
-const span = () => ({ sinceMs: Date.now() - day, untilMs: Date.now() + day, stepMs: day });
+export const span = () => ({ sinceMs: Date.now() - day, untilMs: Date.now() + day, stepMs: day });
 
 /** Every query in the ways in which it can name a group, a key or what they have done. */
 export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] } = {
@@ -65,6 +65,9 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'usage-over-time', by: 'key', names: [key], ...span() },
     { type: 'usage-over-time', by: 'group', ...span() },
     { type: 'usage-over-time', by: 'day', ...span() },
+    { type: 'usage-over-time', by: 'model', ...span() },
+    { type: 'usage-over-time', by: 'model', own: true, ...span() },
+    { type: 'usage-over-time', by: 'key', names: [key], own: true, ...span() },
   ],
   'first-byte-times': ({ group, key }) => [
     { type: 'first-byte-times', by: 'group', names: [group], ...span() },

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../server/contract/errors.ts';
 import type { Person } from '../../../server/contract/people.ts';
 import type { QueryInputMap, QueryType } from '../../../server/contract/queries.ts';
 import { begun } from '../../support/begun.ts';
-import { commands, queries } from './matrix-cases.ts';
+import { commands, queries, span } from './matrix-cases.ts';
 import {
   admin,
   manager,
@@ -120,6 +120,10 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'session', id: team.own.session }, member)).toMatchObject({ session: { keyId: 'own' } });
     expect(await ask({ type: 'usage', by: 'key' }, member)).toMatchObject([{ name: 'own', requests: 1 }]);
     expect(await ask({ type: 'usage', by: 'group' }, member)).toEqual([]);
+    const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
+    const used = [{ name: 'demo-chat', requests: 1 }];
+    expect(await ask(byModel, member)).toMatchObject(used);
+    expect(await ask({ ...byModel, own: true }, member)).toMatchObject(used);
     await expect(ask({ type: 'request', id: team.ours.request }, member)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -127,6 +131,9 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'keys' }, manager)).toMatchObject([{ id: 'own' }, { id: 'service' }]);
     expect(await ask({ type: 'request-count' }, manager)).toMatchObject({ requests: 2 });
     expect(await ask({ type: 'usage', by: 'group' }, manager)).toMatchObject([{ name: 'ours', requests: 2 }]);
+    const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
+    expect(await ask(byModel, manager)).toMatchObject([{ name: 'demo-chat', requests: 2 }]);
+    expect(await ask({ ...byModel, own: true }, manager)).toEqual([]);
   });
 
   test('an administrator: everything', async () => {

@@ -65,6 +65,21 @@ function holdsToTheContract(open: () => Promise<PeopleStore>): void {
     expect([second.entries.map(({ action }) => action), second.next]).toEqual([['one'], null]);
   });
 
+  test('tells the audit list of one person, or of the administrator of the machine', async () => {
+    const entry = { at: 5, personName: null, tokenId: null, address: null, target: null, changes: [] };
+    const authors = [mia.id, null, 'prs_2', mia.id, null];
+    for (const [index, personId] of authors.entries()) await store.note({ ...entry, personId, action: `${index}` });
+    const read = async (personId: string | null, before: number | null = null) => {
+      const { entries, next } = await store.readAudit({ before, limit: 1, personId });
+      return { actions: entries.map(({ action }) => action), next };
+    };
+    const latest = await read(mia.id);
+    expect(latest.actions).toEqual(['3']);
+    expect(await read(mia.id, latest.next)).toMatchObject({ actions: ['0'] });
+    expect(await read(null)).toMatchObject({ actions: ['4'] });
+    expect(await read('prs_3')).toEqual({ actions: [], next: null });
+  });
+
   test('forgets what has expired, and old entries', async () => {
     const entry = {
       personId: null,

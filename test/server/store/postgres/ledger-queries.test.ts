@@ -170,6 +170,17 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     }
   });
 
+  test.each(steps)('about usage over time of some keys and groups, of %j', async (span) => {
+    for (const within of [
+      { keyIds: ['k1'], groupIds: [] },
+      { keyIds: ['k2'], groupIds: ['g1'] },
+      { keyIds: [], groupIds: [] },
+    ]) {
+      const question = { by: 'model' as const, within, ...span };
+      expect(inOrder(await usageOverTime(postgres, question))).toEqual(inOrder(await sqlite.usageOverTime(question)));
+    }
+  });
+
   test.each(steps)('about times to the first byte, of %j', async (span) => {
     for (const by of dimensions) {
       const question = { by, ...span };

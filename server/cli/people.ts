@@ -1,0 +1,104 @@
+/** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Person } from '../contract/people.ts';
+import type { AuditEntry, PersonView } from '../contract/people-views.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
+import { localTime, table } from './output.ts';
+import type { Verbs } from './verb.ts';
+
+interface AuditOptions {
+  person?: string;
+  local?: boolean;
+  limit: number;
+  before?: number;
+}
+
+const mostEntries = 1_000;
+
+export function addPeopleVerbs(program: Command, { on }: Verbs): void {
+  const people = program.command('people').description('who has signed in to a team gateway');
+  on(people.command('list').description('list them, with what they may do'), async ({ control, output }) => {
+    const all = await control.query({ type: 'people' });
+    const head = ['id', 'name', 'e-mail', 'role', 'groups', 'last sign-in'];
+    output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
+  });
+
+  const signOut = withConfirmation(
+    people
+      .command('sign-out')
+      .argument('<person>', 'an id, e-mail address or name')
+      .description('end all sessions and API tokens of a person; keys go on working'),
+  );
+  on<ConfirmOptions>(signOut, async ({ control, output, terminal }, [named = ''], options) => {
+    const { id, name } = await findPerson(control, named);
+    await confirm(`End all sessions and API tokens of ${name}?`, options, terminal);
+    const result = await control.execute({ type: 'person.sign-out', id });
+    output.show(result, `${name} is signed out everywhere (${result.ended} sessions and API tokens).`);
+  });
+
+  const audit = program
+    .command('audit')
+    .description('show who has changed what; with --json, every changed field')
+    .addOption(
+      new Option('--person <person>', 'changes of this person: an id, e-mail address or name').conflicts('local'),
+    )
+    .option('--local', 'changes made with the admin token of the machine')
+    .option('--limit <number>', 'the number of entries', parseLimit, 50)
+    .option('--before <number>', 'entries before this one: the "next" of the page before', parseEntry);
+  on<AuditOptions>(audit, async ({ control, output }, _, { person, local, limit, before }) => {
+    const personId = local ? null : person === undefined ? undefined : (await findPerson(control, person)).id;
+    const page = await control.query({
+      type: 'audit',
+      limit,
+      ...(personId !== undefined && { personId }),
+      ...(before !== undefined && { before }),
+    });
+    const head = ['time', 'who', 'from', 'action', 'target', 'changed'];
+    output.show(page, table(head, page.entries.map(entryRow), 'There are no such entries.'));
+    if (page.next !== null && !output.isJson) output.note(`Earlier ones: --before ${page.next}`);
+  });
+}
+
+/** By id, e-mail address or name, whatever the case. */
+async function findPerson(control: Control, named: string): Promise<PersonView> {
+  const isNamed = (text: string | null) => text?.toLowerCase() === named.toLowerCase();
+  const found = (await control.query({ type: 'people' })).filter(
+    ({ id, email, name }) => isNamed(id) || isNamed(email) || isNamed(name),
+  );
+  const [person] = found;
+  if (person === undefined) throw new CliError(`There is no person "${named}".`);
+  if (found.length === 1) return person;
+  throw new CliError(`Several people are called "${named}": ${found.map(({ id }) => id).join(', ')}. Use an id.`);
+}
+
+function personRow(person: PersonView): string[] {
+  const { id, name, email, signedInAt } = person;
+  return [id, name, email ?? '', roleOf(person), groupsOf(person).join(', '), localTime(signedInAt)];
+}
+
+function roleOf({ isAdmin, manages, memberOf }: Person): string {
+  if (isAdmin) return 'admin';
+  if (manages.length > 0) return 'manager';
+  return memberOf.length > 0 ? 'member' : 'none';
+}
+
+const groupsOf = ({ manages, memberOf }: Person) => [...new Set([...manages, ...memberOf])];
+
+function entryRow({ at, personName, address, action, target, changes }: AuditEntry): string[] {
+  const fields = changes.flatMap((change) => (change.kind === 'changed' ? change.fields.map(({ name }) => name) : []));
+  const changed = fields.length === 0 ? [...new Set(changes.map(({ kind }) => kind))] : [...new Set(fields)];
+  return [localTime(at), personName ?? 'admin token', address ?? '', action, target ?? '', changed.join(', ')];
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= mostEntries) return limit;
+  throw new InvalidArgumentError(`Give a number from 1 to ${mostEntries}.`);
+}
+
+function parseEntry(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give the number of an entry.');
+}

@@ -1,0 +1,79 @@
+/** `sluice token`: API tokens, by which pipelines and scripts use a gateway where people sign in. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type TokenScope, tokenScopes } from '../contract/people.ts';
+import type { PersonView, TokenView } from '../contract/people-views.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import type { Control } from './control.ts';
+import { localTime, table } from './output.ts';
+import type { Verbs } from './verb.ts';
+
+interface CreateOptions {
+  scope: TokenScope[];
+  days: number;
+}
+
+const scopesHelp = `
+Scopes:
+  read    queries and exports: "key list", "log", "usage"
+  keys    make, change, rotate and revoke keys
+  write   every command that its person may give
+
+A token may do what its person may, within its scopes. Only its hash is stored, so the secret is shown once.`;
+
+const mostDays = 366;
+
+export function addTokenVerbs(program: Command, { on }: Verbs): void {
+  const token = program.command('token').description('manage API tokens, for pipelines that use a team gateway');
+  const create = token
+    .command('create')
+    .argument('<name>', 'what you will recognise it by')
+    .description('create an API token of your own and print its secret')
+    .addOption(new Option('--scope <scopes...>', 'what it may do').choices(tokenScopes).makeOptionMandatory())
+    .option('--days <number>', 'how long it is valid', parseDays, 90)
+    .addHelpText('after', scopesHelp);
+  on<CreateOptions>(create, async ({ control, output }, [name = ''], { scope, days }) => {
+    const scopes = [...new Set(scope)];
+    const result = await control.execute({ type: 'token.create', name, scopes, days });
+    output.show(result, result.secret);
+    if (output.isJson) return;
+    output.note(`API token "${result.id}" is valid until ${localTime(result.expiresAt)}. It is shown only this once.`);
+  });
+
+  const list = token.command('list').description('list your API tokens; for an administrator, those of everybody');
+  on(list, async ({ control, output }) => {
+    const tokens = await control.query({ type: 'tokens' });
+    const names = tokens.length === 0 ? new Map<string, string>() : await namesOf(control);
+    const rows = tokens.map((each) => row(each, names));
+    output.show(
+      tokens,
+      table(['id', 'name', 'person', 'scopes', 'created', 'expires'], rows, 'There are no API tokens.'),
+    );
+  });
+
+  const revoke = withConfirmation(
+    token.command('revoke').argument('<id>').description('end an API token at once and for good'),
+  );
+  on<ConfirmOptions>(revoke, async ({ control, output, terminal }, [id = ''], options) => {
+    await confirm(`Revoke API token "${id}"? What uses it stops working.`, options, terminal);
+    output.show(await control.execute({ type: 'token.revoke', id }), `API token "${id}" is revoked.`);
+  });
+}
+
+/** By id. Who is no administrator sees only their own tokens, and is asked no further. */
+async function namesOf(control: Control): Promise<Map<string, string>> {
+  const { person } = await control.query({ type: 'who-am-i' });
+  const people: Pick<PersonView, 'id' | 'name'>[] =
+    person && !person.isAdmin ? [person] : await control.query({ type: 'people' });
+  return new Map(people.map(({ id, name }) => [id, name]));
+}
+
+function row({ id, name, personId, scopes, createdAt, expiresAt }: TokenView, names: ReadonlyMap<string, string>) {
+  const person = names.get(personId) ?? personId;
+  return [id, name, person, scopes.join(', '), localTime(createdAt), localTime(expiresAt)];
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= mostDays) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${mostDays}.`);
+}
