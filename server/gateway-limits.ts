@@ -6,7 +6,9 @@ import type { GatewayPorts } from './gateway-ports.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { LocalLimiter } from './limits/local-limiter.ts';
+import type { ReplicaLimits } from './replica-limits/open-replica-limits.ts';
 import { compileLimits } from './routing/compile-limits.ts';
+import type { HealthBook } from './routing/health/health-book.ts';
 
 interface GatewayLimits {
   limiter: Limiter;
@@ -20,6 +22,7 @@ interface GatewayLimits {
 interface Counted {
   ledger: Pick<Ledger, 'history' | 'budgets'>;
   live: LiveConfig;
+  health: HealthBook;
   /** Whether other replicas write the same ledger. */
   isShared: boolean;
 }
@@ -27,7 +30,7 @@ interface Counted {
 /** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
 export async function openLimits(
   { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
-  { ledger, live, isShared }: Counted,
+  { ledger, live, health, isShared }: Counted,
   reached: (notice: LimitReached) => void,
 ): Promise<GatewayLimits> {
   const local = {
@@ -45,6 +48,7 @@ export async function openLimits(
     settings,
     log,
   });
+  if (shared) await shareHealth(shared, health, live);
   const limiter = shared?.limiter ?? new LocalLimiter(local);
   live.onChange(({ before, after }) => {
     const kept = new Set(after.keys.map(({ id }) => id));
@@ -62,6 +66,19 @@ export async function openLimits(
       await shared?.close();
     },
   };
+}
+
+/** Imported only where there are other replicas. */
+async function shareHealth({ messages }: ReplicaLimits, book: HealthBook, live: LiveConfig): Promise<void> {
+  const { HealthHints } = await import('./health-hints/health-hints.ts');
+  const hints = new HealthHints({
+    book,
+    provider: (id) => live.snapshot.providers.get(id),
+    send: (text) => messages.send(text),
+    sharedMs: () => messages.serverMs(),
+  });
+  book.share(hints);
+  messages.onMessage((text) => hints.take(text));
 }
 
 /** Loads the budgets' totals at start and after each change, in the background. */

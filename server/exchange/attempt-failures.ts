@@ -56,16 +56,14 @@ function refusal(
 ): AttemptFailure {
   const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
+  // Without an API's error it may be the page of a proxy that this machine alone goes through.
+  const told = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
-  if (account) return { failure, message, failureResponse: { kind: 'error', error: account } };
+  if (account) return { failure: told, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
-  return {
-    failure: hasBegun ? afterContent(failure) : failure,
-    message,
-    failureResponse: { kind: 'answer', answer: held },
-  };
+  return { failure: told, message, failureResponse: { kind: 'answer', answer: held } };
 }
 
 const maxCodeLength = 100;

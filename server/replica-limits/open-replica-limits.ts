@@ -8,6 +8,7 @@ import { CountsConnection, type Timing, usualTiming } from './counts-connection.
 import { ReplicaCounts } from './replica-counts.ts';
 import { readReplica, writeReplica } from './replica-file.ts';
 import { ReplicaLimiter } from './replica-limiter.ts';
+import { ReplicaMessages } from './replica-messages.ts';
 import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
 import { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -25,6 +26,8 @@ export interface ReplicaLimitsOptions {
 
 export interface ReplicaLimits {
   limiter: Limiter;
+  /** From replica to replica. */
+  messages: Pick<ReplicaMessages, 'send' | 'serverMs' | 'onMessage'>;
   readonly view: SharedCountsView;
   /** Replaces the listener, which is called when the view has changed. */
   onChange(listener: () => void): void;
@@ -88,8 +91,10 @@ export async function openReplicaLimits(
   });
   const limiter = new ReplicaLimiter({ connection, counts, local, clocks, settings });
   await limiter.begin();
+  const messages = new ReplicaMessages({ link, connection, replica: replica.id, database: address.database, log });
   return {
     limiter,
+    messages,
     get view() {
       return connection.view;
     },
@@ -97,6 +102,7 @@ export async function openReplicaLimits(
       changed = listener;
     },
     async close() {
+      messages.close();
       await connection.close();
       await inTurn(async () => {});
     },

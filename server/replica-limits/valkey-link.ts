@@ -40,6 +40,11 @@ export function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
 }
 
+interface Listening {
+  heard(message: string): void;
+  failed(error: LinkError): void;
+}
+
 /** By name of the script. */
 const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, hash('sha1', script)]));
 
@@ -115,6 +120,27 @@ export class ValkeyLink {
     } catch (error) {
       throw this.#explained(error);
     }
+  }
+
+  /** Sends a message to all who listen now. Rejects with a LinkError. */
+  async publish(channel: string, message: string): Promise<void> {
+    try {
+      await inTime(this.#client.publish(channel, message));
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** Listens on a connection of its own, which is made again whenever it is lost. Returns how to stop. */
+  subscribe(channel: string, { heard, failed }: Listening): () => void {
+    const listening = this.#client.duplicate({ autoResubscribe: false });
+    listening.on('error', () => {});
+    listening.on('message', (_channel, message) => heard(message));
+    listening.on('ready', () => {
+      listening.subscribe(channel).catch((error: unknown) => failed(this.#explained(error)));
+    });
+    listening.connect().catch(() => {});
+    return () => listening.disconnect();
   }
 
   close(): void {

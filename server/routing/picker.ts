@@ -33,6 +33,8 @@ export interface AttemptReport {
   credentialId: string | null;
   /** Null: it succeeded. */
   failure: FailureClass | null;
+  /** The upstream itself says that it failed. False: this machine got no answer, or none of an API. */
+  isAnswer: boolean;
   /** Null if there was no response. */
   firstByteMs: number | null;
   /** The upstream's `Retry-After`. */

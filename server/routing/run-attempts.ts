@@ -5,6 +5,7 @@
 import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
+import type { Failure } from '../wire/failure.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, FailureResponse } from './attempt-result.ts';
 import { moreUseful } from './failure-response.ts';
@@ -83,23 +84,26 @@ interface Begun {
   ended: Promise<Ended>;
 }
 
+type Told = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
+const toldNothing: Told = { retryAfterMs: null };
+
 function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
   const { target } = next;
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
   const attempt = start(next);
-  const report = (failure: FailureClass | null, retryAfterMs: number | null) =>
-    picker.report({ target, credentialId, failure, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
+  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: Told = toldNothing) =>
+    picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
   const ended = attempt.result.then(
     (result) => {
-      if (isFailed(result)) report(result.failure.class, result.failure.retryAfterMs);
-      else if (result.kind === 'answered') report(result.failure, null);
+      if (isFailed(result)) report(result.failure.class, result.failure);
+      else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
-      else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone', null);
+      else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');
       return { ended: next, result };
     },
     (fault) => {
-      report('client-gone', null);
+      report('client-gone');
       throw fault;
     },
   );

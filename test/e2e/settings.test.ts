@@ -1,7 +1,9 @@
 import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { hashOf } from '../support/gateway.ts';
+import { freePort } from '../support/ports.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
 import { expectFocus, tabTo } from './person.ts';
@@ -81,6 +83,27 @@ describe('the settings screen', () => {
     await field.fill(before);
     await records.getByRole('button', { name: 'Save' }).click();
     await expect.poll(settings).toBe(unchanged);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says what becomes of hard budgets without Valkey, only where replicas count together', async () => {
+    const alone = await open({ screen });
+    await alone.page.getByRole('region', { name: 'Serving' }).getByLabel('Memory for bodies').waitFor();
+    expect(await alone.page.getByLabel('Hard budgets while').count()).toBe(0);
+    await alone.close();
+    const address = `valkey://127.0.0.1:${await freePort()}`;
+    const openReplicaLimits: GatewayPorts['openReplicaLimits'] = async (options) => {
+      const replicas = await import('../../server/replica-limits/open-replica-limits.ts');
+      return replicas.openReplicaLimits(await replicas.connectValkey(address), options);
+    };
+    const { page, gateway, complaints } = await open({ screen, ports: { openReplicaLimits } });
+    const serving = page.getByRole('region', { name: 'Serving' });
+    await serving.getByLabel('Hard budgets while').selectOption('Split what is left between replicas');
+    await serving.getByRole('button', { name: 'Save' }).click();
+    await serving.getByText('Saved.').waitFor();
+    const { settings } = await gateway.gateway.query({ type: 'status' });
+    expect(settings.sharedCounts).toEqual({ hardBudgets: 'open' });
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 

@@ -15,6 +15,7 @@ const asking: Record<string, readonly string[]> = {
   'exchange/faults': [],
   'exchange/realtime': [],
   faults: ['fault-switch.ts'],
+  'health-hints': [],
   people: [
     ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'kept-keys.ts', 'kept-status.ts', 'may-do.ts'],
     ...['people-control.ts', 'permit.ts', 'query-rules.ts', 'sight.ts'],

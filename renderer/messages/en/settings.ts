@@ -35,6 +35,10 @@ export const settings = {
       label: 'Memory for bodies',
       hint: 'Further requests wait. 0: a quarter of the memory, at most 2048 MB.',
     },
+    hardBudgets: {
+      label: 'Hard budgets while Valkey is unavailable',
+      hint: 'Until it is back, replicas cannot know what the others have spent.',
+    },
     extraCaFiles: {
       label: 'Additional certificate authorities',
       hint: 'PEM files, one path per line. For a proxy or a provider inside your company.',
@@ -120,6 +124,8 @@ export const settings = {
     'http/json': 'JSON',
     trusted: 'Trusted',
     untrusted: 'Not trusted',
+    hardBudgetsClosed: 'Refuse requests (503)',
+    hardBudgetsOpen: 'Split what is left between replicas',
   },
   units: { days: 'days', seconds: 'seconds', requests: 'requests', megabytes: 'MB', kilobytes: 'kB', dollars: 'USD' },
   contents: 'Contents',

@@ -34,6 +34,7 @@ export const settings: typeof english.settings = {
       label: '正文占用的内存',
       hint: '超出的请求排队等待。0 表示内存的四分之一，最多 2048 MB。',
     },
+    hardBudgets: { label: 'Valkey 不可用时的硬性预算', hint: '恢复之前，各副本无法得知其他副本已花费多少。' },
     extraCaFiles: { label: '额外的证书颁发机构', hint: 'PEM 文件，每行一个路径。用于公司内部的代理或服务商。' },
     allowedHosts: {
       label: '允许的主机名',
@@ -108,6 +109,8 @@ export const settings: typeof english.settings = {
     'http/json': 'JSON 格式',
     trusted: '信任',
     untrusted: '不信任',
+    hardBudgetsClosed: '拒绝请求 (503)',
+    hardBudgetsOpen: '剩余额度由各副本均分',
   },
   units: { days: '天', seconds: '秒', requests: '个请求', megabytes: 'MB', kilobytes: 'kB', dollars: '美元' },
   contents: '目录',

@@ -47,7 +47,8 @@ export function Settings() {
   const isDesktop = Boolean(useDesktop()?.view);
   const [search, setSearch] = useState('');
   const { current, asked, show } = useSectionAddress(status !== null);
-  const searchable = useMemo(() => searchableSections(messages), [messages]);
+  const sharedCounts = status?.sharedCounts ?? null;
+  const searchable = useMemo(() => searchableSections(messages, { sharedCounts }), [messages, sharedCounts]);
   const found = useMemo(() => searchSettings(searchable, search), [searchable, search]);
   const there = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
   const shown = there.filter(found.hasSection);

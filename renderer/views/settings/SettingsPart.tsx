@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Settings } from '../../../server/contract/settings.ts';
+import type { StatusView } from '../../../server/contract/status-views.ts';
 import { asControlError, type ControlError } from '../../api.ts';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -9,7 +9,7 @@ import { LostRecordsDialog } from './LostRecordsDialog.tsx';
 import { type LostRecords, lostRecordsOf } from './lost-records.ts';
 import classes from './Settings.module.css';
 import { SettingsFieldInput } from './SettingsFieldInput.tsx';
-import { settingsParts } from './settings-fields.ts';
+import { fieldsOf, type settingsParts } from './settings-fields.ts';
 import { useFoundSettings } from './use-found-settings.ts';
 import { type SettingsForm, useSettingsForm } from './use-settings-form.ts';
 
@@ -21,12 +21,12 @@ interface SettingsPartProps {
 
 /** Settings that are saved together. */
 export function SettingsPart({ part, children }: SettingsPartProps) {
-  const settings = useControlState((state) => state.views?.status.settings ?? null);
+  const status = useControlState((state) => state.views?.status ?? null);
   const { settings: messages } = useMessages();
   return (
     <Section title={messages.parts[part]}>
-      {settings && (
-        <PartForm part={part} settings={settings}>
+      {status && (
+        <PartForm part={part} status={status}>
           {children}
         </PartForm>
       )}
@@ -34,8 +34,9 @@ export function SettingsPart({ part, children }: SettingsPartProps) {
   );
 }
 
-function PartForm({ part, settings, children }: SettingsPartProps & { settings: Settings }) {
-  const fields = settingsParts[part];
+function PartForm({ part, status, children }: SettingsPartProps & { status: StatusView }) {
+  const { settings } = status;
+  const fields = fieldsOf(part, status);
   const form = useSettingsForm(settings, fields);
   const store = useControlStore();
   const found = useFoundSettings();

@@ -1,6 +1,7 @@
 /** What a field of the settings' forms is. */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
+import type { StatusView } from '../../../server/contract/status-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
 export type FieldName = keyof Messages['settings']['fields'];
@@ -9,6 +10,8 @@ interface FieldBasics {
   name: FieldName;
   /** Of the setting, such as `ledger.retentionDays`; absent: its name is the same. */
   path?: string;
+  /** Whether this Sluice has any use for it; absent: each has. */
+  isOf?(status: Pick<StatusView, 'sharedCounts'>): boolean;
   read(settings: Settings): string;
   /** Adds the value to what is changed. */
   write(text: string, changes: SettingsChanges): void;

@@ -143,6 +143,17 @@ const servingFields: readonly SettingsField[] = [
       changes.admission = { ...changes.admission, bytes: Number(text) * mebibyte };
     },
   },
+  {
+    name: 'hardBudgets',
+    path: 'sharedCounts.hardBudgets',
+    isOf: ({ sharedCounts }) => sharedCounts !== null,
+    kind: 'choice',
+    values: ['hardBudgetsClosed', 'hardBudgetsOpen'],
+    read: ({ sharedCounts }) => (sharedCounts.hardBudgets === 'open' ? 'hardBudgetsOpen' : 'hardBudgetsClosed'),
+    write: (text, changes) => {
+      changes.sharedCounts = { hardBudgets: text === 'hardBudgetsOpen' ? 'open' : 'closed' };
+    },
+  },
 ];
 
 const recordFields: readonly SettingsField[] = [
@@ -215,6 +226,15 @@ export const settingsParts = {
   records: recordFields,
   observability: observabilityFields,
 } as const;
+
+/** Those that this Sluice has. */
+export function fieldsOf(
+  part: keyof typeof settingsParts,
+  status: Parameters<NonNullable<SettingsField['isOf']>>[0],
+): readonly SettingsField[] {
+  const fields: readonly SettingsField[] = settingsParts[part];
+  return fields.filter(({ isOf }) => isOf?.(status) ?? true);
+}
 
 function lines(name: 'extraCaFiles' | 'noProxy' | 'allowedHosts' | 'allowedOrigins'): LinesField {
   return {

@@ -2,7 +2,7 @@
 import type { Messages } from '../../messages/en.ts';
 import type { SearchableSection } from './search-settings.ts';
 import type { FieldName } from './settings-field.ts';
-import { settingsParts } from './settings-fields.ts';
+import { fieldsOf, settingsParts } from './settings-fields.ts';
 
 export const sectionIds = [
   'window',
@@ -76,6 +76,7 @@ const fieldWords: Record<FieldName, string> = {
   admissionWaiting: 'queue 429 队列',
   admissionSeconds: 'queue timeout 429 队列 超时',
   admissionMegabytes: 'ram memory 内存',
+  hardBudgets: 'valkey redis shared replicas 503 副本 共享 预算',
   retentionDays: 'history log age 历史 日志 天数',
   retentionRows: 'history log size database 历史 日志 数据库',
   captureKilobytes: 'capture prompt content size 捕获 提示词 内容 大小',
@@ -92,8 +93,8 @@ const fieldWords: Record<FieldName, string> = {
   webhooks: 'notify alert slack events 通知 告警 事件',
 };
 
-/** With the texts of the language in use. */
-export function searchableSections(messages: Messages): SearchableSection[] {
+/** With the texts of the language in use, and the settings that this Sluice has. */
+export function searchableSections(messages: Messages, status: Parameters<typeof fieldsOf>[1]): SearchableSection[] {
   const { fields } = messages.settings;
   return sectionIds.map((id) => ({
     id,
@@ -105,13 +106,13 @@ export function searchableSections(messages: Messages): SearchableSection[] {
             { name: 'language', text: `${messages.language} language locale chinese english 语言 中文 英文` },
             { name: 'appearance', text: `${messages.appearance} dark light theme color 深色 浅色 主题 颜色` },
           ]
-        : fieldNamesOf(id).map((name) => ({
+        : fieldNamesOf(id, status).map((name) => ({
             name,
             text: `${fields[name].label} ${fields[name].hint} ${fieldWords[name]}`,
           })),
   }));
 }
 
-function fieldNamesOf(id: SectionId): FieldName[] {
-  return id in settingsParts ? settingsParts[id as keyof typeof settingsParts].map(({ name }) => name) : [];
+function fieldNamesOf(id: SectionId, status: Parameters<typeof fieldsOf>[1]): FieldName[] {
+  return id in settingsParts ? fieldsOf(id as keyof typeof settingsParts, status).map(({ name }) => name) : [];
 }

@@ -30,6 +30,8 @@ export class Circuit {
   /** Successes since the last cooldown. */
   #goodInARow = provenAfter;
   #failure: FailureClass | null = null;
+  #isHeard = false;
+  #sinceMs = 0;
 
   get isClosed(): boolean {
     return this.#untilMs === 0;
@@ -43,6 +45,16 @@ export class Circuit {
   /** End of the cooldown; 0 while closed, infinite if a person has to act. */
   get untilMs(): number {
     return this.#untilMs;
+  }
+
+  /** It is in a cooldown because another replica saw it fail. */
+  get isHeard(): boolean {
+    return this.#isHeard;
+  }
+
+  /** When the cooldown began that this one follows without a success in between. */
+  get sinceMs(): number {
+    return this.#sinceMs;
   }
 
   /** The reason of the last cooldown, until enough successes have followed. */
@@ -72,12 +84,35 @@ export class Circuit {
       this.#untilMs = 0;
       this.#trialUntilMs = 0;
       this.#closedAtMs = nowMs;
-      this.#goodInARow = 0;
+      if (this.#isHeard) this.#failure = null;
+      else this.#goodInARow = 0;
+      this.#isHeard = false;
     }
+  }
+
+  /** Another replica saw it fail. False: it is in a cooldown for what was seen here, which counts. */
+  heard(failure: FailureClass, untilMs: number): boolean {
+    if (this.#untilMs !== 0 && !this.#isHeard) return false;
+    this.#isHeard = true;
+    this.#failure = failure;
+    this.#untilMs = Math.max(this.#untilMs, untilMs);
+    return true;
+  }
+
+  /** Another replica saw it answer again. False: it was in no cooldown, or in one for what was seen here. */
+  heardAnswering(): boolean {
+    if (!this.#isHeard) return false;
+    this.#isHeard = false;
+    this.#failure = null;
+    this.#untilMs = 0;
+    this.#trialUntilMs = 0;
+    return true;
   }
 
   failed(how: CircuitFailure, nowMs: number): void {
     this.#inARow++;
+    if (this.#isHeard) this.#sinceMs = nowMs;
+    this.#isHeard = false;
     const wasTried = this.#trialUntilMs !== 0;
     this.#trialUntilMs = 0;
     const toldMs = heededMs(how);
@@ -92,6 +127,7 @@ export class Circuit {
 
   coolDown(how: CircuitFailure, nowMs: number): void {
     const { rule, failure } = how;
+    if (this.#untilMs === 0) this.#sinceMs = nowMs;
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > calmMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
     if (guessMs < rule.longestMs) this.#level++;

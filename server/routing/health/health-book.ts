@@ -6,6 +6,7 @@ import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
 import { cooldownRules, type Subject } from './cooldown-rules.ts';
+import type { Cooldown, CoolingPlace, HealthSharing } from './health-sharing.ts';
 import { findObsoleteHealth } from './obsolete-health.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
 
@@ -22,12 +23,17 @@ const badErrorRate = 0.5;
 const enoughCalls = 10;
 /** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
 const leastPatienceMs = 1_000;
+/** A success this soon after another replica's failure says nothing: it had begun before. */
+const underWayMs = 1_000;
+/** A cooldown is told if it lasts this much longer than the one before. */
+const worthTellingMs = 500;
 
 export class HealthBook {
   readonly #ports: HealthPorts;
   readonly #providers = new Map<string, ProviderHealth>();
   #followed: ReadonlyMap<string, CompiledProvider> = new Map();
   #changed: HealthListener = () => {};
+  #sharing: HealthSharing | null = null;
 
   constructor(ports: HealthPorts) {
     this.#ports = ports;
@@ -40,6 +46,11 @@ export class HealthBook {
   /** Replaces the listener. */
   onChange(listener: HealthListener): void {
     this.#changed = listener;
+  }
+
+  /** What is learnt from now on is told to other replicas. */
+  share(sharing: HealthSharing): void {
+    this.#sharing = sharing;
   }
 
   /** Undefined: nothing is known. */
@@ -90,13 +101,15 @@ export class HealthBook {
   }
 
   /** The first content of an answer ends a cooldown; its measurements follow with `report`. */
-  answers({ provider, model }: Target, credentialId: string | null): void {
+  answers(target: Target, credentialId: string | null): void {
+    const { provider, model } = target;
     const health = this.#providers.get(provider.id);
-    const target = health?.targets.get(model);
-    if (!health || !target || (health.credentials.size === 0 && target.isTrusted)) return;
-    const tried = health.troubles(target, credentialId ?? noCredential).filter((circuit) => !circuit.isClosed);
+    const ofTarget = health?.targets.get(model);
+    if (!health || !ofTarget || (health.credentials.size === 0 && ofTarget.isTrusted)) return;
+    const credential = credentialId ?? noCredential;
+    const tried = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
     if (tried.length === 0) return;
-    succeed(target, tried, this.#ports.nowMs());
+    for (const circuit of tried) this.#succeed(circuit, { health, target, ofTarget, credential });
     this.#changed(provider.id, true);
   }
 
@@ -112,8 +125,34 @@ export class HealthBook {
     }
   }
 
-  /** Forgets the state of a provider, or of one credential. */
+  /** The cooldown of another replica. What was seen here counts more: an own cooldown, and a success since that one began. */
+  heard(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+    const health = this.#of(place.provider.id);
+    const ofTarget = health.target(place.model);
+    const nowMs = this.#ports.nowMs();
+    if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
+    const circuit = circuitFor(place.subject, health, ofTarget, place.credential);
+    if (circuit.heard(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
+  }
+
+  /** Another replica saw it answer again. */
+  heardAnswering({ provider, model, subject, credential }: CoolingPlace): void {
+    const health = this.#providers.get(provider.id);
+    const ofTarget = health?.targets.get(model);
+    if (!health || !ofTarget) return;
+    if (!circuitFor(subject, health, ofTarget, credential).heardAnswering()) return;
+    health.forgetTrusted(ofTarget, credential);
+    this.#changed(provider.id, true);
+  }
+
+  /** Forgets the state of a provider, or of one credential, here and at other replicas. */
   reset(providerId: string, credentialId?: string): void {
+    this.forget(providerId, credentialId);
+    this.#sharing?.reset(providerId, credentialId);
+  }
+
+  /** The same here alone. */
+  forget(providerId: string, credentialId?: string): void {
     const health = this.#providers.get(providerId);
     if (!health) return;
     if (credentialId === undefined) this.#providers.delete(providerId);
@@ -133,8 +172,8 @@ export class HealthBook {
   follow({ providers }: Pick<Snapshot, 'providers'>): void {
     const obsolete = findObsoleteHealth(this.#followed, providers);
     this.#followed = providers;
-    for (const id of obsolete.providers) this.reset(id);
-    for (const { providerId, credentialId } of obsolete.credentials) this.reset(providerId, credentialId);
+    for (const id of obsolete.providers) this.forget(id);
+    for (const { providerId, credentialId } of obsolete.credentials) this.forget(providerId, credentialId);
     // A request that outlived its provider may have reported since.
     for (const id of this.#providers.keys()) if (!providers.has(id)) this.#providers.delete(id);
   }
@@ -155,22 +194,51 @@ export class HealthBook {
     const isTroubled = health.credentials.size > 0 || !ofTarget.isTrusted;
     if (isTroubled) {
       const credential = credentialId ?? noCredential;
-      succeed(ofTarget, health.troubles(ofTarget, credential), nowMs);
+      for (const circuit of health.troubles(ofTarget, credential))
+        this.#succeed(circuit, { health, target, ofTarget, credential });
       health.forgetTrusted(ofTarget, credential);
     }
     this.#changed(target.provider.id, isTroubled);
   }
 
-  #failed(health: ProviderHealth, { target, credentialId }: AttemptReport, how: CircuitFailure): void {
+  #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
+    const wasClosed = circuit.isClosed;
+    // A target that answers here is not down, whatever another replica saw; a credential's limit may have been reached since.
+    if (circuit.isHeard && circuit === ofTarget.circuit) circuit.heardAnswering();
+    else circuit.succeeded(this.#ports.nowMs());
+    if (wasClosed || !circuit.isClosed) return;
+    // Failures before the cooldown must not begin the next one.
+    if (circuit === ofTarget.circuit) ofTarget.calls.forget();
+    const { provider, model } = target;
+    const subject = subjectOf(circuit, health, ofTarget);
+    this.#sharing?.answered({ provider, model, subject, credential });
+  }
+
+  #failed(health: ProviderHealth, { target, credentialId, isAnswer }: AttemptReport, how: CircuitFailure): void {
     const nowMs = this.#ports.nowMs();
     const ofTarget = health.target(target.model);
     const credential = credentialId ?? noCredential;
     const failed = circuitFor(how.rule.subject, health, ofTarget, credential);
+    const before = failed.untilMs;
     failed.failed(how, nowMs);
     for (const other of health.troubles(ofTarget, credential)) if (other !== failed) other.ended();
     if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
     this.#changed(target.provider.id, true);
+    if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
+    // Of many requests that fail together, each may prolong it a little.
+    if (failed.untilMs < Math.max(before, nowMs) + worthTellingMs) return;
+    const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
+    const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };
+    this.#sharing.cooled(place, { failure: how.failure, ...cooldown });
   }
+}
+
+/** What an attempt concerns. */
+interface Concerned {
+  health: ProviderHealth;
+  target: Target;
+  ofTarget: TargetHealth;
+  credential: string;
 }
 
 function credentialIds({ credentials }: CompiledProvider): readonly string[] {
@@ -184,11 +252,9 @@ function circuitFor(subject: Subject, health: ProviderHealth, target: TargetHeal
   return circuitOf(subject === 'credential' ? health.credentials : target.atCredential, credential);
 }
 
-function succeed({ circuit, calls }: TargetHealth, circuits: readonly Circuit[], nowMs: number): void {
-  const wasCooling = !circuit.isClosed;
-  for (const each of circuits) each.succeeded(nowMs);
-  // Failures before the cooldown must not begin the next one.
-  if (wasCooling && circuit.isClosed) calls.forget();
+function subjectOf(circuit: Circuit, health: ProviderHealth, target: TargetHealth): Subject {
+  if (circuit === target.circuit) return 'target';
+  return [...health.credentials.values()].includes(circuit) ? 'credential' : 'credential-at-target';
 }
 
 function coolDownIfBad({ calls, circuit }: TargetHealth, how: CircuitFailure, nowMs: number): void {

@@ -30,6 +30,6 @@ export function findObsoleteHealth(before: Providers, after: Providers): Obsolet
   return found;
 }
 
-function placeOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
+export function placeOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
   return JSON.stringify([endpoint, dialect.id, headers, proxy, unusable]);
 }

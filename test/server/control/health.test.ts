@@ -40,7 +40,7 @@ describe('the shown health of a provider', () => {
   test('is degraded where one of its models is left alone, and well again once that has proved itself', () => {
     const { run, view } = viewed();
     run.book.report({
-      ...{ target: { ...run.target('a'), model: 'other' }, credentialId: 'c1', failure: null },
+      ...{ target: { ...run.target('a'), model: 'other' }, credentialId: 'c1', failure: null, isAnswer: false },
       ...{ firstByteMs: 10, retryAfterMs: null },
     });
     run.attempt('a', { failure: 'model-unavailable' });

@@ -59,6 +59,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
   });
   return {
     limiter: opened.limiter,
+    messages: opened.messages,
     get view() {
       return opened.view;
     },

@@ -4,7 +4,8 @@ import { zh } from '../../../../renderer/messages/zh.ts';
 import { searchSettings } from '../../../../renderer/views/settings/search-settings.ts';
 import { searchableSections } from '../../../../renderer/views/settings/settings-sections.ts';
 
-const english = searchableSections(en);
+const alone = { sharedCounts: null };
+const english = searchableSections(en, alone);
 
 function found(query: string, sections = english): string[] {
   const { hasSection, hasRow } = searchSettings(sections, query);
@@ -31,7 +32,16 @@ describe('a search for settings', () => {
   });
 
   it('finds by English words in the Chinese window', () => {
-    expect(found('concurrency', searchableSections(zh))).toEqual(['serving', 'serving.admissionRunning']);
+    expect(found('concurrency', searchableSections(zh, alone))).toEqual(['serving', 'serving.admissionRunning']);
+  });
+
+  it('finds what is for replicas only where there are some', () => {
+    const shared = { address: 'valkey://valkey.example:6379', problem: null, sinceMs: 0, replicas: 2 };
+    expect(found('valkey')).toEqual([]);
+    expect(found('valkey', searchableSections(en, { sharedCounts: shared }))).toEqual([
+      'serving',
+      'serving.hardBudgets',
+    ]);
   });
 
   it('finds everything while nothing is typed', () => {

@@ -74,6 +74,7 @@ describe('a cooldown', () => {
         target: run.target('a'),
         credentialId: 'c1',
         failure: 'transient',
+        isAnswer: true,
         firstByteMs: null,
         retryAfterMs: null,
       });
@@ -159,7 +160,7 @@ describe('a trial', () => {
     expect(run.order()[0]).toBe('b');
     run.picker.answers(run.target('a'), 'c1');
     expect(run.order()[0]).toBe('a');
-    const broken = { failure: 'stream-broken', firstByteMs: 10, retryAfterMs: null } as const;
+    const broken = { failure: 'stream-broken', isAnswer: false, firstByteMs: 10, retryAfterMs: null } as const;
     run.picker.report({ target: run.target('a'), credentialId: 'c1', ...broken });
     expect(cooldownMs(run)).toBe(2_000);
   });
@@ -172,6 +173,7 @@ describe('a trial', () => {
       target: run.target('a'),
       credentialId: 'c1',
       failure: null,
+      isAnswer: false,
       firstByteMs: 50,
       retryAfterMs: null,
     });

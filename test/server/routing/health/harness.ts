@@ -8,7 +8,11 @@ import { snapshotOf } from '../../../support/providers.ts';
 export type Strategy = PickRequest['policy']['strategy'];
 
 /** Providers `a`, `b`, … in that order of priority, each with that many credentials `c1`, `c2`, … */
-export function providersWith(counts: Record<string, number>, secretOf = (name: string) => name): Snapshot {
+export function providersWith(
+  counts: Record<string, number>,
+  secretOf = (name: string) => name,
+  host = 'example',
+): Snapshot {
   const secrets: Record<string, string> = {};
   const providers = Object.entries(counts).map(([id, count]) => {
     const credentials = Array.from({ length: count }, (_, index) => ({ id: `c${index + 1}` }));
@@ -16,7 +20,7 @@ export function providersWith(counts: Record<string, number>, secretOf = (name: 
       const name = `provider/${id}/${credential.id}`;
       secrets[name] = secretOf(name);
     }
-    return { id, baseUrl: `https://${id}.example/v1`, credentials, models: ['*'] };
+    return { id, baseUrl: `https://${id}.${host}/v1`, credentials, models: ['*'] };
   });
   return snapshotOf({ providers }, { secrets });
 }
@@ -49,7 +53,14 @@ export interface FakeRun {
   /** An attempt from begin to end. */
   attempt(
     id: string,
-    how?: { failure?: FailureClass | null; retryAfterMs?: number; firstByteMs?: number; credential?: string },
+    how?: {
+      failure?: FailureClass | null;
+      /** Default: every failure is one that the upstream tells. */
+      isAnswer?: boolean;
+      retryAfterMs?: number;
+      firstByteMs?: number;
+      credential?: string;
+    },
   ): void;
   /** Providers in order, as a request asks them. */
   order(strategy?: Strategy, conversation?: string | null): string[];
@@ -58,11 +69,17 @@ export interface FakeRun {
 
 /** Health and picker on a clock that moves by hand. */
 export function fakeRun(
-  options: { counts?: Record<string, number>; prices?: Record<string, number>; place?: Partial<Target> } = {},
+  options: {
+    counts?: Record<string, number>;
+    prices?: Record<string, number>;
+    place?: Partial<Target>;
+    secretOf?: (name: string) => string;
+    host?: string;
+  } = {},
 ): FakeRun {
   let nowMs = 1_000_000;
   const told: { providerId: string; isState: boolean }[] = [];
-  const snapshot = providersWith(options.counts ?? { a: 1, b: 1 });
+  const snapshot = providersWith(options.counts ?? { a: 1, b: 1 }, options.secretOf, options.host);
   const book = new HealthBook({ nowMs: () => nowMs });
   book.onChange((providerId, isState) => told.push({ providerId, isState }));
   book.follow(snapshot);
@@ -82,11 +99,11 @@ export function fakeRun(
     pass: (ms) => {
       nowMs += ms;
     },
-    attempt(id, { failure = null, retryAfterMs, firstByteMs, credential } = {}) {
+    attempt(id, { failure = null, isAnswer = failure !== null, retryAfterMs, firstByteMs, credential } = {}) {
       const credentialId = credential ?? target(id).provider.credentials[0]?.id ?? null;
       picker.began(target(id), credentialId);
       picker.report({
-        ...{ target: target(id), credentialId, failure },
+        ...{ target: target(id), credentialId, failure, isAnswer },
         firstByteMs: firstByteMs ?? (failure === null ? 100 : null),
         retryAfterMs: retryAfterMs ?? null,
       });

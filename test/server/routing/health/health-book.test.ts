@@ -141,7 +141,7 @@ test('model names that clients invent do not fill the memory, and do not displac
   for (let count = 0; count < 10_000; count++) {
     run.book.report({
       target: { ...run.target('a'), model: `invented-${count}` },
-      ...{ credentialId: 'c1', failure: null, firstByteMs: 1, retryAfterMs: null },
+      ...{ credentialId: 'c1', failure: null, isAnswer: false, firstByteMs: 1, retryAfterMs: null },
     });
   }
   expect(run.book.provider('a')?.targets.size).toBeLessThanOrEqual(200);

@@ -1,0 +1,61 @@
+/** What replicas tell one another about the health of providers, as text. */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { FailureClass } from '../contract/ledger.ts';
+import { cooldownRules } from '../routing/health/cooldown-rules.ts';
+import type { CoolingPlace } from '../routing/health/health-sharing.ts';
+import { placeOf } from '../routing/health/obsolete-health.ts';
+
+const isCooling = (failure: string): failure is FailureClass => Object.hasOwn(cooldownRules, failure);
+
+const place = {
+  provider: z.string(),
+  model: z.string().nullable(),
+  subject: z.enum(['target', 'credential', 'credential-at-target']),
+  credential: z.string(),
+  /** See `printOf`. */
+  print: z.string(),
+};
+const hintSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('cooling'),
+    ...place,
+    failure: z.string().refine(isCooling),
+    /** Unix milliseconds by Valkey's clock, as `untilMs`. */
+    sinceMs: z.number(),
+    /** Null: until a person acts. */
+    untilMs: z.number().nullable(),
+  }),
+  z.object({ kind: z.literal('answering'), ...place }),
+  z.object({ kind: z.literal('reset'), provider: z.string(), credential: z.string().optional() }),
+]);
+export type Hint = z.infer<typeof hintSchema>;
+export type CoolingHint = Extract<Hint, { kind: 'cooling' }>;
+export type PlacedHint = Exclude<Hint, { kind: 'reset' }>;
+
+/** Longer ones are not sent, and not read. */
+const longest = 4_096;
+
+export function writeHint(hint: Hint): string | null {
+  const text = JSON.stringify(hint);
+  return text.length > longest ? null : text;
+}
+
+/** Null for what another version of Sluice may mean. */
+export function readHint(text: string): Hint | null {
+  if (text.length > longest) return null;
+  try {
+    return hintSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The same on replicas that send to the same address, with the same credential if that is what cools down: `env:` and `file:` may
+ * hold another one on each machine. Too short to find a secret by it.
+ */
+export function printOf({ provider, subject, credential }: CoolingPlace): string {
+  const used = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);
+  return hash('sha256', JSON.stringify([placeOf(provider), used?.headers, used?.signing?.secrets])).slice(0, 8);
+}
