@@ -1,4 +1,5 @@
 /** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
+import type { Config } from './contract/config.ts';
 import type { LimitReached } from './contract/limits.ts';
 import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { LiveConfig } from './control/live-config.ts';
@@ -51,8 +52,10 @@ export async function openLimits(
   if (shared) await shareHealth(shared, health, live);
   const limiter = shared?.limiter ?? new LocalLimiter(local);
   live.onChange(({ before, after }) => {
+    const changed = entriesNotIn(after.keys, before.keys);
+    if (changed.length === 0) return;
     const kept = new Set(after.keys.map(({ id }) => id));
-    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
+    for (const { id } of changed) if (!kept.has(id)) limiter.forget('key', id);
   });
   const { recalled, stopRecalling } = keepRecalling(limiter, live);
   // What is read of a server must be there before the first request.
@@ -81,26 +84,35 @@ async function shareHealth({ messages }: ReplicaLimits, book: HealthBook, live: 
   messages.onMessage((text) => hints.take(text));
 }
 
-/** Loads the budgets' totals at start and after each change, in the background. */
+/** Loads the budgets' totals at start, and after each change those of what has changed, in the background. */
 function keepRecalling(limiter: Limiter, live: LiveConfig) {
   let isStopped = false;
-  function* limited() {
-    const { groups, keys } = live.used.config;
-    const all = [
-      ...groups.map((group) => compileLimits('group', group)),
-      ...keys.map((key) => compileLimits('key', key)),
-    ];
-    for (const each of all) {
-      if (isStopped) return;
-      if (each) yield each;
+  function* limited({ groups, keys }: Pick<Config, 'groups' | 'keys'>) {
+    for (const group of groups) {
+      const limits = compileLimits('group', group);
+      if (limits && !isStopped) yield limits;
+    }
+    for (const key of keys) {
+      const limits = compileLimits('key', key);
+      if (limits && !isStopped) yield limits;
     }
   }
-  const recalled = limiter.recall(limited());
-  live.onChange(() => void limiter.recall(limited()));
+  const recalled = limiter.recall(limited(live.used.config));
+  live.onChange(({ before, after }) => {
+    const groups = entriesNotIn(before.groups, after.groups);
+    void limiter.recall(limited({ groups, keys: entriesNotIn(before.keys, after.keys) }));
+  });
   return {
     recalled,
     stopRecalling() {
       isStopped = true;
     },
   };
+}
+
+/** Entries that a change has left alone are the same objects. */
+function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
+  if (list === known) return [];
+  const others = new Set(known);
+  return list.filter((entry) => !others.has(entry));
 }

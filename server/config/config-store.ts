@@ -65,7 +65,8 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
 
   const commit = async (change: NextConfig, expectedRevision: number) => {
     if (expectedRevision !== current.revision) throw revisionPassed();
-    const config = validateChange(typeof change === 'function' ? change(current.config) : change);
+    const next = typeof change === 'function' ? change(current.config) : change;
+    const config = validateChange(next, current.config);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
     // A failed write is undone from the backup.
     if (storedValue !== undefined && backedUp !== current.config) await writeBackup(persistence.path, current.config);

@@ -1,9 +1,12 @@
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
+import { parseBeside } from './known-entries.ts';
 
-/** Throws a GatewayError `invalid_command` if the schema refuses it. */
-export function validateChange(next: ConfigInput): Config {
+/** `current`: the configuration before it. Throws a GatewayError `invalid_command` if the schema refuses it. */
+export function validateChange(next: ConfigInput, current: Config): Config {
+  const known = parseBeside(next, current);
+  if (known) return known;
   const result = configSchema.safeParse(next);
   if (result.success) return result.data;
   throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);

@@ -212,9 +212,7 @@ export const configSchema = z
     settings: writtenSettingsSchema.prefault({}),
   })
   .superRefine((config, context) => {
-    const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
-    findDuplicateNames(config, issue);
-    findDanglingReferences(config, issue);
+    findContradictions(config, (path, message) => context.addIssue({ code: 'custom', path, message }));
   });
 
 export type Config = z.infer<typeof configSchema>;
@@ -228,6 +226,12 @@ export type Limits = z.infer<typeof limitsSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type ConversationApi = z.infer<typeof conversationApiSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
+
+/** Reports what is wrong with valid entries beside one another: names that are there twice, and references that lead nowhere. */
+export function findContradictions(config: Config, issue: ReportIssue): void {
+  findDuplicateNames(config, issue);
+  findDanglingReferences(config, issue);
+}
 
 function findDuplicateNames({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
   findDuplicates(providers, ['providers'], issue);

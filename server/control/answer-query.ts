@@ -94,7 +94,7 @@ type Answers = {
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   const { views, ledger } = ports;
   const answers: Answers = {
-    status: () => views.all().status,
+    status: () => views.status(),
     providers: () => views.providers(),
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),

@@ -65,7 +65,7 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
 
 /** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
 function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
-  const isSame = (part: 'keys' | 'groups' | 'aliases') => JSON.stringify(before[part]) === JSON.stringify(after[part]);
+  const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
   const keysAreSame = isSame('keys');
   return {
     type: 'config-changed',
@@ -76,6 +76,15 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
     ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
     ...(!isSame('aliases') && { aliases: all.aliases }),
   };
+}
+
+/** Entries that a change has left alone are mostly the same objects, of which there may be very many. */
+function haveSameEntries(before: readonly object[], after: readonly object[]): boolean {
+  if (before.length !== after.length) return false;
+  return before.every((entry, index) => {
+    const now = after[index];
+    return entry === now || JSON.stringify(entry) === JSON.stringify(now);
+  });
 }
 
 function withoutPending({ pending: _, ...health }: LedgerHealthView): string {

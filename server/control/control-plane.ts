@@ -120,7 +120,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => {
-    if (hub.isHeard) hub.tell({ type: 'config-changed', status: views.all().status });
+    if (hub.isHeard) hub.tell({ type: 'config-changed', status: views.status() });
   };
   return {
     execute: createExecute({

@@ -35,6 +35,7 @@ export interface EngineState {
 
 export interface Views {
   all(): ConfigViews;
+  status(): StatusView;
   /** Throws GatewayError `not_found`, as `key` and `group` do. */
   provider(id: string): ProviderView;
   providers(): ProviderView[];
@@ -55,13 +56,14 @@ export function createViews(state: EngineState): Views {
   };
   const views: Views = {
     all: () => ({
-      status: state.status(),
+      status: views.status(),
       providers: views.providers(),
       keys: views.keys(),
       groups: views.groups(),
       aliases: views.aliases(),
       refusals: state.refusals(),
     }),
+    status: state.status,
     provider: (id) => viewProvider(findById(providerConfigs(), id, 'provider'), state),
     providers: () => providerConfigs().map((provider) => viewProvider(provider, state)),
     key: (id) => viewKey(findById(current().keys, id, 'key'), state, state.lastUsed()),
@@ -69,15 +71,14 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
-    group: (id) => findById(views.groups(), id, 'group'),
+    group(id) {
+      const group = findById(current().groups, id, 'group');
+      return viewGroup(group, current().keys.filter((key) => key.group === id).length, state);
+    },
     groups() {
       const counts = new Map<string, number>();
       for (const { group } of current().keys) counts.set(group, (counts.get(group) ?? 0) + 1);
-      return current().groups.map((group) => ({
-        ...group,
-        keyCount: counts.get(group.id) ?? 0,
-        limitUse: metersOf('group', group, state),
-      }));
+      return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
     },
     aliases: () => current().aliases,
     limitUse: () => ({
@@ -152,6 +153,10 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     suffix: key.suffix ?? null,
     previousUntil: key.previous?.until ?? null,
   };
+}
+
+function viewGroup(group: GroupConfig, keyCount: number, state: EngineState): GroupView {
+  return { ...group, keyCount, limitUse: metersOf('group', group, state) };
 }
 
 function limitUseOf(scope: LimitScope, configs: readonly (KeyConfig | GroupConfig)[], state: EngineState) {

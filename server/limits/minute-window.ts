@@ -1,13 +1,13 @@
 /**
  * A sliding window over the last minute, in slots of one second. A slot leaves only once all of it is older than a minute, so
- * that no minute ever exceeds a limit; amounts up to a second older may still count. Constant memory. Times are milliseconds
- * of a monotonic clock.
+ * that no minute ever exceeds a limit; amounts up to a second older may still count. Constant memory, and next to none before the
+ * first amount, since there may be very many. Times are milliseconds of a monotonic clock.
  */
 const slotMs = 1_000;
 const slotCount = 61;
 
 export class MinuteWindow {
-  readonly #slots = new Float64Array(slotCount);
+  #slots: Float64Array | null = null;
   #newest: number;
   #sum = 0;
 
@@ -25,6 +25,7 @@ export class MinuteWindow {
     this.#advance(nowMs);
     const slot = Math.min(slotOf(atMs), this.#newest);
     if (slot <= this.#newest - slotCount) return;
+    this.#slots ??= new Float64Array(slotCount);
     const index = slot % slotCount;
     this.#slots[index] = (this.#slots[index] ?? 0) + amount;
     this.#sum += amount;
@@ -36,7 +37,7 @@ export class MinuteWindow {
     let rest = this.#sum;
     for (let slot = this.#newest - slotCount + 1; slot <= this.#newest; slot++) {
       if (rest < limit) return Math.max(0, leavesAt(slot - 1) - nowMs);
-      rest -= this.#slots[slot % slotCount] ?? 0;
+      rest -= this.#slots?.[slot % slotCount] ?? 0;
     }
     return leavesAt(this.#newest) - nowMs;
   }
@@ -44,18 +45,21 @@ export class MinuteWindow {
   /** Milliseconds until the window is empty if nothing is added. */
   emptyInMs(nowMs: number): number {
     this.#advance(nowMs);
+    const slots = this.#slots;
+    if (slots === null) return 0;
     for (let slot = this.#newest; slot > this.#newest - slotCount; slot--) {
-      if (this.#slots[slot % slotCount] !== 0) return leavesAt(slot) - nowMs;
+      if (slots[slot % slotCount] !== 0) return leavesAt(slot) - nowMs;
     }
     return 0;
   }
 
   #advance(nowMs: number): void {
     const now = slotOf(nowMs);
-    for (let slot = Math.max(this.#newest, now - slotCount) + 1; slot <= now; slot++) {
+    const slots = this.#slots;
+    for (let slot = Math.max(this.#newest, now - slotCount) + 1; slots !== null && slot <= now; slot++) {
       const index = slot % slotCount;
-      this.#sum -= this.#slots[index] ?? 0;
-      this.#slots[index] = 0;
+      this.#sum -= slots[index] ?? 0;
+      slots[index] = 0;
     }
     if (now > this.#newest) this.#newest = now;
   }

@@ -128,41 +128,75 @@ function compileKeys(
   const keys = new Map<string, CompiledKey>();
   const previous: CompiledKey[] = [];
   const notices: string[] = [];
-  const enabledByGroup = Map.groupBy(configured, ({ group, enabled }) => (enabled ? group : null));
+  const enabled = countEnabled(configured);
   for (const key of configured) {
-    const digest = digestOf(key, secrets);
-    if (!digest) continue;
-    const name = digest.toString('latin1');
-    const first = keys.get(name);
+    const cassette = cassetteOf(key, groups.get(key.group));
+    const compiled = compileKey(key, secrets, cassette, (enabled.get(key.group) ?? 0) > 1);
+    if (!compiled) continue;
+    const first = keys.get(compiled.digestName);
     if (first) {
       notices.push(`Key "${key.id}" has the same secret as key "${first.id}" and is not used: give it one of its own.`);
       continue;
     }
-    const compiled: CompiledKey = {
-      id: key.id,
-      digest,
-      name: key.name ?? key.id,
-      groupId: key.group,
-      capture: key.capture ?? false,
-      faults: key.faults ?? false,
-      cassette: cassetteOf(key, groups.get(key.group)),
-      sharesGroup: (enabledByGroup.get(key.group)?.length ?? 0) > 1,
-      limited: compileLimits('key', key),
-      enabled: key.enabled,
-      expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
-      allowsModel: key.models ? matchesAny(key.models) : null,
-      replacedAtMs: null,
-    };
-    keys.set(name, compiled);
-    if (key.previous) previous.push(withPreviousSecret(compiled, key.previous));
+    keys.set(compiled.digestName, compiled.key);
+    if (key.previous) previous.push(withPreviousSecret(compiled.key, key.previous));
   }
   // After all present secrets, which go before.
   for (const key of previous) {
-    const name = key.digest.toString('latin1');
+    const name = nameOf(key.digest);
     if (!keys.has(name)) keys.set(name, key);
   }
   return { keys, notices };
 }
+
+/** By group. */
+function countEnabled(keys: readonly KeyConfig[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { group, enabled } of keys) if (enabled) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return counts;
+}
+
+interface NamedKey {
+  /** Of its digest, as in `Snapshot.keys`. */
+  digestName: string;
+  key: CompiledKey;
+}
+
+/** Of the configuration before, since a change leaves most of very many keys as they are. */
+const compiledBefore = new WeakMap<KeyConfig, NamedKey>();
+
+function compileKey(
+  key: KeyConfig,
+  secrets: ReadonlyMap<string, string>,
+  cassette: CompiledKey['cassette'],
+  sharesGroup: boolean,
+): NamedKey | null {
+  const before = compiledBefore.get(key);
+  if (before && before.key.cassette === cassette && before.key.sharesGroup === sharesGroup) return before;
+  const digest = digestOf(key, secrets);
+  if (!digest) return null;
+  const compiled: CompiledKey = {
+    id: key.id,
+    digest,
+    name: key.name ?? key.id,
+    groupId: key.group,
+    capture: key.capture ?? false,
+    faults: key.faults ?? false,
+    cassette,
+    sharesGroup,
+    limited: compileLimits('key', key),
+    enabled: key.enabled,
+    expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
+    allowsModel: key.models ? matchesAny(key.models) : null,
+    replacedAtMs: null,
+  };
+  const named = { digestName: nameOf(digest), key: compiled };
+  // The value of a secret that is only referred to may be another one next time.
+  if (key.hash) compiledBefore.set(key, named);
+  return named;
+}
+
+const nameOf = (digest: Buffer) => digest.toString('latin1');
 
 function cassetteOf({ cassette: own }: KeyConfig, group: GroupConfig | undefined): CompiledKey['cassette'] {
   if (own === undefined) return group?.cassette ?? null;

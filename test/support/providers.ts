@@ -10,14 +10,18 @@ interface SnapshotOptions extends Partial<Omit<CompileInput, 'config' | 'secrets
 
 /** The snapshot of a configuration, without a gateway. */
 export function snapshotOf(config: Omit<ConfigInput, 'version'>, options: SnapshotOptions = {}): Snapshot {
-  const parsed: Config = configSchema.parse({ version: 1, ...config });
+  return compiledFrom(configSchema.parse({ version: 1, ...config }), options);
+}
+
+/** Of a configuration that the schema has made. */
+export function compiledFrom(config: Config, options: SnapshotOptions = {}): Snapshot {
   return compileSnapshot({
     revision: 1,
     discovered: new Map(),
     demo: null,
     ownAddresses: new Set(),
     ...options,
-    config: parsed,
+    config,
     secrets: new Map(Object.entries(options.secrets ?? {})),
   });
 }

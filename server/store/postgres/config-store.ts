@@ -1,19 +1,22 @@
 /**
- * The configuration that replicas share: a row for each revision, of which the newest is in force. A commit is one statement on
- * the expected revision, so that of two at the same time one is refused. Others' commits are followed within a second.
+ * The configuration that replicas share. A commit is one statement on the expected revision, so that of two at the same time one
+ * is refused. Others' commits are followed within a second.
  */
 import { checkConfig, summarizeProblems } from '../../config/check-config.ts';
+import { applyPatch, type ConfigLists, entriesIn, patchBetween } from '../../config/config-patch.ts';
 import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed } from '../../config/config-store.ts';
 import { deepFreeze } from '../../config/deep-freeze.ts';
 import { firstRunConfig } from '../../config/first-run.ts';
+import { parseBeside } from '../../config/known-entries.ts';
 import { tellListeners, validateChange } from '../../config/revisions.ts';
-import type { Config } from '../../contract/config.ts';
+import { type Config, configVersion } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { number, text } from '../../database/columns.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { messageOf } from '../../database/failures.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
+import { ConfigRows, firstRevision, type StoredRevision } from './config-rows.ts';
 import { isTemporary, isUniqueViolation } from './failures.ts';
-import { channel, type Notices } from './notices.ts';
+import type { Notices } from './notices.ts';
 import type { Postgres } from './postgres.ts';
 
 interface Options {
@@ -22,20 +25,13 @@ interface Options {
   log: { warn(fields: object, message: string): void };
 }
 
-/** Before the first commit; the table is empty then. */
-const firstRevision = 1;
-/** Older ones are deleted. */
-const keptRevisions = 1_000;
 /** A change that names no revision is made again on each one that came between. */
 const mostAttempts = 10;
-
-const insertSql = `WITH made AS (
-    INSERT INTO config_revisions (revision, config, made_at)
-    SELECT $1::bigint, $2::json, $3::double precision WHERE (SELECT coalesce(max(revision), ${firstRevision}) FROM config_revisions) = $1::bigint - 1
-    RETURNING revision
-  ), told AS (SELECT pg_notify('${channel}', 'config') FROM made)
-  SELECT revision FROM made, told`;
-const newestSql = 'SELECT revision, config FROM config_revisions WHERE revision > $1 ORDER BY revision DESC LIMIT 1';
+/** Of a configuration with more entries, only changes are stored, as long as they are few. */
+const entriesStoredWhole = 500;
+const smallShare = 0.25;
+/** Every so many revisions, one is stored as a whole as well. */
+const wholeEvery = 200;
 
 /**
  * Rejects with a GatewayError if the newest revision cannot be used by this version, and with PostgreSQL's error if it cannot be
@@ -52,15 +48,19 @@ class PostgresConfigStore implements ConfigStore {
   readonly notices: readonly string[] = [];
   readonly replaced = null;
   readonly #options: Options;
+  readonly #rows: ConfigRows;
   readonly #inTurn = createSerialQueue();
   readonly #listeners = new Set<(revision: ConfigRevision) => void>();
   #current: ConfigRevision = { config: deepFreeze(firstRunConfig()), revision: firstRevision };
   #isFirstRun = true;
   /** A later revision that this version cannot use. */
   #unusable = 0;
+  /** Whether the stored entries have the form of this version, so that changes can be stored beside them. */
+  #isOfThisVersion = false;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#rows = new ConfigRows(options.postgres);
   }
 
   get current(): ConfigRevision {
@@ -95,8 +95,8 @@ class PostgresConfigStore implements ConfigStore {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const { config: before, revision } = this.#current;
       if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionPassed();
-      const config = validateChange(typeof change === 'function' ? change(before) : change);
-      if (await this.#insert(config, revision + 1)) return this.#put(config, revision + 1);
+      const config = validateChange(typeof change === 'function' ? change(before) : change, before);
+      if (await this.#insert(this.#stored(config), revision + 1)) return this.#committed(config, revision + 1);
       // Another replica was first.
       await this.#follow(() => {
         throw revisionPassed();
@@ -105,45 +105,64 @@ class PostgresConfigStore implements ConfigStore {
     throw revisionPassed();
   }
 
+  /** In full, or as the difference from the one in force. */
+  #stored(config: Config): StoredRevision {
+    const { providers, aliases, groups, keys } = config;
+    const entries = providers.length + aliases.length + groups.length + keys.length;
+    if (entries <= entriesStoredWhole || !this.#isOfThisVersion) return { config };
+    const patch = patchBetween(this.#current.config, config);
+    return entriesIn(patch) <= entries * smallShare ? { patch } : { config };
+  }
+
   /** False if the revision is not the next one. */
-  async #insert(config: Config, revision: number): Promise<boolean> {
-    const { postgres } = this.#options;
-    const written = JSON.stringify(config);
+  async #insert(stored: StoredRevision, revision: number): Promise<boolean> {
     try {
-      const { count } = await postgres.ask(insertSql, revision, written, Date.now());
-      if (count > 0 && revision % keptRevisions === 0) {
-        await postgres.ask('DELETE FROM config_revisions WHERE revision <= $1', revision - keptRevisions);
-      }
-      return count > 0;
+      return await this.#rows.insert(revision, stored);
     } catch (error) {
       if (isUniqueViolation(error)) return false;
       // The connection may have broken after the commit.
-      if (isTemporary(error) && (await this.#holds(written, revision))) return true;
-      throw isTemporary(error) ? unreachable(error) : error;
+      const isDone = isTemporary(error) && (await this.#rows.holds(revision, stored).catch(() => false));
+      if (!isDone) throw isTemporary(error) ? unreachable(error) : error;
+      return true;
     }
   }
 
-  async #holds(written: string, revision: number): Promise<boolean> {
+  #committed(config: Config, revision: number): ConfigRevision {
+    if (revision % wholeEvery === 0) void this.#keepWhole(config, revision);
+    this.#isOfThisVersion = true;
+    return this.#put(config, revision);
+  }
+
+  async #keepWhole(config: Config, revision: number): Promise<void> {
     try {
-      const { rows } = await this.#options.postgres.ask(
-        'SELECT config FROM config_revisions WHERE revision = $1',
-        revision,
+      await this.#rows.keepWhole(revision, config);
+    } catch (error) {
+      this.#options.log.warn(
+        { error: messageOf(error) },
+        'the whole configuration could not be stored; its changes are',
       );
-      return text(rows[0]?.config) === written;
-    } catch {
-      return false;
     }
   }
 
   /** Puts the newest revision in force. `refused` is called for one that this version cannot use. */
   async #follow(refused: (problem: string) => void): Promise<void> {
-    const { rows } = await this.#options.postgres.ask(newestSql, this.#current.revision);
-    const [row] = rows;
-    if (!row) return;
-    const revision = number(row.revision) ?? 0;
-    const checked = checkConfig(JSON.parse(text(row.config) ?? 'null'));
-    if (checked.kind === 'good') this.#put(checked.config, revision);
-    else if (revision !== this.#unusable) {
+    const { config, revision } = this.#current;
+    const changes = await this.#rows.changesSince(revision);
+    if (changes?.length === 0) return;
+    const next = changes && withChanges(config, changes);
+    if (next) this.#put(next, revision + changes.length);
+    else await this.#readNewest(refused);
+  }
+
+  async #readNewest(refused: (problem: string) => void): Promise<void> {
+    const newest = await this.#rows.newest();
+    if (!newest || newest.revision <= this.#current.revision) return;
+    const { revision, value } = newest;
+    const checked = checkConfig(value);
+    if (checked.kind === 'good') {
+      this.#isOfThisVersion = isObject(value) && value.version === configVersion;
+      this.#put(checked.config, revision);
+    } else if (revision !== this.#unusable) {
       refused(checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
       this.#unusable = revision;
     }
@@ -165,6 +184,13 @@ class PostgresConfigStore implements ConfigStore {
     tellListeners(this.#listeners, this.#current);
     return this.#current;
   }
+}
+
+/** Null: they have to be checked as a whole. */
+function withChanges(config: Config, changes: readonly unknown[]): Config | null {
+  let next: ConfigLists | null = config;
+  for (const change of changes) next = next && applyPatch(next, change);
+  return next && parseBeside(next, config);
 }
 
 function unreachable(error: unknown): GatewayError {

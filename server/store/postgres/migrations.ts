@@ -71,4 +71,11 @@ export const migrations: readonly Migration[] = [
     `,
   },
   { name: 'people', sql: peopleTables },
+  {
+    name: 'changes of the configuration',
+    sql: `
+      -- What a revision changes of the one before; of such a one the whole configuration is there now and then.
+      ALTER TABLE config_revisions ADD COLUMN patch json, ALTER COLUMN config DROP NOT NULL;
+    `,
+  },
 ];

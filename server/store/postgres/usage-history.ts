@@ -7,6 +7,7 @@ import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
 import type { HistoryRange, PastRequest, Spent, UsageHistory } from '../../ledger/usage-history.ts';
+import { AskedTogether } from './asked-together.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Postgres } from './postgres.ts';
 
@@ -16,16 +17,15 @@ interface Question {
   range: HistoryRange;
 }
 
-interface Asked {
-  question: Question;
-  resolve(spent: Spent): void;
-  reject(error: unknown): void;
+interface LateQuestion {
+  scope: LimitScope;
+  id: string;
+  sinceMs: number;
 }
 
 const dayMs = 86_400_000;
 /** Later than all quarters that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
-const mostTogether = 500;
 
 const asked = unnest({
   place: 'integer',
@@ -49,61 +49,35 @@ const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
 const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
 
+const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
+    coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
+  FROM requests WHERE day >= $1 AND ${column} = ANY($2) AND started_at >= $3
+    AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`;
+
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
-  #asked: Asked[] = [];
-  #running: Promise<void> | null = null;
+  readonly #spent: AskedTogether<Question, Spent>;
+  readonly #late: AskedTogether<LateQuestion, PastRequest[]>;
 
   constructor(postgres: Postgres) {
     this.#postgres = postgres;
+    this.#spent = new AskedTogether((questions) => readSpent(postgres, questions));
+    this.#late = new AskedTogether((questions) => readLate(postgres, questions));
   }
 
   /** Of requests that are written. */
   spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
-    const answer = new Promise<Spent>((resolve, reject) => {
-      this.#asked.push({ question: { scope, id, range }, resolve, reject });
-    });
-    this.#running ??= this.#answerAll();
-    return answer;
+    return this.#spent.ask({ scope, id, range });
   }
 
-  async requestsSince(scope: LimitScope, id: string, sinceMs: number): Promise<PastRequest[]> {
-    const { rows } = await this.#postgres.ask(
-      `SELECT started_at, coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
-       FROM requests WHERE day >= $1 AND ${scopeColumns[scope]} = $2 AND started_at >= $3
-         AND (provider IS NOT NULL OR outcome IS NULL) AND shadow_of IS NULL ORDER BY seq`,
-      Math.floor(sinceMs / dayMs),
-      id,
-      sinceMs,
-    );
-    return rows.map((row) => ({ startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 }));
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): Promise<PastRequest[]> {
+    return this.#late.ask({ scope, id, sinceMs });
   }
 
   /** Bound, since it is passed as a callback. */
   readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
     await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
   };
-
-  async #answerAll(): Promise<void> {
-    while (this.#asked.length > 0) {
-      // Those that are asked while others are answered are answered together.
-      await Promise.resolve();
-      await this.#answer(this.#asked.splice(0, mostTogether));
-    }
-    this.#running = null;
-  }
-
-  async #answer(questions: readonly Asked[]): Promise<void> {
-    try {
-      const spent = await readSpent(
-        this.#postgres,
-        questions.map(({ question }) => question),
-      );
-      for (const [place, { resolve }] of questions.entries()) resolve(spent[place] ?? nothing);
-    } catch (error) {
-      for (const { reject } of questions) reject(error);
-    }
-  }
 }
 
 const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
@@ -133,6 +107,26 @@ async function readSpent(postgres: Postgres, questions: readonly Question[]): Pr
   }
   const byPlace = new Map(found.map((row) => [number(row.place), toSpent(row)]));
   return questions.map((_, place) => byPlace.get(place) ?? nothing);
+}
+
+async function readLate(postgres: Postgres, questions: readonly LateQuestion[]): Promise<PastRequest[][]> {
+  const sinceMs = Math.min(...questions.map((question) => question.sinceMs));
+  const found = new Map<string, PastRequest[]>();
+  for (const scope of ['key', 'group'] as const) {
+    const ids = questions.filter((question) => question.scope === scope).map(({ id }) => id);
+    if (ids.length === 0) continue;
+    const { rows } = await postgres.ask(lateSql(scopeColumns[scope]), Math.floor(sinceMs / dayMs), ids, sinceMs);
+    for (const row of rows) {
+      const request = { startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 };
+      const name = `${scope} ${row.id}`;
+      const known = found.get(name);
+      if (known) known.push(request);
+      else found.set(name, [request]);
+    }
+  }
+  return questions.map(({ scope, id, sinceMs: since }) =>
+    (found.get(`${scope} ${id}`) ?? []).filter(({ startedAt }) => startedAt >= since),
+  );
 }
 
 /** Quarters of an hour, and the whole days among them. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { providerSchema } from '../../../server/contract/config.ts';
+import { type Config, configSchema, keySchema, providerSchema } from '../../../server/contract/config.ts';
 import { leadsBack } from '../../../server/routing/compile.ts';
 import type { Snapshot } from '../../../server/routing/snapshot.ts';
-import { compiledProvider, snapshotOf } from '../../support/providers.ts';
+import { compiledFrom, compiledProvider, snapshotOf } from '../../support/providers.ts';
 
 const baseUrl = 'https://api.example/v1';
 
@@ -112,6 +112,22 @@ describe('a compiled key', () => {
     expect(snapshot.notices).toEqual([
       'Key "second" has the same secret as key "first" and is not used: give it one of its own.',
     ]);
+  });
+
+  test('stays the same object while nothing about it changes', () => {
+    const keys = ['a', 'b'].map((id) => ({ id, group: 'g', hash: `sha256:${hashOf(id)}` }));
+    const config = configSchema.parse({ version: 1, groups: [...groups, { id: 'other' }], keys });
+    const compiled = (changes: Partial<Config>) => keyOf(compiledFrom({ ...config, ...changes }), 'a');
+    const before = compiled({});
+    const third = keySchema.parse({ id: 'c', group: 'other', hash: `sha256:${hashOf('c')}` });
+    expect(compiled({ keys: [...config.keys, third] })).toBe(before);
+    // It has its group for itself then.
+    expect([before, compiled({ keys: config.keys.slice(0, 1) })]).toMatchObject([
+      { sharesGroup: true },
+      { sharesGroup: false },
+    ]);
+    const cassette = { folder: '/tapes', mode: 'record' as const };
+    expect(compiled({ groups: config.groups.map((group) => ({ ...group, cassette })) })?.cassette).toBe(cassette);
   });
 
   test('whose secret is missing or empty opens nothing', () => {

@@ -80,6 +80,20 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
     }
   });
 
+  test('names the requests of late of many at once, each of its own', async () => {
+    const questions = ['k0', 'k1', 'k2', 'k3'].flatMap((id) =>
+      [noon - 2 * day, noon - day].flatMap((sinceMs) => [
+        { scope: 'key' as const, id, sinceMs },
+        { scope: 'group' as const, id: id.replace('k', 'g'), sinceMs },
+      ]),
+    );
+    const together = await Promise.all(
+      questions.map((each) => history.requestsSince(each.scope, each.id, each.sinceMs)),
+    );
+    expect(together).toEqual(questions.map((each) => sqlite.history.requestsSince(each.scope, each.id, each.sinceMs)));
+    expect(together.flat().length).toBeGreaterThan(0);
+  });
+
   test('begins at zero for a key whose id was another’s', async () => {
     const always = ranges[0] ?? { startMs: 0, endMs: 0 };
     expect((await history.spent('key', 'k0', always)).tokens).toBeGreaterThan(0);
