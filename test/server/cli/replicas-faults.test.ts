@@ -21,6 +21,8 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** How often each fault comes and goes; more in `npm run soak`. */
 const rounds = Number(process.env.SLUICE_TEST_FAULT_ROUNDS ?? 1);
+/** For that long a fault stays; with several rounds longer than any time limit of a statement. */
+const answersMeanwhile = rounds > 1 ? 2_000 : 100;
 const callersPerReplica = 2;
 const answerMs = 20;
 
@@ -117,7 +119,8 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     const named = { id: 'chatcmpl-1', model: 'any', usage };
     if (body.includes('"stream":true')) {
       const choices = [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }];
-      eventStream(response).end(`data: ${JSON.stringify({ ...named, choices })}\n\ndata: [DONE]\n\n`);
+      eventStream(response);
+      response.end(`data: ${JSON.stringify({ ...named, choices })}\n\ndata: [DONE]\n\n`);
       return;
     }
     const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi' } }];
@@ -157,8 +160,8 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
       return all.every((each) => Object.entries(wanted).every(([name, value]) => each[name as 'ledger'] === value));
     });
 
-  /** Requests one after the other at each replica, until they are stopped. */
-  function startLoad(at: readonly Replica[] = replicas) {
+  /** Requests one after the other at each replica for as long as `work` takes; all have to be answered. */
+  async function underLoad(work: (load: { answered(more: number): Promise<unknown> }) => Promise<void>): Promise<void> {
     let isOver = false;
     let answers = 0;
     const failures: string[] = [];
@@ -170,20 +173,18 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         else failures.push(`${response.status} ${text}`);
       }
     };
-    const callers = Promise.all(
-      at.flatMap((replica) => Array.from({ length: callersPerReplica }, () => call(replica))),
-    );
-    return {
-      answered: (more: number) => {
-        const enough = answers + more;
-        return eventually(() => answers >= enough || failures.length > 0);
-      },
-      async stop() {
-        isOver = true;
-        await callers;
-        return failures;
-      },
+    const callers = replicas.flatMap((replica) => Array.from({ length: callersPerReplica }, () => call(replica)));
+    const answered = (more: number) => {
+      const enough = answers + more;
+      return eventually(() => answers >= enough || failures.length > 0);
     };
+    try {
+      await work({ answered });
+    } finally {
+      isOver = true;
+      await Promise.all(callers);
+    }
+    expect(failures).toEqual([]);
   }
 
   interface Fault {
@@ -197,19 +198,19 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
 
   async function comesAndGoes({ begin, shows, meanwhile, end }: Fault): Promise<void> {
     for (let round = 0; round < rounds; round++) {
-      const load = startLoad();
-      await load.answered(20);
-      await begin();
-      try {
-        await allAre(shows);
-        await load.answered(100);
-        await meanwhile?.();
-      } finally {
-        await end();
+      await underLoad(async (load) => {
+        await load.answered(20);
+        await begin();
+        try {
+          await allAre(shows);
+          await load.answered(answersMeanwhile);
+          await meanwhile?.();
+        } finally {
+          await end();
+        }
         await allAre({ ledger: 'ok', sharedCounts: 'ok' });
         await load.answered(20);
-        expect(await load.stop()).toEqual([]);
-      }
+      });
       await booksAgree();
       await limitsHold();
     }
@@ -278,6 +279,15 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     expect(await reply.json()).toMatchObject({ error: { code: 'storage_unavailable' } });
   }
 
+  async function endInOrderAndByCrash(): Promise<void> {
+    const [one, two] = replicas.map(({ program }) => program);
+    one?.child.kill('SIGTERM');
+    two?.child.kill('SIGKILL');
+    expect(await one?.ended).toBe(0);
+    expect(one?.output.stderr).toMatch(/The database cannot be written: \d+ requests wait in .*one.waiting-requests/);
+    await two?.ended;
+  }
+
   async function changesAreRefused(): Promise<void> {
     const { code, stderr } = await runVerb(atFirst(['settings', 'set', 'capture.retentionDays', '3']), { env });
     expect(code).toBe(1);
@@ -302,20 +312,18 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         end: () => server.go(),
       }));
     test('is away and replicas end, in order or by a crash, and start again', async () => {
-      const load = startLoad();
-      await load.answered(20);
-      await server.kill();
-      await allAre({ ledger: 'waiting' });
-      await load.answered(50);
-      expect(await load.stop()).toEqual([]);
-      await everythingIsOnDisk();
-      const [one, two] = replicas.map(({ program }) => program);
-      one?.child.kill('SIGTERM');
-      two?.child.kill('SIGKILL');
-      expect(await one?.ended).toBe(0);
-      expect(one?.output.stderr).toMatch(/The database cannot be written: \d+ requests wait in .*one.waiting-requests/);
-      await two?.ended;
-      await server.start();
+      await underLoad(async (load) => {
+        await load.answered(20);
+        await server.kill();
+        await allAre({ ledger: 'waiting' });
+        await load.answered(50);
+      });
+      try {
+        await everythingIsOnDisk();
+        await endInOrderAndByCrash();
+      } finally {
+        await server.start();
+      }
       replicas = [await start('one'), await start('two')];
       await booksAgree();
       await limitsHold();
