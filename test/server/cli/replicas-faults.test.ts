@@ -21,8 +21,8 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** How often each fault comes and goes; more in `npm run soak`. */
 const rounds = Number(process.env.SLUICE_TEST_FAULT_ROUNDS ?? 1);
-/** For that long a fault stays; with several rounds longer than any time limit of a statement. */
-const answersMeanwhile = rounds > 1 ? 2_000 : 100;
+/** So often 100 requests are answered while a fault stays; with several rounds for longer than any time limit of a statement. */
+const hundredsMeanwhile = rounds > 1 ? 20 : 1;
 const callersPerReplica = 2;
 const answerMs = 20;
 
@@ -203,7 +203,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         await begin();
         try {
           await allAre(shows);
-          await load.answered(answersMeanwhile);
+          for (let hundred = 0; hundred < hundredsMeanwhile; hundred++) await load.answered(100);
           await meanwhile?.();
         } finally {
           await end();
