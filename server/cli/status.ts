@@ -1,10 +1,12 @@
 /** `sluice status` and `sluice stop`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { GatewayError } from '../contract/errors.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
+import type { Control } from './control.ts';
 import { describeFaults } from './describe-faults.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
@@ -18,25 +20,36 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
     .command('status')
     .description('show whether Sluice is running and what it serves; the exit code is 1 if it is not running');
   on(status, async ({ control, output, dataDir }) => {
-    const [state, providers, { requests }] = await Promise.all([
+    const [state, providers, running] = await Promise.all([
       control.query({ type: 'status' }),
       control.query({ type: 'providers' }),
-      control.query({ type: 'requests', filter: { outcome: 'running' }, limit: 1000 }),
+      countRunning(control),
     ]);
     const isRunning = control.origin !== null;
     if (!isRunning) process.exitCode = exitCodes.failure;
-    const facts = isRunning ? describeRunning(state, requests.length) : [`Sluice is not running on ${dataDir}.`];
+    const facts = isRunning ? describeRunning(state, running) : [`Sluice is not running on ${dataDir}.`];
     output.show(
-      { running: isRunning, ...state, runningRequests: requests.length },
+      { running: isRunning, ...state, runningRequests: running },
       [...facts, `Providers:   ${describeProviders(providers)}`, `Data:        ${dataDir}`].join('\n'),
     );
   });
 }
 
-function describeRunning(state: QueryResults['status'], running: number): string[] {
+/** Null while the ledger cannot be read. */
+async function countRunning(control: Control): Promise<number | null> {
+  try {
+    const { requests } = await control.query({ type: 'requests', filter: { outcome: 'running' }, limit: 1000 });
+    return requests.length;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'storage_unavailable') return null;
+    throw error;
+  }
+}
+
+function describeRunning(state: QueryResults['status'], running: number | null): string[] {
   return [
     `Sluice ${state.version} is running at ${state.baseUrl} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
-    `Requests:    ${running} running`,
+    `Requests:    ${running === null ? 'cannot be counted now' : `${running} running`}`,
     `Request log: ${describeLedger(state.ledger)}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
     ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),

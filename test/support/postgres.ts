@@ -14,10 +14,13 @@ interface PostgresServer {
   /** Makes an empty database, and returns its URL. */
   createDatabase(): Promise<string>;
   /** Runs a statement as the owner of all databases. */
-  query(sql: string): Promise<void>;
+  query(sql: string): Promise<Record<string, unknown>[]>;
   /** Ends the server as a crash does; `start` brings it back with its databases. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** It stays connected and answers nothing until `go`. */
+  pause(): Promise<void>;
+  go(): void;
   /** Ends it, and removes what it has stored. */
   stop(): Promise<void>;
 }
@@ -46,6 +49,8 @@ export function startPostgresInSuite(): Omit<PostgresServer, 'stop'> {
     query: (sql) => server.query(sql),
     kill: () => server.kill(),
     start: () => server.start(),
+    pause: () => server.pause(),
+    go: () => server.go(),
   };
 }
 
@@ -62,8 +67,13 @@ async function startPostgres(): Promise<PostgresServer> {
   const query = async (sql: string) => {
     const client = new pg.Client(urlOf('postgres'));
     await client.connect();
-    await client.query(sql);
+    const { rows } = await client.query<Record<string, unknown>>(sql);
     await client.end();
+    return rows;
+  };
+  let paused: number[] = [];
+  const go = () => {
+    for (const pid of paused.splice(0)) process.kill(pid, 'SIGCONT');
   };
   return {
     async createDatabase() {
@@ -76,7 +86,15 @@ async function startPostgres(): Promise<PostgresServer> {
     async start() {
       running = await run(join(programs, 'postgres'), folder, owner);
     },
+    async pause() {
+      // Each connection has a process of its own.
+      const rows = await query('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+      paused = [running.pid, ...rows.map(({ pid }) => Number(pid))].filter((pid) => pid !== undefined);
+      for (const pid of paused) process.kill(pid, 'SIGSTOP');
+    },
+    go,
     async stop() {
+      go();
       await endProcess(running, 'SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },

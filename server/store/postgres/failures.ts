@@ -27,7 +27,10 @@ const classesOfValues = new Set(['22', '23', '54']);
  * a restored database.
  */
 export function failsForEver(error: unknown): boolean {
-  return error instanceof TypeError || classesOfValues.has(sqlStateOf(error)?.slice(0, 2) ?? '');
+  const code = sqlStateOf(error);
+  // Raised for a missing partition, which can be made.
+  if (code === '23514') return false;
+  return error instanceof TypeError || classesOfValues.has(code?.slice(0, 2) ?? '');
 }
 
 /** Rejects with what `explain` makes of an error after which the same may succeed later, and with any other error itself. */

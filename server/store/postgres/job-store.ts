@@ -62,7 +62,7 @@ export class PostgresJobStore implements JobStore {
 
   remember(job: Job): Promise<void> {
     this.#keep({ job, lastUsedAt: this.#now() });
-    return this.flush();
+    return this.#writing.flushSoon();
   }
 
   rememberNew(job: Job): NowOrLater<void> {
@@ -71,7 +71,7 @@ export class PostgresJobStore implements JobStore {
     this.#new.set(place, { job, lastUsedAt: this.#now() });
     this.#dropOldest(this.#new);
     this.#writing.due();
-    return this.flush();
+    return this.#writing.flushSoon();
   }
 
   lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs> {

@@ -1,5 +1,6 @@
 /** Combines writes within a short time, one after the other, retries failed ones, and reports each new failure once. */
 import { messageOf } from '../../database/failures.ts';
+import { within } from './within.ts';
 
 interface LaterWriteOptions {
   /** Writes everything pending, or rejects and keeps it. */
@@ -10,11 +11,15 @@ interface LaterWriteOptions {
 }
 
 const retryMs = 1_000;
+/** A request waits no longer for a database that does not answer. */
+const soonMs = 1_000;
 
 export class LaterWrite {
   readonly #options: LaterWriteOptions;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
+  /** By the monotonic clock. */
+  #runningSinceMs = 0;
   #isDueAgain = false;
   #isClosed = false;
   #problem: string | null = null;
@@ -39,9 +44,16 @@ export class LaterWrite {
     while (this.#running) await this.#running;
     if (this.#timer === null) return;
     this.#disarm();
+    this.#runningSinceMs = performance.now();
     this.#running = this.#write();
     await this.#running;
   };
+
+  /** As `flush`, for requests: resolves after a second at the latest, at once behind a write that has taken longer already. */
+  async flushSoon(): Promise<void> {
+    if (this.#running && performance.now() - this.#runningSinceMs > soonMs) return;
+    await within(soonMs, this.flush());
+  }
 
   /** Performs a scheduled write, without retries. */
   async close(): Promise<void> {

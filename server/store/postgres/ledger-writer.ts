@@ -63,7 +63,16 @@ export class LedgerWriter {
   }
 
   /** Rejects if it is not known to be written; the same batch may be written again then. */
-  async write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
+  async write(batch: Batch): Promise<void> {
+    try {
+      await this.#write(batch);
+    } catch (error) {
+      for (const each of [this.#partitions, ...this.#capturePartitions]) each.forget();
+      throw error;
+    }
+  }
+
+  async #write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
     const nowMs = this.#now();
     const placed = [...latestById(rows)].map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
     await this.#partitions.ensure(placed.map(({ day }) => day));

@@ -35,6 +35,11 @@ export class Partitions {
     this.#table = table;
   }
 
+  /** After a failure: the database may be another by now, such as one from a backup. */
+  forget(): void {
+    this.#known.clear();
+  }
+
   /** Makes those that are missing. */
   async ensure(days: Iterable<number>): Promise<void> {
     for (const day of new Set(days)) {

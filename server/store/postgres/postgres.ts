@@ -1,6 +1,7 @@
 /** Connections to PostgreSQL, which nothing outside this folder imports, and which is loaded only if it is used. */
 import pg from 'pg';
 import type { Row, SqlValue } from '../../database/database.ts';
+import { sqlStateOf } from './failures.ts';
 import { within } from './within.ts';
 
 /** A value of a parameter; a list becomes an array of PostgreSQL. */
@@ -100,10 +101,7 @@ export class Postgres implements Queries {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      broken = await client.query('ROLLBACK').then(
-        () => undefined,
-        (failure: Error) => failure,
-      );
+      broken = await rollBack(client, error);
       throw error;
     } finally {
       // A connection that cannot roll back is not used again.
@@ -135,6 +133,16 @@ export class Postgres implements Queries {
   close(): Promise<void> {
     return within(closeMs, this.#pool.end());
   }
+}
+
+/** Resolves with the fault of a connection that is not to be used again. */
+async function rollBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {
+  // Who has not answered so far would only take the time of another statement.
+  if (sqlStateOf(error) === null) return error instanceof Error ? error : new Error('the work failed');
+  return client.query('ROLLBACK').then(
+    () => undefined,
+    (failure: Error) => failure,
+  );
 }
 
 /** PostgreSQL's texts cannot hold the character NUL, which clients can put into names. */

@@ -9,6 +9,7 @@ import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
+import { within } from './within.ts';
 
 interface Options {
   postgres: Postgres;
@@ -19,6 +20,8 @@ interface Options {
 const dayMs = 86_400_000;
 const flushMs = 5;
 const sweepEveryMs = 3_600_000;
+/** A request goes on without what is not read by then. */
+const readMs = 1_000;
 /** Entries waiting while the database is away. */
 const maxPending = 2_000;
 
@@ -65,7 +68,7 @@ export class PostgresReasoningStore implements ReasoningStore {
 
   bringNear(keyId: string, callIds: readonly string[]): Promise<void> | null {
     const missing = callIds.filter((callId) => !this.#memory.get(keyId, callId));
-    return missing.length === 0 ? null : this.#read(keyId, missing);
+    return missing.length === 0 ? null : within(readMs, this.#read(keyId, missing));
   }
 
   async #read(keyId: string, callIds: readonly string[]): Promise<void> {

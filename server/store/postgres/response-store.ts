@@ -68,7 +68,7 @@ export class PostgresResponseStore implements ResponseStore {
     if (!this.mayKeep(response)) return;
     this.#pending.set(placeOf(response), { ...response, createdAt: this.#now() });
     this.#writing.due();
-    return this.#writing.flush();
+    return this.#writing.flushSoon();
   }
 
   async find(id: string, groupId: string): Promise<KeptResponse | undefined> {

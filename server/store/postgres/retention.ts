@@ -32,7 +32,8 @@ export async function sweepLedger(queries: Queries, limits: RetentionLimits): Pr
     `DELETE FROM usage_quarters WHERE quarter < (${today} - $1::integer) * ${quartersPerDay}`,
     limits.retentionDays,
   );
-  // A batch is written again within minutes, a job is booked within a day, or never.
+  // A batch is written again within minutes, or later from a replica's disk: then its rows are known by their ids. A job is booked within
+  // a day, or never.
   await queries.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
   await queries.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
   const captures = await queries.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);

@@ -1,12 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Resolves once the work is done, and after this time if it is not: a server that hangs must not hold up who waits. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const waited = new AbortController();
-  const limit = sleep(limitMs, undefined, { ref: false, signal: waited.signal }).catch(() => {});
-  try {
-    await Promise.race([work, limit]);
-  } finally {
-    waited.abort();
-  }
+/** Settles as the work does; resolves after this time if it has not: a server that hangs must not hold up who waits. */
+export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(resolve, limitMs);
+    work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
+  });
 }

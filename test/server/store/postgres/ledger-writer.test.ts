@@ -121,6 +121,16 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect(await requestsOf()).toMatchObject({ requests: 2 });
   });
 
+  test('makes partitions again that are missing, as in a restored database', async () => {
+    const writer = openWriter();
+    await writer.write(batch(finishedRow('req_1')));
+    await postgres.script('DROP TABLE requests_2026_11_20');
+    const again = batch(finishedRow('req_2'));
+    await expect(writer.write(again)).rejects.toThrow('no partition');
+    await writer.write(again);
+    expect((await rows()).map(({ id }) => id)).toEqual(['req_2']);
+  });
+
   test('of many replicas at the same time loses and doubles nothing', async () => {
     const writers = Array.from({ length: 6 }, (_, part) => openWriter(part % 3));
     const writes = writers.flatMap((writer, replica) =>

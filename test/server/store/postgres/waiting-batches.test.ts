@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { LedgerSpool } from '../../../../server/store/postgres/ledger-spool.ts';
 import type { Batch } from '../../../../server/store/postgres/ledger-writer.ts';
@@ -79,6 +80,19 @@ test('a batch that would fail for ever is dropped and counted', async () => {
   expect(idsOf(written)).toEqual([['b']]);
   expect(waiting.health).toMatchObject({ dropped: 1 });
 });
+
+test.each(['42501', '28P01', '3D000', '42P01', '23514'])(
+  'a batch that is refused with %s waits, since that can be put right',
+  async (code) => {
+    const refused = Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code });
+    const { waiting, written } = open([refused]);
+    waiting.add(finishedRow('a'));
+    await waiting.flush();
+    expect(waiting.health).toMatchObject({ ok: false, pending: 1, dropped: 0, lastError: 'refused' });
+    await waiting.flush();
+    expect(idsOf(written)).toEqual([['a']]);
+  },
+);
 
 test('of very many that cannot be written the oldest are dropped and counted', async () => {
   const { waiting } = open([away]);

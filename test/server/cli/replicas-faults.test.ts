@@ -1,0 +1,402 @@
+/** Two replicas under load while PostgreSQL or Valkey fails: requests are answered, and the books agree with the upstream's afterwards. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { LedgerHealthView, StatusView } from '../../../server/contract/status-views.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
+import { type Relay, startRelay } from '../../support/relay.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
+import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
+import { get } from './ask-served.ts';
+import { runJson, runVerb } from './run-cli.ts';
+
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+
+/** How often each fault comes and goes; more in `npm run soak`. */
+const rounds = Number(process.env.SLUICE_TEST_FAULT_ROUNDS ?? 1);
+/** So often 100 requests are answered while a fault stays; with several rounds for longer than any time limit of a statement. */
+const hundredsMeanwhile = rounds > 1 ? 20 : 1;
+const callersPerReplica = 2;
+const answerMs = 20;
+
+interface Call {
+  path: string;
+  [field: string]: unknown;
+}
+
+const messages = [{ role: 'user', content: 'Hi' }];
+const calls: [Call, ...Call[]] = [
+  { path: '/chat/completions', messages, max_tokens: 5 },
+  { path: '/chat/completions', messages, max_tokens: 5, stream: true, stream_options: { include_usage: true } },
+  { path: '/responses', input: 'Hi', max_output_tokens: 5 },
+];
+
+interface Replica {
+  folder: string;
+  program: RunningProgram;
+  ready: Ready;
+}
+
+describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
+  const server = startPostgresInSuite();
+  let valkey: ValkeyServer;
+  let relays: { postgres: Relay; valkey: Relay };
+  let upstream: ScriptedUpstream;
+  /** What the upstream has answered. */
+  const book = { requests: 0, inputTokens: 0, outputTokens: 0 };
+  let database: string;
+  let env: Record<string, string>;
+  let folder: string;
+  let replicas: Replica[];
+  let apiKey: string;
+
+  beforeAll(async () => {
+    await ensureBuilt();
+    folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
+    upstream = await startUpstream(answer);
+    valkey = await startValkey();
+    database = await server.createDatabase();
+    const { username, hostname, port, pathname } = new URL(database);
+    const socket = `${decodeURIComponent(hostname)}/.s.PGSQL.${port}`;
+    relays = { postgres: await startRelay({ path: socket }), valkey: await startRelay({ port: valkey.port }) };
+    env = {
+      SLUICE_STORE: `postgres://${username}@127.0.0.1:${relays.postgres.port}${pathname}`,
+      SLUICE_PASSPHRASE: 'a phrase',
+      UPSTREAM_KEY: 'upstream-key',
+    };
+    replicas = [await start('one')];
+    await change(
+      'provider',
+      'add',
+      '--no-test',
+      '--url',
+      upstream.baseUrl,
+      '--id',
+      'main',
+      '--models',
+      'any',
+      '--credential-env',
+      'UPSTREAM_KEY',
+    );
+    await change('settings', 'set', 'prices', '{"any":{"input":1000,"output":2000}}');
+    apiKey = await newKey('--limit', 'requests=1000000');
+    replicas.push(await start('two'));
+  });
+  afterAll(async () => {
+    for (const { program } of replicas) {
+      program.child.kill('SIGKILL');
+      await program.ended;
+    }
+    await Promise.all([relays.postgres.stop(), relays.valkey.stop(), upstream.stop(), valkey.stop()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  async function answer({ url, body }: SeenRequest, response: ServerResponse): Promise<void> {
+    await sleep(answerMs);
+    const number = ++book.requests;
+    const [input, output] = [1 + (number % 7), 1 + (number % 5)];
+    book.inputTokens += input;
+    book.outputTokens += output;
+    if (url.endsWith('/responses')) {
+      const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+      return json(response, {
+        id: `resp_${number}`,
+        object: 'response',
+        status: 'completed',
+        model: 'any',
+        output: [],
+        usage,
+      });
+    }
+    const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    const named = { id: 'chatcmpl-1', model: 'any', usage };
+    if (body.includes('"stream":true')) {
+      const choices = [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }];
+      eventStream(response);
+      response.end(`data: ${JSON.stringify({ ...named, choices })}\n\ndata: [DONE]\n\n`);
+      return;
+    }
+    const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi' } }];
+    json(response, { ...named, choices });
+  }
+
+  async function start(name: string): Promise<Replica> {
+    const at = join(folder, name);
+    mkdirSync(at, { recursive: true });
+    const shared = ['--shared', `valkey://127.0.0.1:${relays.valkey.port}`];
+    const program = startProgram(['serve', '--json', '--port', '0', '--data-dir', at, ...shared], { env });
+    return { folder: at, program, ready: await readyOf(program) };
+  }
+  const atFirst = (words: string[]) => [...words, '--data-dir', join(folder, 'one')];
+  async function change(...words: string[]): Promise<void> {
+    const { code, stderr } = await runVerb(atFirst(words), { env });
+    expect(code, stderr).toBe(0);
+  }
+  async function newKey(...words: string[]): Promise<string> {
+    const { secret } = (await runJson(atFirst(['key', 'create', ...words]), { env })) as { secret: string };
+    return secret;
+  }
+  const post = ({ ready }: Replica, { path, ...body }: Call, key: string) =>
+    fetch(`${ready.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'any', ...body }),
+    });
+  const chat = (replica: Replica, key: string) => post(replica, calls[0], key);
+  const health = async ({ ready }: Replica) => {
+    const response = await fetch(new URL('/healthz', ready.baseUrl));
+    return (await response.json()) as { ledger: string; sharedCounts: string };
+  };
+  const allAre = (wanted: Partial<{ ledger: string; sharedCounts: string }>) =>
+    eventually(async () => {
+      const all = await Promise.all(replicas.map(health));
+      return all.every((each) => Object.entries(wanted).every(([name, value]) => each[name as 'ledger'] === value));
+    });
+
+  /** Requests one after the other at each replica for as long as `work` takes; all have to be answered. */
+  async function underLoad(work: (load: { answered(more: number): Promise<unknown> }) => Promise<void>): Promise<void> {
+    let isOver = false;
+    let answers = 0;
+    const failures: string[] = [];
+    const call = async (replica: Replica) => {
+      for (let turn = 0; !isOver; turn++) {
+        const response = await post(replica, calls[turn % calls.length] ?? calls[0], apiKey);
+        const text = await response.text();
+        if (response.ok) answers += 1;
+        else failures.push(`${response.status} ${text}`);
+      }
+    };
+    const callers = replicas.flatMap((replica) => Array.from({ length: callersPerReplica }, () => call(replica)));
+    const answered = (more: number) => {
+      const enough = answers + more;
+      return eventually(() => answers >= enough || failures.length > 0);
+    };
+    try {
+      await work({ answered });
+    } finally {
+      isOver = true;
+      await Promise.all(callers);
+    }
+    expect(failures).toEqual([]);
+  }
+
+  interface Fault {
+    begin(): Promise<unknown> | unknown;
+    /** What is to be seen at both replicas then. */
+    shows: Partial<{ ledger: string; sharedCounts: string }>;
+    /** Asserts while the load goes on. */
+    meanwhile?(): Promise<void>;
+    end(): Promise<unknown> | unknown;
+  }
+
+  async function comesAndGoes({ begin, shows, meanwhile, end }: Fault): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      await underLoad(async (load) => {
+        await load.answered(20);
+        await begin();
+        try {
+          await allAre(shows);
+          for (let hundred = 0; hundred < hundredsMeanwhile; hundred++) await load.answered(100);
+          await meanwhile?.();
+        } finally {
+          await end();
+        }
+        await allAre({ ledger: 'ok', sharedCounts: 'ok' });
+        await load.answered(20);
+      });
+      await booksAgree();
+      await limitsHold();
+    }
+  }
+
+  /** The ledger and its sums have each request that the upstream has answered, once. */
+  async function booksAgree(): Promise<void> {
+    await nothingWaits();
+    const { requests, inputTokens, outputTokens } = book;
+    const usd = inputTokens / 1_000 + outputTokens / 500;
+    const same = { requests, inputTokens, outputTokens, usd: expect.closeTo(usd, 6) };
+    const [rows] = await query(
+      `SELECT count(*)::integer AS requests, sum((usage->>'inputTokens')::integer)::integer AS "inputTokens",
+         sum((usage->>'outputTokens')::integer)::integer AS "outputTokens", sum(cost_usd) AS usd
+       FROM (SELECT usage::jsonb AS usage, cost_usd FROM requests WHERE provider = 'main') AS main`,
+    );
+    expect(rows).toEqual(same);
+    for (const table of ['usage_quarters', 'usage_days']) {
+      const [sums] = await query(
+        `SELECT sum(requests)::integer AS requests, sum(input_tokens)::integer AS "inputTokens",
+           sum(output_tokens)::integer AS "outputTokens", sum(cost_usd) AS usd
+         FROM ${table} WHERE dimension = 'provider' AND name = 'main'`,
+      );
+      expect(sums, table).toEqual(same);
+    }
+  }
+  const nothingWaits = () => allLedgers(({ pending }) => pending === 0);
+  const everythingIsOnDisk = () => allLedgers(({ pending, spooled }) => spooled === pending);
+  const allLedgers = (isAsWanted: (ledger: LedgerHealthView) => boolean) =>
+    eventually(async () => {
+      const states = await Promise.all(
+        replicas.map(({ folder: at }) => runJson(['status', '--data-dir', at], { env }) as Promise<StatusView>),
+      );
+      return states.every(({ ledger }) => isAsWanted(ledger));
+    });
+  async function query(sql: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client(database);
+    await client.connect();
+    const { rows } = await client.query<Record<string, unknown>>(sql);
+    await client.end();
+    return rows;
+  }
+
+  /** Both replicas together let exactly as many pass as a key may send in a minute. */
+  async function limitsHold(): Promise<void> {
+    const key = await newKey('--limit', 'requests=7');
+    await known(key);
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => chat(replicas[index % 2] as Replica, key)),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(13);
+  }
+  /** To both replicas, by a request that costs nothing. */
+  const known = (key: string) =>
+    eventually(async () => {
+      const replies = await Promise.all(replicas.map((replica) => listModels(replica, key)));
+      return replies.every(({ status }) => status === 200);
+    });
+  const listModels = ({ ready }: Replica, key: string) => get(`${ready.baseUrl}/models`, key);
+
+  async function unknownJobsAreNotServed(): Promise<void> {
+    const [first] = replicas;
+    const reply = await get(`${first?.ready.baseUrl}/responses/resp_of_long_ago`, apiKey);
+    expect(reply.status).toBe(503);
+    expect(await reply.json()).toMatchObject({ error: { code: 'storage_unavailable' } });
+  }
+
+  async function endInOrderAndByCrash(): Promise<void> {
+    const [one, two] = replicas.map(({ program }) => program);
+    one?.child.kill('SIGTERM');
+    two?.child.kill('SIGKILL');
+    expect(await one?.ended).toBe(0);
+    expect(one?.output.stderr).toMatch(/The database cannot be written: \d+ requests wait in .*one.waiting-requests/);
+    await two?.ended;
+  }
+
+  async function changesAreRefused(): Promise<void> {
+    const { code, stderr } = await runVerb(atFirst(['settings', 'set', 'capture.retentionDays', '3']), { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain('database');
+  }
+
+  describe('serve on and lose nothing while PostgreSQL', () => {
+    test('is killed and started again', () =>
+      comesAndGoes({
+        begin: () => server.kill(),
+        shows: { ledger: 'waiting' },
+        async meanwhile() {
+          await changesAreRefused();
+          await unknownJobsAreNotServed();
+        },
+        end: () => server.start(),
+      }));
+    test('stands still', () =>
+      comesAndGoes({
+        begin: () => server.pause(),
+        shows: { ledger: 'waiting' },
+        end: () => server.go(),
+      }));
+    test('is away and replicas end, in order or by a crash, and start again', async () => {
+      await underLoad(async (load) => {
+        await load.answered(20);
+        await server.kill();
+        await allAre({ ledger: 'waiting' });
+        await load.answered(50);
+      });
+      try {
+        await everythingIsOnDisk();
+        await endInOrderAndByCrash();
+      } finally {
+        await server.start();
+      }
+      replicas = [await start('one'), await start('two')];
+      await booksAgree();
+      await limitsHold();
+    });
+    test('is slow', () =>
+      comesAndGoes({
+        begin: () => relays.postgres.slow(400),
+        shows: { ledger: 'waiting' },
+        end: () => relays.postgres.slow(0),
+      }));
+    test('is read-only', () =>
+      comesAndGoes({
+        begin: () => setReadOnly('on'),
+        shows: { ledger: 'waiting' },
+        meanwhile: changesAreRefused,
+        end: () => setReadOnly('off'),
+      }));
+    test('reports that its disk is full', () =>
+      comesAndGoes({
+        begin: () => refuseWrites(),
+        shows: { ledger: 'waiting' },
+        meanwhile: changesAreRefused,
+        end: () => query('DROP FUNCTION disk_is_full CASCADE'),
+      }));
+  });
+
+  async function setReadOnly(value: 'on' | 'off'): Promise<void> {
+    await server.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+    await server.query('SELECT pg_reload_conf()');
+  }
+  /** With the error of a full disk; the disk itself is not. */
+  async function refuseWrites(): Promise<void> {
+    await query(`CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+    for (const table of ['ledger_batches', 'config_revisions', 'replicas'])
+      await query(`CREATE TRIGGER full_${table} BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION disk_is_full()`);
+  }
+
+  describe('serve on, and count together again, while Valkey', () => {
+    test('is killed and comes back empty', () =>
+      comesAndGoes({
+        begin: () => valkey.kill(),
+        shows: { ledger: 'ok', sharedCounts: 'away' },
+        meanwhile: hardBudgetsAreClosed,
+        end: () => valkey.start(),
+      }));
+    test('stands still', () =>
+      comesAndGoes({ begin: () => valkey.pause(), shows: { sharedCounts: 'away' }, end: () => valkey.go() }));
+    test('is slow', () =>
+      comesAndGoes({
+        begin: () => relays.valkey.slow(1_500),
+        shows: { sharedCounts: 'away' },
+        end: () => relays.valkey.slow(0),
+      }));
+    test('is read-only', () =>
+      comesAndGoes({
+        begin: () => valkey.command('REPLICAOF', '127.0.0.1', '1'),
+        shows: { sharedCounts: 'away' },
+        end: () => valkey.command('REPLICAOF', 'NO', 'ONE'),
+      }));
+    test('is out of memory', () =>
+      comesAndGoes({
+        begin: () => valkey.command('CONFIG', 'SET', 'maxmemory', '1'),
+        shows: { sharedCounts: 'away' },
+        end: () => valkey.command('CONFIG', 'SET', 'maxmemory', '0'),
+      }));
+  });
+
+  async function hardBudgetsAreClosed(): Promise<void> {
+    const key = await newKey('--limit', 'usd=5/day');
+    await known(key);
+    const replies = await Promise.all(replicas.map((replica) => chat(replica, key)));
+    for (const reply of replies) expect(reply.status).toBe(503);
+    expect(await replies[0]?.json()).toMatchObject({ error: { code: 'shared_counts_unavailable' } });
+  }
+});
