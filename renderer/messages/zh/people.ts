@@ -1,6 +1,6 @@
-import type { account as englishAccount, signIn as englishSignIn } from '../en/people.ts';
+import type * as english from '../en/people.ts';
 
-export const signIn: typeof englishSignIn = {
+export const signIn: typeof english.signIn = {
   title: '登录 Sluice',
   titleEnded: '你已退出登录',
   lead: '使用你所在组织的账号登录。',
@@ -11,10 +11,129 @@ export const signIn: typeof englishSignIn = {
   note: '无论是否登录，你的密钥都照常可用。',
 };
 
-export const account: typeof englishAccount = {
+export const account: typeof english.account = {
   label: '账号',
   admin: '管理员',
   manager: (groups) => `${groups} 的负责人`,
   member: (groups) => `${groups} 的成员`,
   signOut: '退出登录',
+  open: '你的账号',
+};
+
+export const people: typeof english.people = {
+  title: '用户',
+  tabs: { people: '用户', tokens: 'API token', audit: '审计' },
+  tabsLabel: '显示',
+  search: '搜索用户',
+  you: '你',
+  noRole: '目前没有角色',
+  signedIn: (ago) => `${ago}登录`,
+  emptyTitle: '还没有人登录',
+  emptyNext: '用组织账号登录过的人会显示在这里。',
+  noneFound: (search) => `没有与“${search}”匹配的用户。`,
+  showAll: (count) => `显示全部 ${count} 个`,
+  signOut: (name) => `让 ${name} 在所有地方退出登录…`,
+  signOutTitle: '在所有地方退出登录',
+  signOutText: (name) => `${name} 的所有会话和 API token 会立即失效。密钥仍然可用；可在“密钥”页面撤销。`,
+  signOutConfirm: '退出登录',
+  signedOut: (name, count) => `${name} 已退出登录：结束了 ${count} 个会话和 API token。`,
+};
+
+export const tokens: typeof english.tokens = {
+  title: 'API token',
+  hint: '供管理此 Sluice 的流水线和脚本使用。token 在其权限范围内可以做你能做的事。调用模型的程序请使用密钥。',
+  create: '新建 API token',
+  createTitle: '新建 API token',
+  name: '名称',
+  namePlaceholder: 'pipeline',
+  scopes: '权限范围',
+  scopeNames: { read: '读取', keys: '密钥', write: '写入' },
+  scopeHints: {
+    read: '查看你能看到的内容：密钥、请求记录、用量',
+    keys: '创建、修改、轮换和撤销密钥',
+    write: '更改你有权更改的一切',
+  },
+  expiry: '有效期',
+  days: (count) => (count === 365 ? '一年' : `${count} 天`),
+  submit: '创建',
+  created: 'API token 已创建',
+  once: (name) => `这是 API token“${name}”。请立即复制：只保存它的哈希值，无法再次显示。`,
+  what: '这个 API token',
+  of: (person) => `属于 ${person}`,
+  createdAgo: (ago) => `${ago}创建`,
+  expires: (day) => `${day}到期`,
+  expired: '已过期',
+  emptyTitle: '没有 API token',
+  emptyNext: '为流水线或脚本新建一个。',
+  emptyNextOfAll: '用户可以在“账号”页面新建，或使用 “sluice token create”。',
+  revoke: (name) => `撤销 ${name}…`,
+  revokeTitle: '撤销 API token',
+  revokeText: (name) => `“${name}”会立即失效。此操作无法撤消。`,
+  revokeConfirm: '撤销',
+};
+
+const actions: typeof english.audit.actions = {
+  'sign-in': () => '登录',
+  'provider.add': (target) => `添加了服务商 ${target}`,
+  'provider.update': (target) => `修改了服务商 ${target}`,
+  'provider.remove': (target) => `移除了服务商 ${target}`,
+  'provider.set-enabled': (target) => `启用或停用了服务商 ${target}`,
+  'provider.refresh-models': (target) => `重新获取了服务商 ${target} 的模型列表`,
+  'provider.reset-health': (target) => `重置了服务商 ${target} 的健康状态`,
+  'credential.set': (target) => `填写了服务商 ${target} 的凭据`,
+  'credential.remove': (target) => `移除了服务商 ${target} 的凭据`,
+  'key.create': (target) => `创建了密钥 ${target}`,
+  'key.update': (target) => `修改了密钥 ${target}`,
+  'key.rotate': (target) => `轮换了密钥 ${target}`,
+  'key.revoke': (target) => `撤销了密钥 ${target}`,
+  'key.reveal': (target) => `查看了密钥 ${target} 的内容`,
+  'capture.start': (target) => `开始捕获 ${target}`,
+  'capture.stop': (target) => `停止捕获 ${target}`,
+  'faults.start': (target) => `开始模拟故障 ${target}`,
+  'faults.stop': (target) => `停止模拟故障 ${target}`,
+  'token.create': () => '创建了一个 API token',
+  'token.revoke': (target) => `撤销了 API token ${target}`,
+  'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,
+  'session.stop': (target) => `停止了会话 ${target}`,
+  'session.resume': (target) => `恢复了会话 ${target}`,
+  'group.put': (target) => `保存了分组 ${target}`,
+  'group.remove': (target) => `移除了分组 ${target}`,
+  'cache.clear': (target) => `清空了响应缓存 ${target}`,
+  'cassette.rewind': () => '将磁带倒回了开头',
+  'alias.put': (target) => `保存了别名 ${target}`,
+  'alias.remove': (target) => `移除了别名 ${target}`,
+  'settings.update': (target) => `修改了设置 ${target}`,
+  'config.import': () => '导入了配置',
+  'config.apply': () => '应用了声明的配置',
+  'team-preset.apply': () => '应用了团队预设',
+  'team-preset.leave': () => '退出了团队预设',
+  'connect.apply': () => '修改了某个程序的配置文件',
+  'connect.undo': () => '撤消了对某个程序配置文件的修改',
+  'window.create-address': () => '创建了窗口的访问地址',
+  'window.sign-out-everywhere': () => '让所有浏览器退出登录',
+};
+
+export const audit: typeof english.audit = {
+  actions,
+  other: (action, target) => `执行了命令 ${action} ${target}`,
+  machine: '本机的管理员 token',
+  filter: '用户',
+  everybody: '所有人',
+  from: (address) => `来自 ${address}`,
+  byToken: '通过 API token',
+  details: (_count, number) => `${number} 处更改`,
+  emptyTitle: '没有条目',
+  emptyNext: '更改和登录会显示在这里，保留 400 天。',
+  newer: '较新',
+  older: '较早',
+  pages: '翻页',
+};
+
+export const ownUsage: typeof english.ownUsage = {
+  title: '你的用量',
+  hint: '使用你自己的密钥的请求，以请求记录保留的时间为限。',
+  range: '时间',
+  chart: (metric) => `各模型的${metric}`,
+  emptyTitle: '此时间段内没有请求',
+  emptyNext: '选择更长的时间段，或在程序中使用你的密钥。',
 };
