@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
+import { refusal } from '../contract/refusal.ts';
 import { adminTokenFileName } from '../control/admin-token.ts';
 import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
@@ -96,10 +96,4 @@ function send(
     outgoing.on('error', (error) => reject(new CliError(`The running Sluice does not answer: ${error.message}.`)));
     outgoing.end(body);
   });
-}
-
-/** The error of a reply. */
-export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
-  const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
-  return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
 }

@@ -115,6 +115,9 @@ const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
   'team-preset.leave': () => 'left a team preset',
   'connect.apply': () => 'changed a program’s configuration file',
   'connect.undo': () => 'took back a change of a program’s configuration file',
+  'team.join': () => 'began to join a team gateway',
+  'team.finish-join': () => 'joined a team gateway',
+  'team.leave': (target) => `left the team gateway ${target}`,
   'window.create-address': () => 'created an address of the window',
   'window.sign-out-everywhere': () => 'signed out all browsers',
 };

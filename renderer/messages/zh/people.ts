@@ -109,6 +109,9 @@ const actions: typeof english.audit.actions = {
   'team-preset.leave': () => '退出了团队预设',
   'connect.apply': () => '修改了某个程序的配置文件',
   'connect.undo': () => '撤消了对某个程序配置文件的修改',
+  'team.join': () => '开始加入团队网关',
+  'team.finish-join': () => '加入了团队网关',
+  'team.leave': (target) => `离开了团队网关 ${target}`,
   'window.create-address': () => '创建了窗口的访问地址',
   'window.sign-out-everywhere': () => '让所有浏览器退出登录',
 };
