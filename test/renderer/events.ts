@@ -73,7 +73,7 @@ export function provider(id: string): ProviderView {
     name: id,
     preset: null,
     joined: false,
-  isDemo: false,
+    isDemo: false,
     dialect: 'openai',
     baseUrl: 'http://127.0.0.1:9/v1',
     enabled: true,

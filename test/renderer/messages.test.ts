@@ -20,6 +20,7 @@ const untranslated = new Set([
   'people.tabs.tokens',
   'tokens.title',
   'tokens.namePlaceholder',
+  'joining.urlPlaceholder',
 ]);
 /** Names of APIs, and durations with the signs that every language shares. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];

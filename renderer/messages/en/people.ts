@@ -147,3 +147,28 @@ export const ownUsage = {
   emptyTitle: 'No requests in this period',
   emptyNext: 'Choose a longer period, or use one of your keys in a program.',
 };
+
+/** Joining a team's gateway, and leaving it. */
+export const joining = {
+  open: 'Join a team gateway…',
+  title: 'Join a team gateway',
+  text: 'Your team’s Sluice becomes a provider here, with a key of your own. Requests through it stay in your own request log as well.',
+  url: 'Address of the gateway',
+  urlPlaceholder: 'https://gateway.example',
+  next: 'Next',
+  confirmText: (host: string) => `Sign in to ${host} with your organization’s account, and confirm this code there:`,
+  code: 'Code',
+  openPage: 'Open the sign-in page',
+  waiting: 'Waiting for you to confirm the code…',
+  chooseText: 'You are in several groups. Which one is your key to belong to?',
+  group: 'Group',
+  join: 'Join',
+  again: 'Begin again',
+  tag: 'team gateway',
+  leave: 'Leave…',
+  leaveNamed: (name: string) => `Leave ${name}…`,
+  leaveTitle: 'Leave this team gateway?',
+  leaveText: (name: string) =>
+    `“${name}” is removed here, and your key and your sign-in there end. Requests that you sent stay in your request log.`,
+  leaveConfirm: 'Leave',
+};

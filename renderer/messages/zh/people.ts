@@ -140,3 +140,26 @@ export const ownUsage: typeof english.ownUsage = {
   emptyTitle: '此时间段内没有请求',
   emptyNext: '选择更长的时间段，或在程序中使用你的密钥。',
 };
+
+export const joining: typeof english.joining = {
+  open: '加入团队网关…',
+  title: '加入团队网关',
+  text: '团队的 Sluice 会成为这里的一个服务商，并使用你自己的密钥。经由它的请求也保留在你自己的请求记录中。',
+  url: '网关地址',
+  urlPlaceholder: 'https://gateway.example',
+  next: '下一步',
+  confirmText: (host) => `使用组织账号登录 ${host}，并在那里确认此验证码：`,
+  code: '验证码',
+  openPage: '打开登录页面',
+  waiting: '正在等待你确认验证码…',
+  chooseText: '你属于多个分组。你的密钥应属于哪一个？',
+  group: '分组',
+  join: '加入',
+  again: '重新开始',
+  tag: '团队网关',
+  leave: '离开…',
+  leaveNamed: (name) => `离开 ${name}…`,
+  leaveTitle: '离开此团队网关？',
+  leaveText: (name) => `这里的“${name}”将被移除，你在那里的密钥和登录也会失效。你发送的请求仍保留在你的请求记录中。`,
+  leaveConfirm: '离开',
+};
