@@ -31,7 +31,9 @@ import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import { rememberLogins } from './teams/logins.ts';
 import type { Authorities } from './transport/authorities.ts';
+import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 import type { PriceTable } from './usage/price-table.ts';
 
@@ -83,7 +85,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => gatewayPorts.people?.publicOrigin ?? windowUrl(given.origin(), access.token);
-  const people = await openPeopleSide(gatewayPorts, live, secrets.open);
+  const people = await openPeopleSide(gatewayPorts, live, { openSecrets: secrets.open, transport });
   const control: ControlPlane = createControlPlane({
     config,
     live,
@@ -97,7 +99,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     cache: given.cache,
     cassettes: given.cassettes,
     createAdminUrl,
-    ...controlOf(people, access),
+    ...controlOf(people, access, { ...gatewayPorts, transport }),
     log,
     sessionStopChanged: given.sessions.setStopped,
     skippedShadows: given.skippedShadows,
@@ -140,13 +142,18 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
 
 type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
 
-/** What commands about people and browsers are carried out by. */
-function controlOf(people: PeopleSide | null, { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>) {
+/** What commands about people, browsers and team gateways are carried out by. */
+function controlOf(
+  people: PeopleSide | null,
+  { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
+  { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
+) {
   const desk = people?.door.desk;
   return {
     signOutEverywhere: desk ? () => desk.end({ browsers: 'all' }) : signOutEverywhere,
     people: new PeopleControl(desk ?? null),
     audit: people?.audit,
+    joining: { fetch: createFetch(transport), logins },
   };
 }
 

@@ -4,12 +4,14 @@ import type { GatewayPorts } from './gateway-ports.ts';
 import type { PeopleDoor } from './http/people-door.ts';
 import type { NoteChange } from './people/note-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
+import { createFetch } from './transport/fetch.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** Null: nobody signs in. Rejects with an Error that names a proxy that is no address. */
 export async function openPeopleSide(
   { people, dataDir, env, log }: GatewayPorts,
   live: LiveConfig,
-  openSecrets: () => Promise<SecretStore>,
+  { openSecrets, transport }: { openSecrets: () => Promise<SecretStore>; transport: Transport },
 ) {
   if (!people) return null;
   const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createNoteChange }] = await Promise.all([
@@ -21,7 +23,7 @@ export async function openPeopleSide(
   const proxies = new TrustedProxies(people.trustedProxies);
   const { openStore } = people;
   const settings = () => live.snapshot.settings.people;
-  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings });
+  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings, fetch: createFetch(transport) });
   const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
   const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
   return { door, audit, signIn: createSignInRoutes(door) };

@@ -10,6 +10,7 @@ import type { PeopleStore } from './people/people-store.ts';
 import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { Store, StoreOptions } from './store/store.ts';
+import type { Logins } from './teams/logins.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 
@@ -58,6 +59,8 @@ export interface GatewayPorts {
   cassette?: CassetteDesk | undefined;
   /** Where people sign in; absent: nobody does. */
   people?: PeopleOptions | undefined;
+  /** The sign-ins at team gateways; default: in memory. */
+  logins?: Logins | undefined;
   /** Overrides the configuration. */
   listen?: { host?: string; port?: number };
 }

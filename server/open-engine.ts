@@ -22,6 +22,7 @@ import type { StartKeytar } from './secrets/keychain-process.ts';
 import { openSecretStore } from './secrets/open-secret-store.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { SharedStore } from './store/postgres/open-shared.ts';
+import { openLogins } from './teams/logins.ts';
 
 export interface EngineOptions {
   environment: Environment;
@@ -101,6 +102,7 @@ export async function openEngine(
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
       openReplicaLimits: options.openReplicaLimits,
+      logins: openLogins(folder.path, secretOptions(options)),
       people: options.people && { ...options.people, openStore: shared?.openPeople },
     });
     const reload = () => reloadConfig(declared, options, logFile);
@@ -181,11 +183,10 @@ function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): No
 
 /** Opens the secret store on first use, and reports then which one it is. */
 function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise<SecretStore> {
-  const { environment, startKeytar, notice } = options;
+  const { notice } = options;
   let opened: Promise<SecretStore> | undefined;
   const open = async () => {
-    const { passphrase, secrets } = environment;
-    const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets, startKeytar });
+    const { store, choice, notices } = await openSecretStore({ dataDir, ...secretOptions(options) });
     if (choice !== null && options.saysWhereSecretsAre) notice(choice);
     notices.forEach(notice);
     return store;
@@ -198,4 +199,8 @@ function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise
     });
     return opened;
   };
+}
+
+function secretOptions({ environment: { passphrase, secrets }, startKeytar }: EngineOptions) {
+  return { passphrase, prefer: secrets, startKeytar };
 }

@@ -1,15 +1,18 @@
-import { ActionIcon, Button, Popover, Stack, Text } from '@mantine/core';
+import { ActionIcon, Button, Group, Popover, Stack, Text } from '@mantine/core';
 import { IconUserCircle } from '@tabler/icons-react';
-import type { Person } from '../../server/contract/people.ts';
+import { useState } from 'react';
+import { Link } from 'wouter';
 import { useMessages } from '../messages/use-messages.ts';
 import { useControlStore } from '../state/use-control.ts';
 import { usePerson } from '../state/use-rights.ts';
+import { describeRole } from './describe-role.ts';
 
 /** Who is signed in, and the way out; nothing where nobody signs in. */
 export function AccountMenu() {
   const { account } = useMessages();
   const { reconnect } = useControlStore();
   const person = usePerson();
+  const [isOpen, setOpen] = useState(false);
   if (!person) return null;
   const signOut = async () => {
     const answer = await fetch('/control/sign-out', { method: 'POST' }).catch(() => null);
@@ -18,9 +21,24 @@ export function AccountMenu() {
     else reconnect();
   };
   return (
-    <Popover position="bottom-end" transitionProps={{ duration: 0 }} withinPortal={false} trapFocus returnFocus>
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      transitionProps={{ duration: 0 }}
+      withinPortal={false}
+      trapFocus
+      returnFocus
+    >
       <Popover.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={account.label} title={person.name}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={account.label}
+          title={person.name}
+          onClick={() => setOpen(!isOpen)}
+        >
           <IconUserCircle size={18} />
         </ActionIcon>
       </Popover.Target>
@@ -32,22 +50,19 @@ export function AccountMenu() {
             </Text>
             {person.email !== null && person.email !== person.name && <Text size="sm">{person.email}</Text>}
             <Text size="sm" c="dimmed">
-              {roleOf(person, account)}
+              {describeRole(person, account)}
             </Text>
           </div>
-          <Button variant="default" size="xs" onClick={() => void signOut()}>
-            {account.signOut}
-          </Button>
+          <Group gap="xs">
+            <Button component={Link} href="/account" variant="default" size="xs" onClick={() => setOpen(false)}>
+              {account.open}
+            </Button>
+            <Button variant="default" size="xs" onClick={() => void signOut()}>
+              {account.signOut}
+            </Button>
+          </Group>
         </Stack>
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-function roleOf(
-  { isAdmin, manages, memberOf }: Person,
-  { admin, manager, member }: ReturnType<typeof useMessages>['account'],
-): string {
-  if (isAdmin) return admin;
-  return manages.length > 0 ? manager(manages.join(', ')) : member(memberOf.join(', '));
 }

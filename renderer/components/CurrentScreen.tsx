@@ -19,8 +19,10 @@ export function CurrentScreen() {
   useEffect(() => (isOpen ? loadWhenIdle(lazyFiles) : undefined), [isOpen]);
   const beginnings = useBeginnings();
   const usable = useScreens();
-  const screen = screenAt(path, usable);
+  const isKnownWho = useControlState(({ views }) => views !== null);
+  const screen = screenAt(path, usable) ?? (isKnownWho ? null : screenAt(path));
   if (!screen) return <Redirect to={usable[0]?.path ?? '/'} replace />;
+  if (!usable.includes(screen)) return <ListSkeleton rows={3} rowHeight={60} />;
   return (
     <ScreenBoundary key={`${screen.name} ${beginnings}`}>
       <Loaded screen={screen} />

@@ -8,9 +8,10 @@ import classes from './Navigation.module.css';
 export function Navigation() {
   const { navigation, screens: names } = useMessages();
   const [path] = useLocation();
-  const shown = useScreens().filter(({ within }) => within === undefined);
+  const usable = useScreens();
+  const shown = usable.filter(({ within }) => !usable.some(({ name }) => name === within));
   const screen = screenAt(path);
-  const current = screen?.within ?? screen?.name;
+  const current = shown.find(({ name }) => name === screen?.name || name === screen?.within)?.name;
   return (
     <nav className={classes.navigation} aria-label={navigation}>
       {shown.map((screen) => (

@@ -13,6 +13,8 @@ export interface ShownSecret {
   secret: string;
   /** It can be shown again. */
   isKept: boolean;
+  /** What it is, where it is not the secret of a key: in a sentence, and for the copy button. */
+  words?: { text: string; what: string };
 }
 
 interface SecretContentProps {
@@ -29,7 +31,7 @@ export function SecretContent({ shown, onDone, children }: SecretContentProps) {
   const takeFocus = useFocusTrap();
   return (
     <Stack ref={takeFocus}>
-      <Text>{shown.isKept ? messages.kept(shown.name) : messages.once(shown.name)}</Text>
+      <Text>{shown.words?.text ?? (shown.isKept ? messages.kept(shown.name) : messages.once(shown.name))}</Text>
       <div className={classes.line}>
         <code className={classes.text} data-testid="secret">
           {shown.secret}
@@ -40,7 +42,7 @@ export function SecretContent({ shown, onDone, children }: SecretContentProps) {
         <Button variant="default" onClick={onDone}>
           {done}
         </Button>
-        <CopyButton value={shown.secret} what={messages.what} isMainAct />
+        <CopyButton value={shown.secret} what={shown.words?.what ?? messages.what} isMainAct />
       </Group>
     </Stack>
   );

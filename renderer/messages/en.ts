@@ -11,7 +11,7 @@ import { limits } from './en/limits.ts';
 import { models } from './en/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './en/overview.ts';
 import { palette, shortcuts } from './en/palette.ts';
-import { account, signIn } from './en/people.ts';
+import { account, audit, joining, ownUsage, people, signIn, tokens } from './en/people.ts';
 import { playground } from './en/playground.ts';
 import { prices } from './en/prices.ts';
 import { probe } from './en/probe.ts';
@@ -27,7 +27,12 @@ import { timedCapture } from './en/timed-capture.ts';
 export const en = {
   ...shell,
   account,
+  audit,
+  joining,
+  ownUsage,
+  people,
   signIn,
+  tokens,
   connect,
   controlProblems,
   keyChooser,

@@ -11,7 +11,7 @@ import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, status } from './zh/overview.ts';
 import { palette, shortcuts } from './zh/palette.ts';
-import { account, signIn } from './zh/people.ts';
+import { account, audit, joining, ownUsage, people, signIn, tokens } from './zh/people.ts';
 import { playground } from './zh/playground.ts';
 import { prices } from './zh/prices.ts';
 import { probe } from './zh/probe.ts';
@@ -28,7 +28,12 @@ import { timedCapture } from './zh/timed-capture.ts';
 export const zh: Messages = {
   ...shell,
   account,
+  audit,
+  joining,
+  ownUsage,
+  people,
   signIn,
+  tokens,
   connect,
   controlProblems,
   keyChooser,

@@ -1,10 +1,22 @@
+import type { Person } from '../../server/contract/people.ts';
 import { type ScreenEntry, screens } from '../views/screens.ts';
-import { useRights } from './use-rights.ts';
-
-const forEverybody = screens.filter(({ isForAdmins }) => !isForAdmins);
+import { usePerson } from './use-rights.ts';
 
 /** Those that the person may use, in the order of the navigation. The first one is shown for an address that leads to none. */
 export function useScreens(): readonly ScreenEntry[] {
-  const { isAdmin } = useRights();
-  return isAdmin ? screens : forEverybody;
+  const person = usePerson();
+  return screens.filter(({ audience }) => isFor(audience, person));
+}
+
+function isFor(audience: ScreenEntry['audience'], person: Person | null): boolean {
+  switch (audience) {
+    case 'admins':
+      return person === null || person.isAdmin;
+    case 'people':
+      return person !== null;
+    case 'admins-of-people':
+      return person?.isAdmin ?? false;
+    default:
+      return true;
+  }
 }

@@ -9,6 +9,8 @@ import {
   IconPlugConnected,
   IconServer2,
   IconSettings,
+  IconUserCircle,
+  IconUsers,
   IconUsersGroup,
   IconVectorTriangle,
 } from '@tabler/icons-react';
@@ -20,38 +22,44 @@ export interface ScreenEntry extends LazyFile {
   /** `/`, or one segment; what comes after it is the screen's own. */
   path: string;
   Icon: Icon;
-  /** The screen it is reached from, under which the navigation counts it; it has no place of its own there. */
+  /**
+   * The screen it is reached from, under which the navigation counts it; it has a place of its own there only for who may not use
+   * that screen.
+   */
   within?: ScreenName;
-  /** Of what people who are no administrators neither see nor change. */
-  isForAdmins?: true;
+  /**
+   * Who may use it. `admins`: also where nobody signs in; `people`: whoever is signed in; `admins-of-people`: administrators who
+   * are signed in. Absent: everybody.
+   */
+  audience?: 'admins' | 'people' | 'admins-of-people';
 }
 
 /** In the order of the navigation and of the palette. */
 export const screens: readonly ScreenEntry[] = [
   {
     name: 'overview',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/',
     Icon: IconLayoutDashboard,
     load: async () => (await import('./overview/Overview.tsx')).Overview,
   },
   {
     name: 'providers',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/providers',
     Icon: IconServer2,
     load: async () => (await import('./providers/Providers.tsx')).Providers,
   },
   {
     name: 'models',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/models',
     Icon: IconVectorTriangle,
     load: async () => (await import('./models/Models.tsx')).Models,
   },
   {
     name: 'groups',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/groups',
     Icon: IconUsersGroup,
     load: async () => (await import('./groups/Groups.tsx')).Groups,
@@ -83,14 +91,29 @@ export const screens: readonly ScreenEntry[] = [
   },
   {
     name: 'connect',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/connect',
     Icon: IconPlugConnected,
     load: async () => (await import('./connect/Connect.tsx')).Connect,
   },
   {
+    name: 'people',
+    audience: 'admins-of-people',
+    path: '/people',
+    Icon: IconUsers,
+    load: async () => (await import('./people/People.tsx')).People,
+  },
+  {
+    name: 'account',
+    audience: 'people',
+    path: '/account',
+    Icon: IconUserCircle,
+    within: 'people',
+    load: async () => (await import('./account/Account.tsx')).Account,
+  },
+  {
     name: 'settings',
-    isForAdmins: true,
+    audience: 'admins',
     path: '/settings',
     Icon: IconSettings,
     load: async () => (await import('./settings/Settings.tsx')).Settings,

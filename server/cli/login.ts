@@ -1,8 +1,12 @@
 import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { controlError } from '../contract/control-error.ts';
 import { readEnvironment } from '../environment.ts';
+import type { DeviceSignIn, LetIn } from '../teams/team-gateway.ts';
+import type { Fetch } from '../transport/fetch.ts';
 import { CliError } from './exit-codes.ts';
-import { createOutput, localTime } from './output.ts';
+import { createOutput, localTime, type Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 interface LoginFlags {
@@ -12,44 +16,78 @@ interface LoginFlags {
 
 /** Neither needs the engine. */
 export function addLoginVerbs(program: Command, terminal: Terminal): void {
-  program
-    .command('login')
-    .argument('<url>', 'the address of the team gateway: https://gateway.example')
-    .option('--data-dir <folder>', 'the data folder')
-    .option('--json', 'print JSON')
-    .description('sign in to a team gateway, for commands with --gateway')
-    .action(async (address: string, flags: LoginFlags) => {
-      const output = createOutput(terminal, flags.json ?? false);
-      const { beginDevice, gatewayOrigin, waitUntilLetIn } = await import('./team-gateway.ts');
-      const origin = gatewayOrigin(address);
-      const device = await beginDevice(origin);
-      const where = device.verificationUriComplete ?? device.verificationUri;
-      output.note(`Open ${where} in a browser and confirm the code ${device.userCode}.`);
-      const { token, expiresAt, person } = await waitUntilLetIn(origin, device, hostname());
-      await (await loginsOf(terminal, flags)).keep(origin, token);
-      const until = localTime(expiresAt);
-      output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${until}.`);
-    });
-  program
-    .command('logout')
-    .argument('<url>', 'the address of the team gateway')
-    .option('--data-dir <folder>', 'the data folder')
-    .option('--json', 'print JSON')
-    .description('sign out of a team gateway')
-    .action(async (address: string, flags: LoginFlags) => {
-      const { endToken, gatewayOrigin } = await import('./team-gateway.ts');
-      const origin = gatewayOrigin(address);
-      const logins = await loginsOf(terminal, flags);
-      const token = await logins.find(origin);
-      if (token === undefined) throw new CliError(`You are not signed in to ${origin}.`);
-      await endToken(origin, token);
-      await logins.forget(origin);
-      createOutput(terminal, flags.json ?? false).show({ gateway: origin }, `Signed out of ${origin}.`);
-    });
+  const add = (name: string, description: string, act: (context: LoginContext) => Promise<void>) =>
+    program
+      .command(name)
+      .argument('<url>', 'the address of the team gateway: https://gateway.example')
+      .option('--data-dir <folder>', 'the data folder')
+      .option('--json', 'print JSON')
+      .description(description)
+      .action((address: string, flags: LoginFlags) => withOutbound(terminal, address, { flags, act }));
+  add('login', 'sign in to a team gateway, for commands with --gateway', logIn);
+  add('logout', 'sign out of a team gateway', logOut);
+}
+
+interface LoginContext {
+  fetch: Fetch;
+  origin: string;
+  logins: Awaited<ReturnType<typeof loginsOf>>;
+  output: Output;
+}
+
+async function withOutbound(
+  terminal: Terminal,
+  address: string,
+  { flags, act }: { flags: LoginFlags; act: (context: LoginContext) => Promise<void> },
+): Promise<void> {
+  const { gatewayOrigin } = await import('../teams/team-gateway.ts');
+  const { openOutbound } = await import('./outbound.ts');
+  const origin = gatewayOrigin(address);
+  const { fetch, close } = openOutbound(readEnvironment(terminal.env));
+  try {
+    const logins = await loginsOf(terminal, flags);
+    await act({ fetch, origin, logins, output: createOutput(terminal, flags.json ?? false) });
+  } finally {
+    await close();
+  }
+}
+
+async function logIn({ fetch, origin, logins, output }: LoginContext): Promise<void> {
+  const { beginDevice } = await import('../teams/team-gateway.ts');
+  const device = await beginDevice(fetch, origin);
+  output.note(askToConfirm({ url: device.verificationUriComplete ?? device.verificationUri, code: device.userCode }));
+  const { token, expiresAt, person } = await waitUntilLetIn(fetch, origin, device);
+  await logins.keep(origin, token);
+  const until = localTime(expiresAt);
+  output.show({ gateway: origin, person: person.name, expiresAt }, `Signed in as ${person.name} until ${until}.`);
+}
+
+async function logOut({ fetch, origin, logins, output }: LoginContext): Promise<void> {
+  const { endToken } = await import('../teams/team-gateway.ts');
+  const token = await logins.find(origin);
+  if (token === undefined) throw new CliError(`You are not signed in to ${origin}.`);
+  await endToken(fetch, origin, token);
+  await logins.forget(origin);
+  output.show({ gateway: origin }, `Signed out of ${origin}.`);
+}
+
+export function askToConfirm({ url, code }: { url: string; code: string }): string {
+  return `Open ${url} in a browser and confirm the code ${code}.`;
+}
+
+async function waitUntilLetIn(fetch: Fetch, origin: string, device: DeviceSignIn): Promise<LetIn> {
+  const { askToken } = await import('../teams/team-gateway.ts');
+  const { deviceCode, expiresInSeconds, intervalSeconds } = device;
+  for (let waitedSeconds = 0; waitedSeconds < expiresInSeconds; waitedSeconds += intervalSeconds) {
+    const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
+    if (letIn) return letIn;
+    await pause(intervalSeconds * 1_000);
+  }
+  throw controlError('not_found', { code: 'joining-expired' });
 }
 
 async function loginsOf({ env }: Terminal, { dataDir }: LoginFlags) {
-  const environment = readEnvironment(env);
-  const { openLogins } = await import('./logins.ts');
-  return openLogins(dataDir ?? environment.dataDir, environment);
+  const { dataDir: usual, passphrase, secrets } = readEnvironment(env);
+  const { openLogins } = await import('../teams/logins.ts');
+  return openLogins(dataDir ?? usual, { passphrase, prefer: secrets });
 }

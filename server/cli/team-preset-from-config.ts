@@ -22,7 +22,7 @@ export function presetFrom(config: Config, of: { name: string; organisation: str
   const parsed = writtenTeamPresetSchema.safeParse({
     teamPreset: 1,
     ...of,
-    providers: config.providers.map((provider) => ({
+    providers: config.providers.map(({ joined: _, ...provider }) => ({
       ...provider,
       credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),
     })),

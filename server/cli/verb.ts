@@ -53,12 +53,15 @@ export function createVerbs(terminal: Terminal): Verbs {
 
 /** Imported only with `--gateway`. */
 async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {
-  const { gatewayOrigin, openTeamGateway } = await import('./team-gateway.ts');
-  const { openLogins } = await import('./logins.ts');
+  const { gatewayOrigin, openTeamGateway } = await import('../teams/team-gateway.ts');
+  const { openLogins } = await import('../teams/logins.ts');
+  const { openOutbound } = await import('./outbound.ts');
   const origin = gatewayOrigin(address);
-  const token = environment.token ?? (await openLogins(dataDir, environment).find(origin));
+  const { passphrase, secrets: prefer } = environment;
+  const token = environment.token ?? (await openLogins(dataDir, { passphrase, prefer }).find(origin));
   if (token === undefined) throw new CliError(`You are not signed in to ${origin}. Run "sluice login ${origin}".`);
-  return openTeamGateway(origin, token);
+  const { fetch, close } = openOutbound(environment);
+  return { origin, ...openTeamGateway(fetch, origin, token), close };
 }
 
 /** Parser for a list option: `a,b`, or repeated. */

@@ -13,12 +13,14 @@ import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSche
 import type { ErrorBody } from './errors.ts';
 import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
 import type { TimedFaultsView } from './faults.ts';
+import type { BegunJoin, JoinState } from './join-views.ts';
 import { peopleCommands } from './people-commands.ts';
 import { providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
+import { teamCommands } from './team-commands.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
 const keyChangesSchema = z
@@ -60,6 +62,7 @@ export const connectShape = {
 export const commandSchema = z.discriminatedUnion('type', [
   ...providerCommands,
   ...peopleCommands,
+  ...teamCommands,
   z.strictObject({
     type: z.literal('key.create'),
     /** Absent: made from the name, or `key-1`, `key-2`, … */
@@ -216,6 +219,9 @@ export interface CommandResults {
   'team-preset.leave': Record<string, never>;
   'connect.apply': Record<string, never>;
   'connect.undo': Record<string, never>;
+  'team.join': BegunJoin;
+  'team.finish-join': JoinState;
+  'team.leave': Record<string, never>;
   'window.create-address': { url: string };
   /** `ended`: the number of browsers that were signed in. */
   'window.sign-out-everywhere': { ended: number };

@@ -106,6 +106,8 @@ export const providerSchema = z.strictObject({
    * preset's address; if unknown, requests of both are forwarded unchanged.
    */
   serves: servesSchema.optional(),
+  /** A team's gateway that this Sluice has joined: leaving it revokes the key there as well. */
+  joined: z.literal(true).optional(),
 });
 
 const aliasTargetSchema = z.strictObject({

@@ -20,6 +20,14 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'no-person': { id: string };
   /** `scope`: which would be enough. */
   'scope-missing': { scope: string };
+  /** About a team's gateway. `reason` is English. */
+  'gateway-address-wrong': { address: string };
+  'gateway-away': { address: string; reason: string };
+  'gateway-not-sluice': { address: string; status: number };
+  'joined-already': { origin: string };
+  'joining-expired': object;
+  /** In which the person may have a key. */
+  'no-group-there': { origin: string };
   'id-taken': { id: string };
   'id-of-demo': { id: string };
   'demo-by-setting': object;

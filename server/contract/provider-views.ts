@@ -42,6 +42,8 @@ export interface ProviderView {
   id: string;
   name: string;
   preset: string | null;
+  /** As configured. */
+  joined: boolean;
   /** The built-in demo provider, which can only be switched by `settings.demo`. */
   isDemo: boolean;
   dialect: DialectId;

@@ -44,7 +44,9 @@ const presetShape = z.strictObject({
   /** The team's own version of the preset. */
   version: z.string().min(1).max(50).optional(),
   providers: z
-    .array(providerSchema.extend({ credentials: z.array(credentialSlotSchema).max(20).default([]) }))
+    .array(
+      providerSchema.omit({ joined: true }).extend({ credentials: z.array(credentialSlotSchema).max(20).default([]) }),
+    )
     .max(100)
     .default([]),
   aliases: z.array(aliasSchema).max(1000).default([]),

@@ -24,6 +24,7 @@ import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import type { JoinPorts } from '../teams/join-desk.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
@@ -76,6 +77,7 @@ interface ControlPorts {
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   people: PeopleControl;
+  joining: Pick<JoinPorts, 'fetch' | 'logins'>;
   /** Absent: nobody signs in. */
   audit?: NoteChange | undefined;
   log: Logger;

@@ -26,6 +26,7 @@ import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
+import type { JoinPorts } from '../teams/join-desk.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 import { putAlias, removeAlias } from './change-alias.ts';
 import { removeCredential, setCredential } from './change-credential.ts';
@@ -39,6 +40,7 @@ import { changesBetween } from './compare-configs.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
+import { createJoining } from './joining.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
@@ -61,6 +63,7 @@ interface ExecutePorts {
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'apply' | 'undo'>;
+  joining: Pick<JoinPorts, 'fetch' | 'logins'>;
   /** The presets in force have changed. */
   teamChanged(): void;
   /** Serialises changes of the configuration. */
@@ -99,6 +102,9 @@ type OtherType =
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
+  | 'team.join'
+  | 'team.finish-join'
+  | 'team.leave'
   | 'window.create-address'
   | 'window.sign-out-everywhere';
 type ChangeType = Exclude<CommandType, OtherType>;
@@ -134,6 +140,13 @@ export interface Execute {
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
+  const joining = createJoining({
+    ...ports.joining,
+    providers: () => ports.live.used.config.providers,
+    addProvider: (command) => execute(command) as Promise<CommandResults['provider.add']>,
+    removeProvider: (command) => execute(command),
+    nowMs: Date.now,
+  });
   const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(ports.live, id));
@@ -172,6 +185,9 @@ export function createExecute(ports: ExecutePorts): Execute {
     },
     'connect.apply': (command) => ports.inTurn(() => ports.clients.apply(command)),
     'connect.undo': (command) => ports.inTurn(() => ports.clients.undo(command)),
+    'team.join': joining.begin,
+    'team.finish-join': joining.finish,
+    'team.leave': joining.leave,
     'window.create-address': async () => ({ url: ports.createAdminUrl() }),
     'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
   };

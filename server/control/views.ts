@@ -110,6 +110,7 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     contextTokens: config.contextTokens ?? null,
     askUsage: config.askUsage,
     serves: config.serves ?? null,
+    joined: config.joined ?? false,
     unusable: compiled.unusable,
     health: state.health.provider(compiled),
     modelNames: [...compiled.models.keys()],

@@ -71,6 +71,10 @@ export const commandRules: Rules = {
   // They write into the home folder of whoever runs the program.
   'connect.apply': { needs: () => local },
   'connect.undo': { needs: () => local },
+  // They sign in as the person at this machine, and keep that in its keychain.
+  'team.join': { needs: () => local },
+  'team.finish-join': { needs: () => local },
+  'team.leave': { needs: () => local },
   // Its address lets in whoever has it.
   'window.create-address': { needs: () => local },
   'window.sign-out-everywhere': { needs: () => admin },

@@ -2,6 +2,7 @@
 import * as oidc from 'openid-client';
 import { GatewayError } from '../contract/errors.ts';
 import type { PeopleSettings } from '../contract/people.ts';
+import type { Fetch } from '../transport/fetch.ts';
 
 /** Who somebody is, as the identity provider says. */
 export interface Identity {
@@ -49,12 +50,18 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes'>;
 
-/** Its metadata is read with the first sign-in, and again after a failure. `clientSecret`: null for a public client. */
-export function createIdentityProvider(settings: Settings, clientSecret: string | null): IdentityProvider {
+interface Client {
+  /** Null: a public client. */
+  clientSecret: string | null;
+  fetch: Fetch;
+}
+
+/** Its metadata is read with the first sign-in, and again after a failure. */
+export function createIdentityProvider(settings: Settings, client: Client): IdentityProvider {
   const scope = [...new Set(['openid', ...settings.scopes])].join(' ');
   let discovered: Promise<oidc.Configuration> | null = null;
   const discover = () => {
-    discovered ??= readMetadata(settings, clientSecret).catch((error: unknown) => {
+    discovered ??= readMetadata(settings, client).catch((error: unknown) => {
       discovered = null;
       throw failed('The identity provider does not answer as expected', error);
     });
@@ -102,7 +109,7 @@ export function createIdentityProvider(settings: Settings, clientSecret: string 
   };
 }
 
-function readMetadata({ issuer, clientId }: Settings, clientSecret: string | null): Promise<oidc.Configuration> {
+function readMetadata({ issuer, clientId }: Settings, { clientSecret, fetch }: Client): Promise<oidc.Configuration> {
   const server = new URL(issuer);
   const isTrial = server.protocol === 'http:' && loopback.test(server.hostname);
   return oidc.discovery(
@@ -111,6 +118,9 @@ function readMetadata({ issuer, clientId }: Settings, clientSecret: string | nul
     clientSecret ?? undefined,
     clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret),
     {
+      // Of what it can send, only forms are sent here.
+      [oidc.customFetch]: (url, { body, ...options }) =>
+        fetch(url, { ...options, body: body instanceof URLSearchParams ? body.toString() : null }),
       timeout: timeoutSeconds,
       execute: [oidc.enableNonRepudiationChecks, ...(isTrial ? [oidc.allowInsecureRequests] : [])],
     },

@@ -14,15 +14,17 @@ interface PeoplePorts {
   openStore?: (() => NowOrLater<PeopleStore>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   openSecrets(): Promise<SecretStore>;
+  fetch: ConstructorParameters<typeof PeopleDesk>[0]['fetch'];
   settings: ConstructorParameters<typeof PeopleDesk>[0]['settings'];
   log: ConstructorParameters<typeof PeopleDesk>[0]['log'];
 }
 
 export async function openPeople(ports: PeoplePorts): Promise<PeopleDesk> {
-  const { dataDir, env, openSecrets, settings, log } = ports;
+  const { dataDir, env, openSecrets, fetch, settings, log } = ports;
   const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
   return new PeopleDesk({
     store: await (ports.openStore ?? openLocal)(),
+    fetch,
     settings,
     clientSecret: async (reference) =>
       resolveSecret(reference, {

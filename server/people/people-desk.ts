@@ -4,6 +4,7 @@ import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../contract/people.ts';
 import type { PersonView, TokenView } from '../contract/people-views.ts';
+import type { Fetch } from '../transport/fetch.ts';
 import type { Caller } from './caller.ts';
 import {
   createIdentityProvider,
@@ -30,6 +31,8 @@ interface DeskPorts {
   settings(): PeopleSettings | null;
   /** The value of the setting `clientSecret`. */
   clientSecret(reference: string): Promise<string | undefined>;
+  /** To the identity provider. */
+  fetch: Fetch;
   nowMs(): number;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
@@ -151,13 +154,14 @@ export class PeopleDesk {
 
   async #createProvider(settings: PeopleSettings): Promise<IdentityProvider> {
     const { clientSecret: reference } = settings;
-    if (reference === null) return createIdentityProvider(settings, null);
+    const { fetch } = this.#ports;
+    if (reference === null) return createIdentityProvider(settings, { clientSecret: null, fetch });
     const secret = await this.#ports.clientSecret(reference);
     if (secret === undefined) {
       const message = `${reference}, the client secret for the sign-in, is not set. An administrator of this Sluice can set it.`;
       throw new GatewayError('sign_in_failed', message);
     }
-    return createIdentityProvider(settings, secret);
+    return createIdentityProvider(settings, { clientSecret: secret, fetch });
   }
 
   /** Keeps what the identity provider said. Rejects with GatewayError `forbidden` for who has no role here. */

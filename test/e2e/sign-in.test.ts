@@ -34,7 +34,7 @@ test('a member signs in with the organization’s account, sees what members see
   await page.getByRole('button', { name: 'Continue' }).click();
   const navigation = page.getByRole('navigation');
   await navigation.getByRole('link', { name: 'Keys' }).waitFor();
-  expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Keys', 'Requests', 'Playground']);
+  expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Keys', 'Requests', 'Playground', 'Account']);
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Laptop');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();

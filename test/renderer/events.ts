@@ -72,6 +72,7 @@ export function provider(id: string): ProviderView {
     id,
     name: id,
     preset: null,
+    joined: false,
     isDemo: false,
     dialect: 'openai',
     baseUrl: 'http://127.0.0.1:9/v1',

@@ -17,6 +17,10 @@ const untranslated = new Set([
   'settings.units.megabytes',
   'settings.units.kilobytes',
   'prices.actOn',
+  'people.tabs.tokens',
+  'tokens.title',
+  'tokens.namePlaceholder',
+  'joining.urlPlaceholder',
 ]);
 /** Names of APIs, and durations with the signs that every language shares. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];
@@ -51,6 +55,7 @@ const countPaths = new Set([
   'providers.test.listed',
   'providers.activity.requests',
   'createKey.expiryDays',
+  'audit.details',
 ]);
 
 describe('formats', () => {

@@ -626,6 +626,7 @@ export const lookAtNone = [
   'routing/any-key.ts',
   'routing/compile.ts',
   'routing/key-secret.ts',
+  'transport/fetch.ts',
   'transport/read-response.ts',
   'transport/transport.ts',
   'transport/undici-call.ts',

@@ -1,4 +1,6 @@
 /** Texts about people who sign in. */
+import type { CommandType } from '../../../server/contract/commands.ts';
+
 export const signIn = {
   title: 'Sign in to Sluice',
   titleEnded: 'You have been signed out',
@@ -16,4 +18,157 @@ export const account = {
   manager: (groups: string) => `Manager of ${groups}`,
   member: (groups: string) => `Member of ${groups}`,
   signOut: 'Sign out',
+  open: 'Your account',
+};
+
+/** Who signs in, for administrators. */
+export const people = {
+  title: 'People',
+  tabs: { people: 'People', tokens: 'API tokens', audit: 'Audit' },
+  tabsLabel: 'Show',
+  search: 'Search people',
+  you: 'you',
+  noRole: 'No role now',
+  signedIn: (ago: string) => `signed in ${ago}`,
+  emptyTitle: 'Nobody has signed in yet',
+  emptyNext: 'People appear here once they have signed in with your organization’s account.',
+  noneFound: (search: string) => `Nobody matches “${search}”.`,
+  showAll: (count: string) => `Show all ${count}`,
+  signOut: (name: string) => `Sign out ${name} everywhere…`,
+  signOutTitle: 'Sign out everywhere',
+  signOutText: (name: string) =>
+    `All sessions and API tokens of ${name} end at once. Keys go on working; revoke them on the Keys screen.`,
+  signOutConfirm: 'Sign out',
+  signedOut: (name: string, count: number) =>
+    `${name} is signed out: ${count} ${count === 1 ? 'session or API token' : 'sessions and API tokens'} ended.`,
+};
+
+export const tokens = {
+  title: 'API tokens',
+  hint: 'For pipelines and scripts that manage this Sluice. A token may do what you may, within its scopes. Programs that call models use a key instead.',
+  create: 'New API token',
+  createTitle: 'New API token',
+  name: 'Name',
+  namePlaceholder: 'pipeline',
+  scopes: 'Scopes',
+  scopeNames: { read: 'Read', keys: 'Keys', write: 'Write' },
+  scopeHints: {
+    read: 'See what you see: keys, requests, usage',
+    keys: 'Make, change, rotate and revoke keys',
+    write: 'Change everything that you may change',
+  },
+  expiry: 'Expires',
+  days: (count: number) => (count === 365 ? 'in a year' : `in ${count} ${count === 1 ? 'day' : 'days'}`),
+  submit: 'Create',
+  created: 'API token created',
+  once: (name: string) =>
+    `This is the API token “${name}”. Copy it now: only its hash is stored, so it cannot be shown again.`,
+  what: 'API token',
+  of: (person: string) => `of ${person}`,
+  createdAgo: (ago: string) => `created ${ago}`,
+  expires: (day: string) => `expires ${day}`,
+  expired: 'expired',
+  emptyTitle: 'No API tokens',
+  emptyNext: 'Create one for a pipeline or a script.',
+  emptyNextOfAll: 'People create them under Account, or with “sluice token create”.',
+  revoke: (name: string) => `Revoke ${name}…`,
+  revokeTitle: 'Revoke API token',
+  revokeText: (name: string) => `“${name}” stops working at once. This cannot be undone.`,
+  revokeConfirm: 'Revoke',
+};
+
+/** What somebody did; their name stands before it. */
+const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
+  'sign-in': () => 'signed in',
+  'provider.add': (target) => `added provider ${target}`,
+  'provider.update': (target) => `changed provider ${target}`,
+  'provider.remove': (target) => `removed provider ${target}`,
+  'provider.set-enabled': (target) => `switched provider ${target} on or off`,
+  'provider.refresh-models': (target) => `listed the models of provider ${target} again`,
+  'provider.reset-health': (target) => `reset the health of provider ${target}`,
+  'credential.set': (target) => `entered a credential of provider ${target}`,
+  'credential.remove': (target) => `removed a credential of provider ${target}`,
+  'key.create': (target) => `created key ${target}`,
+  'key.update': (target) => `changed key ${target}`,
+  'key.rotate': (target) => `rotated key ${target}`,
+  'key.revoke': (target) => `revoked key ${target}`,
+  'key.reveal': (target) => `looked at the secret of key ${target}`,
+  'capture.start': (target) => `started a capture ${target}`,
+  'capture.stop': (target) => `stopped a capture ${target}`,
+  'faults.start': (target) => `started faults on purpose ${target}`,
+  'faults.stop': (target) => `stopped faults on purpose ${target}`,
+  'token.create': () => 'created an API token',
+  'token.revoke': (target) => `revoked API token ${target}`,
+  'person.sign-out': (target) => `signed out ${target} everywhere`,
+  'session.stop': (target) => `stopped session ${target}`,
+  'session.resume': (target) => `resumed session ${target}`,
+  'group.put': (target) => `saved group ${target}`,
+  'group.remove': (target) => `removed group ${target}`,
+  'cache.clear': (target) => `cleared the response cache ${target}`,
+  'cassette.rewind': () => 'rewound a cassette',
+  'alias.put': (target) => `saved alias ${target}`,
+  'alias.remove': (target) => `removed alias ${target}`,
+  'settings.update': (target) => `changed settings ${target}`,
+  'config.import': () => 'imported a configuration',
+  'config.apply': () => 'applied a declared configuration',
+  'team-preset.apply': () => 'applied a team preset',
+  'team-preset.leave': () => 'left a team preset',
+  'connect.apply': () => 'changed a program’s configuration file',
+  'connect.undo': () => 'took back a change of a program’s configuration file',
+  'team.join': () => 'began to join a team gateway',
+  'team.finish-join': () => 'joined a team gateway',
+  'team.leave': (target) => `left the team gateway ${target}`,
+  'window.create-address': () => 'created an address of the window',
+  'window.sign-out-everywhere': () => 'signed out all browsers',
+};
+
+export const audit = {
+  actions,
+  other: (action: string, target: string) => `gave the command ${action} ${target}`,
+  machine: 'Admin token of the machine',
+  filter: 'Person',
+  everybody: 'Everybody',
+  from: (address: string) => `from ${address}`,
+  byToken: 'by API token',
+  details: (count: number, number: string) => `${number} ${count === 1 ? 'change' : 'changes'}`,
+  emptyTitle: 'No entries',
+  emptyNext: 'Changes and sign-ins appear here. They are kept for 400 days.',
+  newer: 'Newer',
+  older: 'Older',
+  pages: 'Pages',
+};
+
+/** What the person who is signed in has used. */
+export const ownUsage = {
+  title: 'Your usage',
+  hint: 'With keys of your own, for as long as the request log reaches back.',
+  range: 'Time',
+  chart: (metric: string) => `${metric}, by model`,
+  emptyTitle: 'No requests in this period',
+  emptyNext: 'Choose a longer period, or use one of your keys in a program.',
+};
+
+/** Joining a team's gateway, and leaving it. */
+export const joining = {
+  open: 'Join a team gateway…',
+  title: 'Join a team gateway',
+  text: 'Your team’s Sluice becomes a provider here, with a key of your own. Requests through it stay in your own request log as well.',
+  url: 'Address of the gateway',
+  urlPlaceholder: 'https://gateway.example',
+  next: 'Next',
+  confirmText: (host: string) => `Sign in to ${host} with your organization’s account, and confirm this code there:`,
+  code: 'Code',
+  openPage: 'Open the sign-in page',
+  waiting: 'Waiting for you to confirm the code…',
+  chooseText: 'You are in several groups. Which one is your key to belong to?',
+  group: 'Group',
+  join: 'Join',
+  again: 'Begin again',
+  tag: 'team gateway',
+  leave: 'Leave…',
+  leaveNamed: (name: string) => `Leave ${name}…`,
+  leaveTitle: 'Leave this team gateway?',
+  leaveText: (name: string) =>
+    `“${name}” is removed here, and your key and your sign-in there end. Requests that you sent stay in your request log.`,
+  leaveConfirm: 'Leave',
 };

@@ -27,6 +27,8 @@ export const shell = {
     sessions: 'Sessions',
     playground: 'Playground',
     connect: 'Connect',
+    people: 'People',
+    account: 'Account',
     settings: 'Settings',
   },
   skipToContent: 'Skip to content',

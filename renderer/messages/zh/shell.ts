@@ -29,6 +29,8 @@ export const shell: typeof english = {
     sessions: '会话',
     playground: '演练场',
     connect: '接入',
+    people: '用户',
+    account: '账号',
     settings: '设置',
   },
   skipToContent: '跳到主要内容',

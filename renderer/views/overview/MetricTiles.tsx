@@ -8,6 +8,8 @@ import { failureRate, failuresOf, type Metric, sumOf } from './usage-figures.ts'
 
 interface MetricTilesProps {
   answers: UsageAnswers | null;
+  /** Those that are shown, in their order. */
+  metrics?: readonly Metric[];
   chosen: Metric;
   onChoose(metric: Metric): void;
 }
@@ -21,16 +23,17 @@ interface Tile {
 const unknown = '–';
 
 /** The figures of the whole time. Each leads to its chart, and what it consists of to its requests. */
-export function MetricTiles({ answers, chosen, onChoose }: MetricTilesProps) {
+export function MetricTiles({ answers, metrics = allMetrics, chosen, onChoose }: MetricTilesProps) {
   const localization = useLocalization();
-  const { metrics } = localization.messages.overview;
+  const { metrics: names } = localization.messages.overview;
   const tiles = answers && tilesOf(answers, localization);
+  const shown = metrics.map((metric) => tiles?.find((tile) => tile.metric === metric) ?? unloaded(metric));
   return (
-    <div className={classes.tiles}>
-      {(tiles ?? unloaded).map(({ metric, value, details }) => (
+    <div className={classes.tiles} data-count={shown.length}>
+      {shown.map(({ metric, value, details }) => (
         <div key={metric} className={classes.tile} data-is-chosen={metric === chosen || undefined}>
           <UnstyledButton className={classes.choose} aria-pressed={metric === chosen} onClick={() => onChoose(metric)}>
-            <span className={classes.name}>{metrics[metric]}</span>
+            <span className={classes.name}>{names[metric]}</span>
             <span className={classes.value}>{value || <Skeleton height={20} width={64} />}</span>
           </UnstyledButton>
           <span className={classes.details}>
@@ -47,11 +50,9 @@ export function MetricTiles({ answers, chosen, onChoose }: MetricTilesProps) {
   );
 }
 
-const unloaded: readonly Tile[] = (['requests', 'tokens', 'cost', 'errors', 'firstByte'] as const).map((metric) => ({
-  metric,
-  value: '',
-  details: [],
-}));
+const allMetrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'firstByte'];
+
+const unloaded = (metric: Metric): Tile => ({ metric, value: '', details: [] });
 
 function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Tile[] {
   const names = messages.overview;

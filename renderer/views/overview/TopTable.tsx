@@ -1,12 +1,11 @@
 import { Link } from 'wouter';
-import type { UsageView } from '../../../server/contract/request-views.ts';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
 import { colorOf } from './name-colors.ts';
 import { type RequestsMeant, requestsOf } from './requests-address.ts';
 import classes from './TopTable.module.css';
-import { amountOf, failuresOf } from './usage-figures.ts';
+import { amountOf, failuresOf, type NamedCounted } from './usage-figures.ts';
 import { useNames } from './use-names.ts';
 
 const mostRows = 10;
@@ -42,7 +41,7 @@ export function TopTable({ answers }: { answers: UsageAnswers | null }) {
 }
 
 interface TopRowProps {
-  row: UsageView;
+  row: NamedCounted;
   by: Dimension;
   /** Of the most. */
   share: number;
@@ -89,7 +88,7 @@ function Figure({ text, href }: { text: string; href: string | null }) {
   );
 }
 
-function Cost({ row: { costUsd, unpricedRequests } }: { row: UsageView }) {
+function Cost({ row: { costUsd, unpricedRequests } }: { row: NamedCounted }) {
   const { messages, formats } = useLocalization();
   const { unpriced } = messages.overview;
   const why = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;

@@ -1,7 +1,7 @@
 /** All that the overview tells of a time, asked together so that its figures agree. */
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import type { ControlStore } from '../../state/control-store.ts';
-import { type CountedMetric, leadersOf, type Metric } from './usage-figures.ts';
+import { type CountedMetric, leadersOf, type Metric, type NamedCounted } from './usage-figures.ts';
 import { fittingRange, gridOf, type RangeName, type TimeGrid } from './usage-range.ts';
 
 export type Dimension = Exclude<QueryInputMap['usage']['by'], 'day'>;
@@ -16,8 +16,7 @@ export interface UsageQuestion {
 export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
   range: RangeName;
   grid: TimeGrid;
-  /** The sums by name, the most expensive first. */
-  byName: QueryResults['usage'];
+  byName: NamedCounted[];
   total: QueryResults['usage-over-time'];
   /** Those that the chart tells apart. */
   leaders: (string | null)[];

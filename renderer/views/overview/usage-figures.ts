@@ -14,6 +14,9 @@ type Counted = Pick<
   'requests' | 'errors' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
 >;
 
+/** The sum of a model, provider, key or group; null: of requests that had none. */
+export type NamedCounted = Counted & Pick<UsageStepView, 'name'>;
+
 export function amountOf(counted: Counted, metric: CountedMetric): number {
   switch (metric) {
     case 'requests':

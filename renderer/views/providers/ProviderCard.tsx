@@ -10,6 +10,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { ActivityBar } from './ActivityBar.tsx';
+import { LeaveButton } from './joining/LeaveButton.tsx';
 import { ProbeResult } from './ProbeResult.tsx';
 import { ProviderFacts } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
@@ -26,7 +27,7 @@ interface ProviderCardProps {
 
 /** A provider: on or off, how it does, and the ways to test and change it. */
 export function ProviderCard({ row, activity }: ProviderCardProps) {
-  const { providers: names } = useLocalization().messages;
+  const { providers: names, joining } = useLocalization().messages;
   const command = useCommand();
   const { provider, isDemo } = row;
   const locks = useLocks();
@@ -47,6 +48,7 @@ export function ProviderCard({ row, activity }: ProviderCardProps) {
             <ProviderMark preset={provider?.preset ?? null} name={name} />
             {isDemo ? name : <Link href={`/providers/${row.id}`}>{name}</Link>}
             {isDemo && <span className={classes.tag}>{names.demo}</span>}
+            {provider?.joined && <span className={classes.tag}>{joining.tag}</span>}
             <LockMark lock={switchLock ?? locks.removing('providers', row.id)} />
           </h2>
           <p className={classes.cardDetail} title={isDemo ? undefined : provider?.baseUrl}>
@@ -96,6 +98,7 @@ function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: st
             {names.open}
           </Button>
         )}
+        {provider.joined && <LeaveButton provider={provider} />}
         {probe.kept?.report.ok && !probe.isRunning && (
           <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
             {close}

@@ -12,6 +12,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { AddProvider, type Stage } from './AddProvider.tsx';
 import { EnvironmentSection } from './EnvironmentOffers.tsx';
+import { JoinButton } from './joining/JoinButton.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
 import { providerRows } from './provider-row.ts';
@@ -40,6 +41,7 @@ export function ProviderList() {
   const add = (
     <>
       <LockMark lock={lock} />
+      <JoinButton isDisabled={!canAdd} />
       <Button size="xs" leftSection={<IconPlus size={14} />} disabled={!canAdd} onClick={() => setAdding(firstStage)}>
         {names.add.open}
       </Button>

@@ -11,24 +11,33 @@ interface RemoveProviderProps {
   onRemoved(): void;
 }
 
-/** Asks before a provider is removed, and says what uses it. */
+/** Asks before a provider is removed, or a team's gateway left, and says what uses it. */
 export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderProps) {
-  const { remove: names } = useMessages().providers;
+  const { providers, joining } = useMessages();
+  const { remove: names } = providers;
   const aliases = useControlState((state) => state.views?.aliases ?? null) ?? [];
   const command = useCommand();
   const id = provider?.id;
   const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
   const name = provider?.name ?? '';
   const isUsed = users.length > 0;
+  const isJoined = provider?.joined ?? false;
+  const act = isJoined
+    ? { title: joining.leaveTitle, text: joining.leaveText(name), confirm: joining.leaveConfirm }
+    : { title: names.title, text: names.text(name), confirm: names.confirm };
   const remove = async () => {
-    if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
+    if (id === undefined) return;
+    const done = isJoined
+      ? await command.run({ type: 'team.leave', provider: id })
+      : await command.run({ type: 'provider.remove', id });
+    if (done) onRemoved();
   };
   return (
     <ConfirmDialog
       opened={provider !== null}
-      title={names.title}
-      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : names.text(name)}
-      confirm={isUsed ? null : names.confirm}
+      title={act.title}
+      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : act.text}
+      confirm={isUsed ? null : act.confirm}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => void remove()}

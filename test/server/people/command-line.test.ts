@@ -2,9 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLogins } from '../../../server/cli/logins.ts';
-import { beginDevice, gatewayOrigin, waitUntilLetIn } from '../../../server/cli/team-gateway.ts';
-import { readEnvironment } from '../../../server/environment.ts';
+import { openLogins } from '../../../server/teams/logins.ts';
+import { askToken, beginDevice, gatewayOrigin } from '../../../server/teams/team-gateway.ts';
 import { runVerb } from '../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
@@ -22,9 +21,9 @@ afterAll(async () => {
 /** As `sluice login` does, once the person has agreed. */
 async function logIn(person: string): Promise<string> {
   const { origin } = team.sluice;
-  const device = await beginDevice(origin);
-  await team.identity.agree(device.verificationUriComplete ?? '', person);
-  return (await waitUntilLetIn(origin, device, 'laptop')).token;
+  const { deviceCode, verificationUriComplete } = await beginDevice(fetch, origin);
+  await team.identity.agree(verificationUriComplete ?? '', person);
+  return (await askToken(fetch, origin, { deviceCode, name: 'laptop' }))?.token ?? '';
 }
 
 const run = (parameters: string[], options: { input?: string; token?: string } = {}) =>
@@ -36,7 +35,7 @@ const run = (parameters: string[], options: { input?: string; token?: string } =
 test('who has signed in uses the team gateway, until they sign out', async () => {
   const { origin } = team.sluice;
   expect((await run(['key', 'list'])).stderr).toContain(`Run "sluice login ${origin}"`);
-  const logins = openLogins(folder, readEnvironment({ SLUICE_SECRETS: 'file' }));
+  const logins = openLogins(folder, { prefer: 'file' });
   await logins.keep(origin, await logIn('mia'));
   expect((await run(['key', 'create', '--group', 'ours', '--name', 'Laptop'])).code).toBe(0);
   expect((await run(['key', 'list'])).stdout).toContain('Laptop');
@@ -48,7 +47,7 @@ test('who has signed in uses the team gateway, until they sign out', async () =>
 
 test('a laptop joins a team gateway: a key of its own there, a provider here; leaving takes both away', async () => {
   const { origin } = team.sluice;
-  const logins = openLogins(folder, readEnvironment({ SLUICE_SECRETS: 'file' }));
+  const logins = openLogins(folder, { prefer: 'file' });
   await logins.keep(origin, await logIn('mia'));
   const here = (...parameters: string[]) => runVerb([...parameters, '--data-dir', folder]);
   const joined = await here('join', origin, '--json');

@@ -152,6 +152,9 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'config.apply': () => [{ type: 'config.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.apply': () => [{ type: 'team-preset.apply', preset: { teamPreset: 1, name: 'A', organisation: 'A' } }],
   'team-preset.leave': () => [{ type: 'team-preset.leave' }],
+  'team.join': () => [{ type: 'team.join', url: 'https://gateway.example' }],
+  'team.finish-join': () => [{ type: 'team.finish-join', id: '3f333df6-90a4-4fda-8dd3-9485d27cee36' }],
+  'team.leave': ({ provider }) => [{ type: 'team.leave', provider }],
   'connect.apply': ({ key }) => [
     { type: 'connect.apply', client: 'codex', key, model: 'demo-chat', fingerprint: 'any' },
   ],

@@ -8,6 +8,7 @@ const provider: ProviderView = {
   id: 'main',
   name: 'Main',
   preset: null,
+  joined: false,
   isDemo: false,
   dialect: 'azure',
   baseUrl: 'https://example.com/v1',

@@ -1,7 +1,7 @@
 /** What the control plane of a running Sluice answers, wherever it runs. */
 import { z } from 'zod';
-import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
-import type { EventMessage } from '../contract/events.ts';
+import { type ErrorCode, errorKinds, GatewayError } from './errors.ts';
+import type { EventMessage } from './events.ts';
 
 /** The envelope; results come from Sluice itself, and are not validated. */
 export const replySchema = z.union([

@@ -1,8 +1,7 @@
 /** The API tokens of team gateways that this user has signed in to, in a secret store of their own. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../environment.ts';
-import { openSecretStore } from '../secrets/open-secret-store.ts';
+import { openSecretStore, type SecretStoreOptions } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 
 export interface Logins {
@@ -13,7 +12,7 @@ export interface Logins {
 }
 
 /** Beside the data folder's own secrets, which a running Sluice may be writing. */
-export function openLogins(dataDir: string, { passphrase, secrets }: Environment): Logins {
+export function openLogins(dataDir: string, options: Omit<SecretStoreOptions, 'dataDir'>): Logins {
   const folder = join(dataDir, 'logins');
   let opened: Promise<SecretStore> | undefined;
   const store = () => {
@@ -22,7 +21,7 @@ export function openLogins(dataDir: string, { passphrase, secrets }: Environment
   };
   const open = async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return (await openSecretStore({ dataDir: folder, passphrase, prefer: secrets })).store;
+    return (await openSecretStore({ ...options, dataDir: folder })).store;
   };
   return {
     find: async (origin) => (await store()).get(nameOf(origin)),
@@ -32,3 +31,13 @@ export function openLogins(dataDir: string, { passphrase, secrets }: Environment
 }
 
 const nameOf = (origin: string) => `gateway/${origin}`;
+
+/** Forgotten at the end, for an engine without a data folder. */
+export function rememberLogins(): Logins {
+  const tokens = new Map<string, string>();
+  return {
+    find: async (origin) => tokens.get(origin),
+    keep: async (origin, token) => void tokens.set(origin, token),
+    forget: async (origin) => void tokens.delete(origin),
+  };
+}

@@ -1,0 +1,35 @@
+/** A person's own usage by model, in the form in which the overview shows usage. */
+import type { UsageStepView } from '../../../server/contract/request-views.ts';
+import type { ControlStore } from '../../state/control-store.ts';
+import type { UsageAnswers } from '../overview/load-usage.ts';
+import { type CountedMetric, leadersOf, sumOf } from '../overview/usage-figures.ts';
+import { gridOf, type RangeName, type TimeGrid } from '../overview/usage-range.ts';
+
+export interface OwnUsage {
+  range: RangeName;
+  grid: TimeGrid;
+  /** By model. */
+  steps: UsageStepView[];
+}
+
+const mostSeries = 5;
+const noTimes = { steps: [], named: [], medianMs: null, p95Ms: null };
+
+export async function loadOwnUsage(query: ControlStore['query'], range: RangeName, nowMs: number): Promise<OwnUsage> {
+  const grid = gridOf(range, nowMs);
+  const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'model', own: true, ...grid });
+  return { range, grid, steps };
+}
+
+/** Times to the first byte are not among it. */
+export function answersOf({ range, grid, steps }: OwnUsage, metric: CountedMetric): UsageAnswers {
+  const ofModels = Map.groupBy(steps, ({ name }) => name);
+  const ofTimes = Map.groupBy(steps, ({ startMs }) => startMs);
+  const byName = [...ofModels].map(([name, ofName]) => ({ name, ...sumOf(ofName) }));
+  return {
+    ...{ range, grid, by: 'model', metric, byName, named: steps },
+    total: [...ofTimes].map(([startMs, ofStep]) => ({ startMs, name: null, ...sumOf(ofStep) })),
+    leaders: leadersOf(byName, metric, mostSeries).map(({ name }) => name),
+    ...{ firstByte: noTimes, firstByteByName: [] },
+  };
+}

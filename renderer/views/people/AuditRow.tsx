@@ -1,0 +1,43 @@
+import type { AuditEntry } from '../../../server/contract/people-views.ts';
+import list from '../../components/List.module.css';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { ChangeList } from '../settings/ChangeList.tsx';
+import { describeAct } from './describe-act.ts';
+import classes from './People.module.css';
+
+interface AuditRowProps {
+  entry: AuditEntry;
+  /** By id. */
+  personNames: ReadonlyMap<string, string>;
+}
+
+/** Who, what and when in a line; what it changed is unfolded. */
+export function AuditRow({ entry, personNames }: AuditRowProps) {
+  const { messages, formats } = useLocalization();
+  const { audit: names } = messages;
+  const { at, personId, personName, address, tokenId, changes } = entry;
+  const author = personId === null ? names.machine : (personName ?? personId);
+  const from = [
+    ...(address === null ? [] : [names.from(address)]),
+    ...(tokenId === null ? [] : [`${names.byToken} ${tokenId}`]),
+  ];
+  return (
+    <li className={classes.row}>
+      <div>
+        <span className={list.name}>{author}</span> {describeAct(entry, personNames, names)}
+        {from.length > 0 && <div className={list.detail}>{from.join(' · ')}</div>}
+      </div>
+      <time className={classes.time} dateTime={new Date(at).toISOString()} title={formats.fullMoment(at)}>
+        {formats.dayAndClock(at)}
+      </time>
+      {changes.length > 0 && (
+        <details className={classes.details}>
+          <summary>{names.details(changes.length, formats.number(changes.length))}</summary>
+          <div className={classes.changes}>
+            <ChangeList changes={changes} />
+          </div>
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,93 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import type { PersonView } from '../../../server/contract/people-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import filterBar from '../../components/FilterBar.module.css';
+import list from '../../components/List.module.css';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { AuditRow } from './AuditRow.tsx';
+import classes from './People.module.css';
+
+const entriesPerPage = 50;
+/** Not the id of a person. */
+const ofMachine = 'machine';
+
+/** Who has changed what, latest first. */
+export function AuditSection() {
+  const { audit: names, people: peopleNames } = useMessages();
+  const { answer: people } = useQuery<'people'>({ type: 'people' });
+  const [author, setAuthor] = useState('');
+  /** Where each page begins that lies between the first one and this one. */
+  const [starts, setStarts] = useState<readonly number[]>([]);
+  const before = starts.at(-1);
+  const revision = useControlState(({ views }) => views?.status.revision ?? null);
+  const { answer: page, problem } = useQuery<'audit'>(
+    {
+      type: 'audit',
+      limit: entriesPerPage,
+      ...(author !== '' && { personId: author === ofMachine ? null : author }),
+      ...(before !== undefined && { before }),
+    },
+    revision,
+  );
+  const personNames = new Map(people?.map(({ id, name }) => [id, name]));
+  const next = page?.next ?? null;
+  return (
+    <Section title={peopleNames.tabs.audit}>
+      <search className={classes.bar}>
+        <NativeSelect
+          className={filterBar.filter}
+          size="xs"
+          aria-label={names.filter}
+          data={authorsOf(people ?? [], names)}
+          value={author}
+          onChange={({ currentTarget }) => {
+            setAuthor(currentTarget.value);
+            setStarts([]);
+          }}
+        />
+      </search>
+      {problem && <CommandProblem problem={problem} />}
+      {!page && !problem && <ListSkeleton rows={5} rowHeight={56} />}
+      {page?.entries.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      <ul className={list.list}>
+        {page?.entries.map((entry) => (
+          <AuditRow key={entry.seq} entry={entry} personNames={personNames} />
+        ))}
+      </ul>
+      {(starts.length > 0 || next !== null) && (
+        <nav className={classes.foot} aria-label={names.pages}>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={starts.length === 0}
+            onClick={() => setStarts(starts.slice(0, -1))}
+          >
+            {names.newer}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={next === null}
+            onClick={() => next !== null && setStarts([...starts, next])}
+          >
+            {names.older}
+          </Button>
+        </nav>
+      )}
+    </Section>
+  );
+}
+
+function authorsOf(people: readonly PersonView[], names: ReturnType<typeof useMessages>['audit']) {
+  return [
+    { value: '', label: names.everybody },
+    { value: ofMachine, label: names.machine },
+    ...people.map(({ id, name }) => ({ value: id, label: name })),
+  ];
+}

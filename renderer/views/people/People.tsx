@@ -1,0 +1,34 @@
+/** For administrators, where people sign in: who has, their API tokens, and what was changed by whom. */
+import { SegmentedControl } from '@mantine/core';
+import { useSearchParams } from 'wouter';
+import { Screen } from '../../components/Screen.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { AuditSection } from './AuditSection.tsx';
+import { PeopleSection } from './PeopleSection.tsx';
+import { TokensSection } from './TokensSection.tsx';
+
+const parts = ['people', 'tokens', 'audit'] as const;
+
+export function People() {
+  const { people: names } = useMessages();
+  const [search, setSearch] = useSearchParams();
+  const shown = parts.find((part) => part === search.get('show')) ?? 'people';
+  return (
+    <Screen
+      name="people"
+      action={
+        <SegmentedControl
+          size="xs"
+          aria-label={names.tabsLabel}
+          data={parts.map((value) => ({ value, label: names.tabs[value] }))}
+          value={shown}
+          onChange={(show) => setSearch({ show }, { replace: true })}
+        />
+      }
+    >
+      {shown === 'people' && <PeopleSection />}
+      {shown === 'tokens' && <TokensSection of="all" />}
+      {shown === 'audit' && <AuditSection />}
+    </Screen>
+  );
+}

@@ -1,0 +1,82 @@
+import { Button, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { PersonView } from '../../../server/contract/people-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import list from '../../components/List.module.css';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useQuery } from '../../state/use-query.ts';
+import classes from './People.module.css';
+import { PersonRow } from './PersonRow.tsx';
+import { SignOutDialog } from './SignOutDialog.tsx';
+
+/** Of more people, only so many are shown until all are asked for. */
+const shownAtFirst = 50;
+/** Fewer are found by looking. */
+const leastToSearch = 8;
+
+/** Everybody who has signed in, with what they may do now. */
+export function PeopleSection() {
+  const { messages, formats } = useLocalization();
+  const { people: names } = messages;
+  const { answer: people, problem } = useQuery<'people'>({ type: 'people' });
+  const [search, setSearch] = useState('');
+  const [isAll, setAll] = useState(false);
+  const [leaving, setLeaving] = useState<PersonView | null>(null);
+  const [notice, setNotice] = useState('');
+  const found = people?.filter((person) => matches(person, search)) ?? [];
+  const shown = isAll ? found : found.slice(0, shownAtFirst);
+  return (
+    <Section title={names.title} count={people ? formats.number(people.length) : undefined}>
+      {people && people.length >= leastToSearch && (
+        <search className={classes.bar}>
+          <TextInput
+            size="xs"
+            type="search"
+            aria-label={names.search}
+            placeholder={names.search}
+            leftSection={<IconSearch size={14} aria-hidden />}
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </search>
+      )}
+      {problem && <CommandProblem problem={problem} />}
+      {!people && !problem && <ListSkeleton rows={3} rowHeight={60} />}
+      {people?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      {people && people.length > 0 && found.length === 0 && (
+        <p className={classes.text}>{names.noneFound(search.trim())}</p>
+      )}
+      <ul className={list.list}>
+        {shown.map((person) => (
+          <PersonRow
+            key={person.id}
+            person={person}
+            onSignOut={() => {
+              setNotice('');
+              setLeaving(person);
+            }}
+          />
+        ))}
+      </ul>
+      {shown.length < found.length && (
+        <div className={classes.foot}>
+          <Button size="xs" variant="default" onClick={() => setAll(true)}>
+            {names.showAll(formats.number(found.length))}
+          </Button>
+        </div>
+      )}
+      <p className={notice ? classes.text : classes.silent} role="status">
+        {notice}
+      </p>
+      <SignOutDialog person={leaving} onClose={() => setLeaving(null)} onDone={setNotice} />
+    </Section>
+  );
+}
+
+function matches({ name, email }: PersonView, search: string): boolean {
+  return `${name} ${email ?? ''}`.toLowerCase().includes(search.trim().toLowerCase());
+}

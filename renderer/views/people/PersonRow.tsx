@@ -1,0 +1,37 @@
+import { IconLogout } from '@tabler/icons-react';
+import type { PersonView } from '../../../server/contract/people-views.ts';
+import { describeRole } from '../../components/describe-role.ts';
+import { IconAct } from '../../components/IconAct.tsx';
+import list from '../../components/List.module.css';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { usePerson } from '../../state/use-rights.ts';
+import classes from './People.module.css';
+
+interface PersonRowProps {
+  person: PersonView;
+  onSignOut(): void;
+}
+
+export function PersonRow({ person, onSignOut }: PersonRowProps) {
+  const { people: names, account } = useMessages();
+  const isMe = usePerson()?.id === person.id;
+  const { name, email, signedInAt } = person;
+  return (
+    <li className={classes.row}>
+      <div>
+        <div className={list.head}>
+          <span className={list.name}>{name}</span>
+          {isMe && <span className={list.tag}>{names.you}</span>}
+          {email !== null && email !== name && <span className={list.detail}>{email}</span>}
+        </div>
+        <div className={list.detail}>
+          {describeRole(person, account) || names.noRole}
+          {' · '}
+          <RelativeTime moment={signedInAt} phrase={names.signedIn} />
+        </div>
+      </div>
+      <IconAct label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={onSignOut} />
+    </li>
+  );
+}

@@ -1,0 +1,47 @@
+import { IconTrash } from '@tabler/icons-react';
+import type { TokenView } from '../../../server/contract/people-views.ts';
+import { IconAct } from '../../components/IconAct.tsx';
+import list from '../../components/List.module.css';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { useNow } from '../../components/use-now.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './People.module.css';
+
+interface TokenRowProps {
+  token: TokenView;
+  /** Whose it is; null: one's own. */
+  person: string | null;
+  onRevoke(): void;
+}
+
+export function TokenRow({ token, person, onRevoke }: TokenRowProps) {
+  const { messages, formats } = useLocalization();
+  const { tokens: names } = messages;
+  const { name, scopes, createdAt, expiresAt } = token;
+  const isExpired = useNow((now) => expiresAt <= now);
+  return (
+    <li className={classes.row}>
+      <div>
+        <div className={list.head}>
+          <span className={list.name}>{name}</span>
+          {scopes.map((scope) => (
+            <span key={scope} className={list.tag} title={names.scopeHints[scope]}>
+              {names.scopeNames[scope]}
+            </span>
+          ))}
+        </div>
+        <div className={list.detail}>
+          {person !== null && `${names.of(person)} · `}
+          <RelativeTime moment={createdAt} phrase={names.createdAgo} />
+          {' · '}
+          {isExpired ? (
+            <span className={list.warning}>{names.expired}</span>
+          ) : (
+            <span title={formats.fullMoment(expiresAt)}>{names.expires(formats.day(expiresAt))}</span>
+          )}
+        </div>
+      </div>
+      <IconAct label={names.revoke(name)} icon={<IconTrash size={16} />} onClick={onRevoke} />
+    </li>
+  );
+}

@@ -1,0 +1,60 @@
+import { Button } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { TokenView } from '../../../server/contract/people-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import list from '../../components/List.module.css';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { usePerson } from '../../state/use-rights.ts';
+import { CreateTokenDialog } from './CreateTokenDialog.tsx';
+import classes from './People.module.css';
+import { RevokeTokenDialog } from './RevokeTokenDialog.tsx';
+import { TokenRow } from './TokenRow.tsx';
+
+/** API tokens: one's own, with a way to make another one; or, for administrators, those of all. */
+export function TokensSection({ of }: { of: 'me' | 'all' }) {
+  const { messages, formats } = useLocalization();
+  const { tokens: names } = messages;
+  const me = usePerson();
+  const { answer, problem, askAgain } = useQuery<'tokens'>({ type: 'tokens' });
+  const { answer: people } = useQuery<'people'>(of === 'all' ? { type: 'people' } : null);
+  const [isCreating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<TokenView | null>(null);
+  const tokens = answer?.filter(({ personId }) => of === 'all' || personId === me?.id);
+  const personNames = new Map(people?.map(({ id, name }) => [id, name]));
+  const create = (
+    <Button size="xs" leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
+      {names.create}
+    </Button>
+  );
+  return (
+    <Section
+      title={names.title}
+      count={tokens && formats.number(tokens.length)}
+      action={of === 'me' ? create : undefined}
+    >
+      {of === 'me' && <p className={classes.text}>{names.hint}</p>}
+      {problem && <CommandProblem problem={problem} />}
+      {!tokens && !problem && <ListSkeleton rows={2} rowHeight={56} />}
+      {tokens?.length === 0 && (
+        <EmptyNote title={names.emptyTitle} next={of === 'me' ? names.emptyNext : names.emptyNextOfAll} />
+      )}
+      <ul className={list.list}>
+        {tokens?.map((token) => (
+          <TokenRow
+            key={token.id}
+            token={token}
+            person={of === 'all' ? (personNames.get(token.personId) ?? token.personId) : null}
+            onRevoke={() => setRevoking(token)}
+          />
+        ))}
+      </ul>
+      <CreateTokenDialog opened={isCreating} onClose={() => setCreating(false)} onCreated={askAgain} />
+      <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} onRevoked={askAgain} />
+    </Section>
+  );
+}

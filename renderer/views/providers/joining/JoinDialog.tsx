@@ -1,0 +1,144 @@
+import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import { type FormEvent, useEffect, useState } from 'react';
+import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
+import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { CopyLine } from '../../../components/CopyLine.tsx';
+import { DialogActs } from '../../../components/DialogActs.tsx';
+import { ModalFrame } from '../../../components/ModalFrame.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import classes from '../Providers.module.css';
+import { useJoin } from './use-join.ts';
+
+interface JoinDialogProps {
+  opened: boolean;
+  onClose(): void;
+  /** With the id of the new provider. */
+  onJoined(provider: string): void;
+}
+
+/** The address of a team's gateway, the code to confirm there, and the group of the key if there are several. */
+export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
+  const { joining: names } = useMessages();
+  return (
+    <ModalFrame opened={opened} onClose={onClose} title={names.title}>
+      {opened && <JoinSteps onClose={onClose} onJoined={onJoined} />}
+    </ModalFrame>
+  );
+}
+
+/** Lives as long as the dialog is open: what is not finished then is given up. */
+function JoinSteps({ onClose, onJoined }: Omit<JoinDialogProps, 'opened'>) {
+  const join = useJoin();
+  const { begun, now } = join;
+  const joined = now?.state === 'joined' ? now.provider : null;
+  useEffect(() => {
+    if (joined !== null) onJoined(joined);
+  }, [joined, onJoined]);
+  if (!begun) return <AddressForm join={join} onLeave={onClose} />;
+  if (now?.state === 'choosing') return <GroupForm join={join} groups={now.groups} onLeave={onClose} />;
+  return <Confirming join={join} begun={begun} onLeave={onClose} />;
+}
+
+interface StepProps {
+  join: ReturnType<typeof useJoin>;
+  onLeave(): void;
+}
+
+function AddressForm({ join, onLeave }: StepProps) {
+  const { joining: names } = useMessages();
+  const [url, setUrl] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void join.begin(url.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Text>{names.text}</Text>
+        <TextInput
+          label={names.url}
+          placeholder={names.urlPlaceholder}
+          value={url}
+          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <DialogActs command={join} submit={names.next} isBlocked={url.trim() === ''} onLeave={onLeave} />
+      </Stack>
+    </form>
+  );
+}
+
+function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { begun: BegunJoin }) {
+  const { joining: names, cancel } = useMessages();
+  return (
+    <Stack gap="sm">
+      {signIn && (
+        <>
+          <Text>{names.confirmText(new URL(origin).host)}</Text>
+          <div className={classes.code}>
+            <CopyLine value={signIn.code} what={names.code} />
+          </div>
+          <Button
+            component="a"
+            href={signIn.url}
+            target="_blank"
+            rel="noreferrer"
+            leftSection={<IconExternalLink size={16} />}
+            data-autofocus
+          >
+            {names.openPage}
+          </Button>
+        </>
+      )}
+      {join.problem ? (
+        <CommandProblem problem={join.problem} />
+      ) : (
+        <Text className={classes.waiting} role="status">
+          <Loader size="xs" aria-hidden /> {names.waiting}
+        </Text>
+      )}
+      <Group justify="flex-end" gap="xs">
+        {join.problem && (
+          <Button variant="default" onClick={join.beginAgain}>
+            {names.again}
+          </Button>
+        )}
+        <Button variant="default" onClick={onLeave}>
+          {cancel}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+type Choice = Extract<JoinState, { state: 'choosing' }>['groups'];
+
+function GroupForm({ join, groups, onLeave }: StepProps & { groups: Choice }) {
+  const { joining: names } = useMessages();
+  const [group, setGroup] = useState(groups[0]?.id ?? '');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void join.choose(group);
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Text>{names.chooseText}</Text>
+        <NativeSelect
+          label={names.group}
+          data={groups.map(({ id, name }) => ({ value: id, label: name ?? id }))}
+          value={group}
+          onChange={({ currentTarget }) => setGroup(currentTarget.value)}
+          data-autofocus
+        />
+        <DialogActs command={join} submit={names.join} onLeave={onLeave} />
+      </Stack>
+    </form>
+  );
+}

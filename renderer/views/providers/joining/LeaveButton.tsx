@@ -1,0 +1,32 @@
+import { Button } from '@mantine/core';
+import { IconDoorExit } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useCanChange } from '../../../state/use-can-change.ts';
+import { useLocks } from '../../../state/use-locks.ts';
+import { RemoveProvider } from '../RemoveProvider.tsx';
+
+/** On the card of a team's gateway that this Sluice has joined. */
+export function LeaveButton({ provider }: { provider: ProviderView }) {
+  const { joining: names } = useMessages();
+  const canChange = useCanChange();
+  const lock = useLocks().removing('providers', provider.id);
+  const [isAsking, setAsking] = useState(false);
+  const close = () => setAsking(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconDoorExit size={14} />}
+        aria-label={names.leaveNamed(provider.name)}
+        disabled={!canChange || lock !== null}
+        onClick={() => setAsking(true)}
+      >
+        {names.leave}
+      </Button>
+      <RemoveProvider provider={isAsking ? provider : null} onClose={close} onRemoved={close} />
+    </>
+  );
+}

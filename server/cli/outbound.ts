@@ -1,0 +1,14 @@
+/** Calls of the command line itself to other machines, by the proxies of the environment. Imported only by what makes such calls. */
+import type { Environment } from '../environment.ts';
+import { createTransport } from '../transport/create-transport.ts';
+import { createFetch, type Fetch } from '../transport/fetch.ts';
+
+export interface Outbound {
+  fetch: Fetch;
+  close(): Promise<void>;
+}
+
+export function openOutbound({ proxies }: Pick<Environment, 'proxies'>): Outbound {
+  const transport = createTransport({ proxies });
+  return { fetch: createFetch(transport), close: () => transport.close() };
+}

@@ -1,0 +1,22 @@
+/** Views of joining a team's gateway. */
+
+/** A joining that has begun, and waits for the person. */
+export interface BegunJoin {
+  /** For `team.finish-join`. */
+  id: string;
+  /** Of the team's gateway: `https://gateway.example`. */
+  origin: string;
+  /** What the person enters where; null: an earlier sign-in still counts. */
+  signIn: { code: string; url: string } | null;
+  /** How long to wait between two `team.finish-join`. */
+  intervalSeconds: number;
+  /** Unix milliseconds, after which it cannot be finished. */
+  expiresAt: number;
+}
+
+/** `waiting`: the person has not agreed yet; `choosing`: name one of the groups; `joined`: the provider is there. */
+export type JoinState =
+  | { state: 'waiting' }
+  | { state: 'choosing'; groups: readonly { id: string; name: string | null }[] }
+  /** `provider`: its id here; `key`: the id of the key there. */
+  | { state: 'joined'; provider: string; key: string; group: string };

@@ -1,0 +1,161 @@
+/** A team's gateway becomes a provider of this Sluice, with a key of the person's own. Imported when it is first asked for. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { CommandInputMap, CommandMap, CommandResults } from '../contract/commands.ts';
+import type { ProviderConfig } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { BegunJoin, JoinState } from '../contract/join-views.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import type { Fetch } from '../transport/fetch.ts';
+import type { Logins } from './logins.ts';
+import {
+  askToken,
+  beginDevice,
+  type DeviceSignIn,
+  endToken,
+  gatewayOrigin,
+  openTeamGateway,
+  type TeamGateway,
+} from './team-gateway.ts';
+
+export interface JoinPorts {
+  fetch: Fetch;
+  logins: Logins;
+  /** Of this Sluice. */
+  providers(): readonly ProviderConfig[];
+  addProvider(command: CommandInputMap['provider.add']): Promise<CommandResults['provider.add']>;
+  removeProvider(command: CommandInputMap['provider.remove']): Promise<unknown>;
+  nowMs(): number;
+}
+
+interface Begun {
+  origin: string;
+  /** Null: an earlier sign-in counts. */
+  device: DeviceSignIn | null;
+  /** Null: the person has not agreed yet. */
+  token: string | null;
+  expiresAt: number;
+}
+
+/** For who is signed in already, to choose a group. */
+const choiceMs = 600_000;
+/** Those that nobody finishes are forgotten. */
+const mostBegun = 20;
+
+export class JoinDesk {
+  readonly #ports: JoinPorts;
+  readonly #begun = new Map<string, Begun>();
+  /** So that one joining that is asked for twice makes one key. */
+  readonly #inTurn = createSerialQueue();
+
+  constructor(ports: JoinPorts) {
+    this.#ports = ports;
+  }
+
+  async begin({ url }: CommandMap['team.join']): Promise<BegunJoin> {
+    const { fetch, nowMs } = this.#ports;
+    const origin = gatewayOrigin(url);
+    if (this.#ports.providers().some(({ baseUrl }) => baseUrl === baseUrlOf(origin))) {
+      throw controlError('conflict', { code: 'joined-already', origin });
+    }
+    const token = (await this.#signedIn(origin))?.token ?? null;
+    const device = token === null ? await beginDevice(fetch, origin) : null;
+    const expiresAt = nowMs() + (device ? device.expiresInSeconds * 1_000 : choiceMs);
+    const id = randomUUID();
+    this.#begun.set(id, { origin, device, token, expiresAt });
+    const [oldest] = this.#begun.keys();
+    if (oldest !== undefined && this.#begun.size > mostBegun) this.#begun.delete(oldest);
+    const signIn = device && {
+      code: device.userCode,
+      url: device.verificationUriComplete ?? device.verificationUri,
+    };
+    return { id, origin, signIn, intervalSeconds: device?.intervalSeconds ?? 1, expiresAt };
+  }
+
+  finish(command: CommandMap['team.finish-join']): Promise<JoinState> {
+    return this.#inTurn(() => this.#finish(command));
+  }
+
+  async leave({ provider: id }: CommandMap['team.leave']): Promise<Record<string, never>> {
+    const { fetch, logins, removeProvider } = this.#ports;
+    const provider = this.#ports.providers().find((each) => each.id === id);
+    if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'provider');
+    const { origin } = new URL(provider.baseUrl);
+    // Asked before anything is taken away, so that nothing is while the gateway is out of reach.
+    const signedIn = await this.#signedIn(origin);
+    await removeProvider({ type: 'provider.remove', id });
+    if (signedIn) {
+      for (const credential of provider.credentials) await revokeIfThere(signedIn.team, credential.id);
+      await endToken(fetch, origin, signedIn.token);
+    }
+    await logins.forget(origin);
+    return {};
+  }
+
+  async #finish({ id, group }: CommandMap['team.finish-join']): Promise<JoinState> {
+    const { fetch, logins, nowMs } = this.#ports;
+    const begun = this.#begun.get(id);
+    if (!begun || begun.expiresAt <= nowMs()) throw controlError('not_found', { code: 'joining-expired' }, 'id');
+    const { origin, device } = begun;
+    if (begun.token === null && device) {
+      const { deviceCode } = device;
+      const letIn = await askToken(fetch, origin, { deviceCode, name: hostname() });
+      if (!letIn) return { state: 'waiting' };
+      begun.token = letIn.token;
+      begun.expiresAt = Math.max(begun.expiresAt, nowMs() + choiceMs);
+      await logins.keep(origin, letIn.token);
+    }
+    const team = openTeamGateway(fetch, origin, begun.token ?? '');
+    const groups = (await team.query({ type: 'groups' })).map((each) => ({ id: each.id, name: each.name ?? null }));
+    const into = group ?? (groups.length === 1 ? groups[0]?.id : undefined);
+    if (into === undefined && groups.length === 0) throw controlError('forbidden', { code: 'no-group-there', origin });
+    if (into === undefined) return { state: 'choosing', groups };
+    const joined = await this.#join(team, origin, into);
+    this.#begun.delete(id);
+    return joined;
+  }
+
+  async #join(team: TeamGateway, origin: string, group: string): Promise<JoinState> {
+    const made = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
+    const key = made.key.id;
+    try {
+      const added = await this.#ports.addProvider({
+        type: 'provider.add',
+        provider: { name: new URL(origin).host, baseUrl: baseUrlOf(origin), joined: true },
+        credentials: [{ id: key, label: `Your key in ${group}`, secret: made.secret }],
+      });
+      return { state: 'joined', provider: added.provider.id, key, group };
+    } catch (error) {
+      // Nobody would know its secret.
+      await team.execute({ type: 'key.revoke', id: key });
+      throw error;
+    }
+  }
+
+  /** Null: nobody is, or not any more. */
+  async #signedIn(origin: string): Promise<{ team: TeamGateway; token: string } | null> {
+    const { fetch, logins } = this.#ports;
+    const token = await logins.find(origin);
+    if (token === undefined) return null;
+    const team = openTeamGateway(fetch, origin, token);
+    try {
+      await team.query({ type: 'who-am-i' });
+      return { team, token };
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'not_signed_in') return null;
+      throw error;
+    }
+  }
+}
+
+const baseUrlOf = (origin: string) => `${origin}/v1`;
+
+/** Somebody may have revoked it there. */
+async function revokeIfThere(team: TeamGateway, id: string): Promise<void> {
+  try {
+    await team.execute({ type: 'key.revoke', id });
+  } catch (error) {
+    if (!(error instanceof GatewayError && error.code === 'not_found')) throw error;
+  }
+}

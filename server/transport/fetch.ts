@@ -1,0 +1,77 @@
+/** `fetch` by the transport, so that small calls to others go through the same proxies and trust the same authorities as those to providers. */
+import type { ResponseHeaders, Transport, UpstreamCall } from './transport.ts';
+
+export interface FetchOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | null;
+  signal?: AbortSignal | null;
+}
+
+/**
+ * Follows no redirect, since that would take secrets along, and asks for no compression. Rejects with a TransportError, as does the
+ * body.
+ */
+export type Fetch = (address: string, options?: FetchOptions) => Promise<Response>;
+
+const timeouts = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 300_000 };
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+export function createFetch(transport: Pick<Transport, 'send'>): Fetch {
+  return async (address, { method = 'GET', headers = {}, body = null, signal } = {}) => {
+    const { origin, pathname, search } = new URL(address);
+    signal?.throwIfAborted();
+    const request = { origin, method, path: pathname + search, headers, timeouts, proxy: 'system' };
+    return new Promise((resolve, reject) => {
+      const reader = new ResponseReader(resolve, reject);
+      const call = transport.send({ ...request, body: body === null ? null : Buffer.from(body) }, reader);
+      reader.call = call;
+      signal?.addEventListener('abort', () => call.abort(), { once: true });
+    });
+  };
+}
+
+class ResponseReader {
+  call: UpstreamCall | undefined;
+  readonly #resolve: (response: Response) => void;
+  readonly #reject: (error: unknown) => void;
+  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(resolve: (response: Response) => void, reject: (error: unknown) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onHeaders(status: number, headers: ResponseHeaders): void {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#body = controller;
+      },
+      pull: () => this.call?.resume(),
+      cancel: () => this.call?.abort(),
+    });
+    this.#resolve(new Response(withoutBody.has(status) ? null : body, { status, headers: headersOf(headers) }));
+  }
+
+  onData(chunk: Buffer): void {
+    this.#body?.enqueue(new Uint8Array(chunk));
+    if ((this.#body?.desiredSize ?? 1) <= 0) this.call?.pause();
+  }
+
+  onEnd(): void {
+    this.#body?.close();
+  }
+
+  onError(error: Error): void {
+    if (this.#body) this.#body.error(error);
+    else this.#reject(error);
+  }
+}
+
+function headersOf(received: ResponseHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(received)) {
+    for (const each of [value ?? []].flat()) headers.append(name, each);
+  }
+  return headers;
+}

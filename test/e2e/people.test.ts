@@ -1,0 +1,180 @@
+/** The screens of people: for administrators who has signed in, their API tokens and the audit list; for all, their own account. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
+import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
+import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
+import { builtWindow, ensureBuilt } from '../support/program.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { appearances, overflowOf, takePicture } from './window-suite.ts';
+
+let browser: Browser;
+let team: SignInGateway;
+let context: BrowserContext | undefined;
+skipWithoutChromium();
+beforeAll(async () => {
+  if (!hasChromium) return;
+  await ensureBuilt();
+  browser = await sharedBrowser();
+  team = await startSignInGateway({
+    settings: { demo: 'on' },
+    ports: { windowFolder: builtWindow },
+  });
+});
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+});
+afterAll(() => team?.stop());
+
+/** The window of a person who is signed in. */
+async function openAs(person: string, screen: string, look: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...look });
+  await context.addInitScript({ content: loadsNothingAhead });
+  const [name = '', value = ''] = (await team.signIn(person)).split('=');
+  await context.addCookies([{ name, value, url: team.sluice.origin }]);
+  const page = await context.newPage();
+  await page.goto(`${team.sluice.origin}/#${screen}`);
+  return page;
+}
+
+/** As a person does, by the command of their window. */
+async function give(person: string, command: object): Promise<{ secret?: string; id?: string }> {
+  const response = await team.call('/execute', { cookie: await team.signIn(person) }, command);
+  expect(response.status).toBe(200);
+  return (await response.json()).result;
+}
+
+async function chat(secret: string | undefined): Promise<void> {
+  const response = await team.sluice.fetch('/chat/completions', {
+    method: 'POST',
+    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'hello' }] }),
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+  await response.text();
+}
+
+test('a member sees what they have used by model, and nothing of others', async () => {
+  const own = await give('mia', { type: 'key.create', group: 'ours', name: 'Laptop' });
+  const other = await give('mo', { type: 'key.create', group: 'ours', name: 'Service' });
+  await chat(own.secret);
+  await chat(other.secret);
+  const page = await openAs('mia', '/account');
+  await page.getByRole('link', { name: 'demo-chat' }).waitFor();
+  await page.getByRole('figure', { name: 'Requests, by model' }).waitFor();
+  await page.getByRole('button', { name: /^Cost/ }).click();
+  await page.getByRole('figure', { name: 'Cost, by model' }).waitFor();
+  expect(await page.getByRole('row').allInnerTexts()).toEqual([
+    expect.stringContaining('Model'),
+    expect.stringMatching(/demo-chat\s+1\s/),
+  ]);
+  const navigation = page.getByRole('navigation', { name: 'Screens' });
+  expect(await navigation.getByRole('link').allInnerTexts()).toEqual(['Keys', 'Requests', 'Playground', 'Account']);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('a person makes an API token, which is shown once, and revokes it', async () => {
+  const page = await openAs('mia', '/account');
+  await page.getByRole('button', { name: 'New API token' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('pipeline');
+  await dialog.getByLabel('Write').check();
+  await dialog.getByLabel('Expires').selectOption('in 7 days');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const secret = await dialog.getByTestId('secret').innerText();
+  const ask = () => team.call('/query', { token: secret }, { type: 'keys' });
+  expect((await ask()).status).toBe(200);
+  await dialog.getByRole('button', { name: 'Copy API token' }).waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  expect(await page.getByText(secret).count()).toBe(0);
+  const row = page.getByRole('listitem').filter({ hasText: 'pipeline' });
+  expect(await row.innerText()).toMatch(/Read\s+Write/);
+  await row.getByRole('button', { name: 'Revoke pipeline…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No API tokens').waitFor();
+  expect((await ask()).status).toBe(401);
+});
+
+test('an administrator sees who has signed in, and signs a person out everywhere', async () => {
+  const cookie = await team.signIn('mo');
+  const page = await openAs('ada', '/people');
+  const row = page.getByRole('listitem').filter({ hasText: 'mo of Acme' });
+  await row.getByText('Manager of ours').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await row.getByRole('button', { name: 'Sign out mo of Acme everywhere…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText(/mo of Acme is signed out: \d+ session/).waitFor();
+  expect((await team.call('/query', { cookie }, { type: 'keys' })).status).toBe(401);
+});
+
+test('an administrator sees the API tokens of all, and revokes one', async () => {
+  await give('mia', { type: 'token.create', name: 'of mia', scopes: ['read'] });
+  const page = await openAs('ada', '/people?show=tokens');
+  const row = page.getByRole('listitem').filter({ hasText: 'of mia' });
+  await row.getByText('mia of Acme').waitFor();
+  await row.getByRole('button', { name: 'Revoke of mia…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.waitFor({ state: 'detached' });
+});
+
+test('the audit list says in plain words who did what, of one person, page by page', async () => {
+  await give('ada', { type: 'group.put', group: { id: 'ours', name: 'Our group' } });
+  for (let count = 0; count < 60; count++) {
+    await team.sluice.gateway.execute({ type: 'group.put', group: { id: 'ours', name: `Name ${count}` } });
+  }
+  const page = await openAs('ada', '/people?show=audit');
+  const entries = page.getByRole('listitem').filter({ has: page.getByRole('time') });
+  await page.getByText('ada of Acme signed in').first().waitFor();
+  await page.getByText('Admin token of the machine saved group ours').first().waitFor();
+  expect(await entries.count()).toBe(50);
+  await page.getByRole('button', { name: 'Older' }).click();
+  await page.getByText('ada of Acme saved group ours').waitFor();
+  expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Newer' }).click();
+  await page.getByLabel('Person').selectOption('ada of Acme');
+  const changed = entries.filter({ hasText: 'ada of Acme saved group ours' });
+  await changed.getByText('1 change').click();
+  await changed.getByText('"Our group"').waitFor();
+  expect(await page.getByText('Admin token of the machine saved').count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('a manager and a member find no screen of people, and are told nothing by its address', async () => {
+  for (const person of ['mo', 'mia']) {
+    const page = await openAs(person, '/people?show=audit');
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(await page.getByText('signed in').count()).toBe(0);
+    await context?.close();
+  }
+});
+
+test.each(appearances)('the screens of people are in order in $width px, $colorScheme, $locale', async (look) => {
+  const { width, colorScheme, locale } = look;
+  await chat((await give('mia', { type: 'key.create', group: 'ours' })).secret);
+  await give('mia', { type: 'token.create', name: 'nightly-build', scopes: ['read', 'keys', 'write'], days: 30 });
+  await give('ada', { type: 'token.create', name: 'terraform', scopes: ['write'] });
+  await give('ada', { type: 'settings.update', changes: { ledger: { retentionDays: 60 } } });
+  const options = { viewport: { width, height: 800 }, colorScheme, locale };
+  const shownTo = {
+    ada: ['people?show=people', 'people?show=tokens', 'people?show=audit'],
+    mia: ['account'],
+  };
+  for (const [person, screens] of Object.entries(shownTo)) {
+    const page = await openAs(person, `/${screens[0]}`, options);
+    for (const screen of screens) {
+      await page.goto(`${team.sluice.origin}/#/${screen}`);
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /of Acme|nightly/ })
+        .first()
+        .waitFor();
+      if (screen === 'account') await page.getByText('demo-chat').first().waitFor();
+      await takePicture(page, `people-${screen.replace(/\W/g, '-')}-${width}-${colorScheme}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await context?.close();
+  }
+});
