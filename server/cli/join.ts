@@ -48,6 +48,7 @@ async function leaveTeam({ control, output }: VerbContext, url: string): Promise
   const origin = gatewayOrigin(url);
   const joined = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
   if (!joined) throw new CliError(`This Sluice has not joined ${origin}.`);
-  await control.execute({ type: 'team.leave', provider: joined.id });
+  const { keyEnded } = await control.execute({ type: 'team.leave', provider: joined.id });
+  if (!keyEnded) output.note(`Your sign-in there had ended, so your key stays: revoke it at ${origin}.`);
   output.show({ provider: joined.id }, `Left ${origin}. Requests that you sent stay in your ledger.`);
 }

@@ -221,7 +221,8 @@ export interface CommandResults {
   'connect.undo': Record<string, never>;
   'team.join': BegunJoin;
   'team.finish-join': JoinState;
-  'team.leave': Record<string, never>;
+  /** `keyEnded`: false if nobody is signed in there any more; the key can be revoked in the window there. */
+  'team.leave': { keyEnded: boolean };
   'window.create-address': { url: string };
   /** `ended`: the number of browsers that were signed in. */
   'window.sign-out-everywhere': { ended: number };

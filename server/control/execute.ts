@@ -185,7 +185,10 @@ export function createExecute(ports: ExecutePorts): Execute {
     },
     'connect.apply': (command) => ports.inTurn(() => ports.clients.apply(command)),
     'connect.undo': (command) => ports.inTurn(() => ports.clients.undo(command)),
-    'team.join': joining.begin,
+    'team.join': async (command) => {
+      refuseReadOnly(ports.config);
+      return joining.begin(command);
+    },
     'team.finish-join': joining.finish,
     'team.leave': joining.leave,
     'window.create-address': async () => ({ url: ports.createAdminUrl() }),
@@ -214,15 +217,17 @@ function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group
   return cache.clear(group);
 }
 
+function refuseReadOnly({ readOnly }: ConfigStore): void {
+  if (readOnly) throw controlError('read_only', { code: 'read-only' });
+}
+
 async function carryOut(
   ports: ExecutePorts,
   command: CommandMap[ChangeType],
   by: Caller | undefined,
 ): Promise<CommandResults[ChangeType]> {
   const { config } = ports;
-  if (config.readOnly) {
-    throw controlError('read_only', { code: 'read-only' });
-  }
+  refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Once more: what is changed may be another configuration than the one that was in force before this command's turn.
   if (by) permitOn(current, command, by);

@@ -77,7 +77,7 @@ export class JoinDesk {
     return this.#inTurn(() => this.#finish(command));
   }
 
-  async leave({ provider: id }: CommandMap['team.leave']): Promise<Record<string, never>> {
+  async leave({ provider: id }: CommandMap['team.leave']): Promise<CommandResults['team.leave']> {
     const { fetch, logins, removeProvider } = this.#ports;
     const provider = this.#ports.providers().find((each) => each.id === id);
     if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'provider');
@@ -90,7 +90,7 @@ export class JoinDesk {
       await endToken(fetch, origin, signedIn.token);
     }
     await logins.forget(origin);
-    return {};
+    return { keyEnded: signedIn !== null };
   }
 
   async #finish({ id, group }: CommandMap['team.finish-join']): Promise<JoinState> {

@@ -2,7 +2,7 @@ import { Button, SimpleGrid, Switch } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { CacheSettings } from '../../../server/contract/answer-cache.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { SwitchedPart } from '../../components/SwitchedPart.tsx';
 import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
@@ -22,16 +22,18 @@ export function CacheField({ group, draft, change, lock }: PartProps & { group: 
   const summary = cache ? names.upTo(formats.bytes(cache.maxBytes)) : messages.groups.off;
   const set = (changes: Partial<CacheSettings>) => change({ cache: { ...(cache ?? usual), ...changes } });
   return (
-    <FoldedPart title={names.title} summary={summary} isSet={cache !== null} lock={lock}>
-      <Switch
-        label={names.on}
-        description={names.onHint}
-        checked={cache !== null}
-        onChange={(event) => change({ cache: event.currentTarget.checked ? usual : null })}
-      />
+    <SwitchedPart
+      title={names.title}
+      summary={summary}
+      isOn={cache !== null}
+      label={names.on}
+      hint={names.onHint}
+      lock={lock}
+      onSwitch={(isOn) => change({ cache: isOn ? usual : null })}
+    >
       {cache && <Settings cache={cache} onChange={set} />}
       {group.cache && <Contents groupId={group.id} />}
-    </FoldedPart>
+    </SwitchedPart>
   );
 }
 

@@ -1,7 +1,7 @@
-import { SimpleGrid, Switch, TextInput } from '@mantine/core';
+import { SimpleGrid, TextInput } from '@mantine/core';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import type { ShadowSettings, ShadowSkip } from '../../../server/contract/shadow.ts';
-import { FoldedPart } from '../../components/FoldedPart.tsx';
+import { SwitchedPart } from '../../components/SwitchedPart.tsx';
 import { UsualNumberInput } from '../../components/UsualNumberInput.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -18,16 +18,18 @@ export function ShadowField({ group, draft, change, lock }: PartProps & { group:
   const { shadow } = draft;
   const summary = shadow ? names.summary(formats.percent(shadow.share), shadow.target) : messages.groups.off;
   return (
-    <FoldedPart title={names.title} summary={summary} isSet={shadow !== null} lock={lock}>
-      <Switch
-        label={names.on}
-        description={names.onHint}
-        checked={shadow !== null}
-        onChange={(event) => change({ shadow: event.currentTarget.checked ? (group.shadow ?? first) : null })}
-      />
+    <SwitchedPart
+      title={names.title}
+      summary={summary}
+      isOn={shadow !== null}
+      label={names.on}
+      hint={names.onHint}
+      lock={lock}
+      onSwitch={(isOn) => change({ shadow: isOn ? (group.shadow ?? first) : null })}
+    >
       {shadow && <Settings shadow={shadow} onChange={(changes) => change({ shadow: { ...shadow, ...changes } })} />}
       {group.shadow && <Report groupId={group.id} />}
-    </FoldedPart>
+    </SwitchedPart>
   );
 }
 

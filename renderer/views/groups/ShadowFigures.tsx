@@ -1,5 +1,5 @@
 import type { ShadowSide, ShadowSummary } from '../../../server/contract/shadow.ts';
-import figureTable from '../../components/FigureTable.module.css';
+import { FigureTable } from '../../components/FigureTable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 
@@ -14,7 +14,6 @@ export function ShadowFigures({ summary }: { summary: ShadowSummary }) {
     [inspector.duration, 'totalMs', formats.duration],
     [names.outputTokens, 'outputTokens', (value) => formats.number(Math.round(value))],
   ];
-  const shown = (value: number | null, show: (value: number) => string) => (value === null ? '–' : show(value));
   const facts = [
     names.requests(requests, formats.number(requests)),
     ...(compared > 0 ? [names.equal(formats.number(equal), formats.number(compared))] : []),
@@ -22,24 +21,13 @@ export function ShadowFigures({ summary }: { summary: ShadowSummary }) {
   ];
   return (
     <>
-      <table className={figureTable.figures}>
-        <thead>
-          <tr>
-            <td />
-            <th scope="col">{names.ofClients}</th>
-            <th scope="col">{`${provider}/${model}`}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, side, show]) => (
-            <tr key={side}>
-              <th scope="row">{names.mean(name)}</th>
-              <td>{shown(original[side], show)}</td>
-              <td>{shown(shadow[side], show)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FigureTable
+        heads={[names.ofClients, `${provider}/${model}`]}
+        rows={rows.map(([name, side, show]) => ({
+          name: names.mean(name),
+          values: [original[side], shadow[side]].map((value) => value !== null && show(value)),
+        }))}
+      />
       <p className={classes.soft}>{facts.join(' · ')}</p>
     </>
   );

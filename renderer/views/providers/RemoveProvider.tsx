@@ -1,6 +1,7 @@
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { announce } from '../../state/announcement.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 
@@ -10,6 +11,9 @@ interface RemoveProviderProps {
   onClose(): void;
   onRemoved(): void;
 }
+
+/** Long enough to be read twice. */
+const keyStaysMs = 12_000;
 
 /** Asks before a provider is removed, or a team's gateway left, and says what uses it. */
 export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderProps) {
@@ -26,11 +30,13 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
     ? { title: joining.leaveTitle, text: joining.leaveText(name), confirm: joining.leaveConfirm }
     : { title: names.title, text: names.text(name), confirm: names.confirm };
   const remove = async () => {
-    if (id === undefined) return;
-    const done = isJoined
-      ? await command.run({ type: 'team.leave', provider: id })
-      : await command.run({ type: 'provider.remove', id });
-    if (done) onRemoved();
+    if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
+  };
+  const leave = async () => {
+    const left = id === undefined ? null : await command.run({ type: 'team.leave', provider: id });
+    if (!left) return;
+    if (!left.keyEnded) announce(joining.keyStays(name), keyStaysMs);
+    onRemoved();
   };
   return (
     <ConfirmDialog
@@ -40,7 +46,7 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
       confirm={isUsed ? null : act.confirm}
       isRunning={command.isRunning}
       problem={command.problem}
-      onConfirm={() => void remove()}
+      onConfirm={() => void (isJoined ? leave() : remove())}
       onClose={() => {
         command.forget();
         onClose();

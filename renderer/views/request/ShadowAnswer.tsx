@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { RequestInFull, RequestView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import figureTable from '../../components/FigureTable.module.css';
+import { FigureTable } from '../../components/FigureTable.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { contentOf } from './body/body-content.ts';
@@ -62,24 +62,10 @@ function Figures({ request, shadow }: { request: RequestView; shadow: RequestVie
     [names.length, ({ bytesOut }) => formats.bytes(bytesOut)],
   ];
   return (
-    <table className={figureTable.figures}>
-      <thead>
-        <tr>
-          <td />
-          <th scope="col">{names.client}</th>
-          <th scope="col">{names.shadow}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, read]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>{read(request) ?? '–'}</td>
-            <td>{read(shadow) ?? '–'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <FigureTable
+      heads={[names.client, names.shadow]}
+      rows={rows.map(([name, read]) => ({ name, values: [read(request), read(shadow)] }))}
+    />
   );
 }
 

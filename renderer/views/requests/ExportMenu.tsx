@@ -1,6 +1,7 @@
-import { Button, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
+import { MenuButton } from '../../components/MenuButton.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { DatasetDialog } from './DatasetDialog.tsx';
 import { addressOf, queryOf, type ShownFilter } from './request-filter.ts';
@@ -12,22 +13,15 @@ export function ExportMenu({ filter }: { filter: ShownFilter }) {
   const hrefFor = (format: 'csv' | 'jsonl') => `/control/requests.${format}${addressOf(queryOf(filter, Date.now()))}`;
   return (
     <>
-      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
-        <Menu.Target>
-          <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
-            {names.export}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component="a" href={hrefFor('csv')} download>
-            {names.exportCsv}
-          </Menu.Item>
-          <Menu.Item component="a" href={hrefFor('jsonl')} download>
-            {names.exportJsonl}
-          </Menu.Item>
-          <Menu.Item onClick={() => setIsDataset(true)}>{shadows.dataset.open}</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MenuButton label={names.export} icon={<IconDownload size={14} aria-hidden />} side="end">
+        <Menu.Item component="a" href={hrefFor('csv')} download>
+          {names.exportCsv}
+        </Menu.Item>
+        <Menu.Item component="a" href={hrefFor('jsonl')} download>
+          {names.exportJsonl}
+        </Menu.Item>
+        <Menu.Item onClick={() => setIsDataset(true)}>{shadows.dataset.open}</Menu.Item>
+      </MenuButton>
       {isDataset && <DatasetDialog filter={filter} onClose={() => setIsDataset(false)} />}
     </>
   );

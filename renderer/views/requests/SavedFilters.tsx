@@ -1,6 +1,7 @@
 import { Button, Group, Menu, Modal, TextInput } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
+import { MenuButton } from '../../components/MenuButton.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { filterOf, type ShownFilter, searchOf } from './request-filter.ts';
 import { useSavedFilters } from './use-saved-filters.ts';
@@ -18,34 +19,27 @@ export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
   const search = searchOf(filter);
   return (
     <>
-      <Menu position="bottom-start" transitionProps={{ duration: 0 }}>
-        <Menu.Target>
-          <Button size="xs" variant="default" leftSection={<IconBookmark size={14} aria-hidden />}>
-            {names.savedFilters}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {saved.map(({ name, search: kept }) => (
-            <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(kept)))}>
-              {name}
-            </Menu.Item>
-          ))}
-          {saved.length > 0 && <Menu.Divider />}
-          <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
-            {names.saveFilter}
+      <MenuButton label={names.savedFilters} icon={<IconBookmark size={14} aria-hidden />} side="start">
+        {saved.map(({ name, search: kept }) => (
+          <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(kept)))}>
+            {name}
           </Menu.Item>
-          {saved.map(({ name }) => (
-            <Menu.Item
-              key={name}
-              color="red"
-              leftSection={<IconTrash size={14} aria-hidden />}
-              onClick={() => forget(name)}
-            >
-              {names.forgetFilter(name)}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+        ))}
+        {saved.length > 0 && <Menu.Divider />}
+        <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
+          {names.saveFilter}
+        </Menu.Item>
+        {saved.map(({ name }) => (
+          <Menu.Item
+            key={name}
+            color="red"
+            leftSection={<IconTrash size={14} aria-hidden />}
+            onClick={() => forget(name)}
+          >
+            {names.forgetFilter(name)}
+          </Menu.Item>
+        ))}
+      </MenuButton>
       <NameDialog
         isOpen={isNaming}
         onClose={() => setNaming(false)}

@@ -60,15 +60,42 @@ test('who is in several groups chooses one, and nothing is made before', async (
 test('where the provider cannot be added, no key stays behind', async () => {
   const begun = await begin();
   await team.identity.agree(begun.signIn?.url ?? '', 'mia');
-  const { host } = new URL(team.sluice.origin);
   const preset = {
     ...{ teamPreset: 1, name: 'Locked', organisation: 'Acme', providers: [], locked: ['providers'] },
   } as const;
   await laptop.gateway.execute({ type: 'team-preset.apply', preset });
   expect(await refusalOf(finish(begun.id))).toMatchObject({ code: 'locked' });
   expect(await keysThere()).toEqual([]);
-  expect(JSON.stringify(await providersHere())).not.toContain(host);
+  expect(await providersHere()).toEqual([]);
   await laptop.gateway.execute({ type: 'team-preset.leave' });
+});
+
+test('who is no longer signed in there leaves all the same, and is told that the key stays', async () => {
+  const begun = await begin();
+  await team.identity.agree(begun.signIn?.url ?? '', 'mia');
+  const joined = await finish(begun.id);
+  const [key] = await keysThere();
+  const [mia] = (await team.sluice.gateway.query({ type: 'people' })).filter(({ name }) => name === 'mia of Acme');
+  await team.sluice.gateway.execute({ type: 'person.sign-out', id: mia?.id ?? '' });
+  const left = await laptop.gateway.execute({
+    type: 'team.leave',
+    provider: 'provider' in joined ? joined.provider : '',
+  });
+  expect([left, await providersHere()]).toEqual([{ keyEnded: false }, []]);
+  await team.sluice.gateway.execute({ type: 'key.revoke', id: key?.id ?? '' });
+});
+
+test('while the gateway is out of reach, nothing is taken away', async () => {
+  const other = await startSignInGateway();
+  const begun = await laptop.gateway.execute({ type: 'team.join', url: other.sluice.origin });
+  await other.identity.agree(begun.signIn?.url ?? '', 'mia');
+  const joined = await finish(begun.id);
+  const provider = 'provider' in joined ? joined.provider : '';
+  await other.stop();
+  const refused = await refusalOf(laptop.gateway.execute({ type: 'team.leave', provider }));
+  expect(refused).toMatchObject({ problem: { code: 'gateway-away' } });
+  expect(await providersHere()).toHaveLength(1);
+  await laptop.gateway.execute({ type: 'provider.remove', id: provider });
 });
 
 test('what is no gateway, and a code that nobody asked for, are said in words', async () => {

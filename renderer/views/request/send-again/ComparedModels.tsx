@@ -1,11 +1,12 @@
 import { useMemo } from 'react';
 import { spreadOf } from '../../../../server/contract/spread.ts';
-import figureTable from '../../../components/FigureTable.module.css';
+import { FigureTable } from '../../../components/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import type { LiveRequest } from '../../../state/live-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { answerTextOf } from './answer-text.ts';
-import { Piece, useDiff } from './diff-pieces.tsx';
+import { ComparedText } from './ComparedText.tsx';
+import { useDiff } from './diff-pieces.tsx';
 import classes from './SendAgain.module.css';
 import type { ComparedModel } from './use-comparison.ts';
 
@@ -52,39 +53,19 @@ function Figures({ models, times }: ComparedProps) {
   ];
   const shown = (compared: ComparedModel, read: (typeof rows)[number][1], show: (value: number) => string) => {
     const spread = spreadOf(recordsOf(compared).map(read));
-    if (!spread) return '–';
+    if (!spread) return null;
     const [median, least, most] = [spread.median, spread.least, spread.most].map(show);
     return least === most ? median : `${median} (${least} – ${most})`;
   };
+  const answered = models.map(({ answers }) => `${answers.filter(({ status }) => status < 400).length} / ${times}`);
   return (
-    <table className={figureTable.figures}>
-      <thead>
-        <tr>
-          <td />
-          {models.map(({ model }) => (
-            <th key={model} scope="col">
-              {model}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        <tr>
-          <th scope="row">{names.compare.answered}</th>
-          {models.map(({ model, answers }) => (
-            <td key={model}>{`${answers.filter(({ status }) => status < 400).length} / ${times}`}</td>
-          ))}
-        </tr>
-        {rows.map(([name, read, show]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            {models.map((each) => (
-              <td key={each.model}>{shown(each, read, show)}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <FigureTable
+      heads={models.map(({ model }) => model)}
+      rows={[
+        { name: names.compare.answered, values: answered },
+        ...rows.map(([name, read, show]) => ({ name, values: models.map((each) => shown(each, read, show)) })),
+      ]}
+    />
   );
 }
 
@@ -95,12 +76,5 @@ function LatestText({ compared, first }: { compared: ComparedModel; first: Compa
   const text = useMemo(() => answerTextOf(latest?.content ?? null) ?? '', [latest]);
   const firstText = useMemo(() => answerTextOf(firstLatest?.content ?? null) ?? '', [firstLatest]);
   const pieces = useDiff(compared === first ? null : firstText, text);
-  return (
-    <section className={classes.text} aria-label={compared.model}>
-      <p className={classes.side}>{compared.model}</p>
-      {pieces
-        ? pieces.map(({ key, side, text: piece }) => side === 'first' || <Piece key={key} side={side} text={piece} />)
-        : text}
-    </section>
-  );
+  return <ComparedText head={compared.model} text={text} pieces={pieces} side="second" />;
 }

@@ -1,5 +1,6 @@
 import { useMessages } from '../../../messages/use-messages.ts';
-import { Piece, useDiff } from './diff-pieces.tsx';
+import { ComparedText } from './ComparedText.tsx';
+import { useDiff } from './diff-pieces.tsx';
 import classes from './SendAgain.module.css';
 
 interface ComparedTextsProps {
@@ -25,18 +26,8 @@ export function ComparedTexts({ first, second, heads: [firstHead, secondHead] }:
   if (first === second) return <p className={classes.soft}>{names.sameText}</p>;
   return (
     <div className={classes.texts}>
-      <section className={classes.text} aria-label={firstHead}>
-        <p className={classes.side}>{firstHead}</p>
-        {pieces
-          ? pieces.map(({ key, side, text }) => side === 'second' || <Piece key={key} side={side} text={text} />)
-          : first}
-      </section>
-      <section className={classes.text} aria-label={secondHead}>
-        <p className={classes.side}>{secondHead}</p>
-        {pieces
-          ? pieces.map(({ key, side, text }) => side === 'first' || <Piece key={key} side={side} text={text} />)
-          : second}
-      </section>
+      <ComparedText head={firstHead} text={first} pieces={pieces} side="first" />
+      <ComparedText head={secondHead} text={second} pieces={pieces} side="second" />
     </div>
   );
 }

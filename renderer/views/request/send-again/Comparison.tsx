@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
-import figureTable from '../../../components/FigureTable.module.css';
+import { FigureTable } from '../../../components/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import type { LiveRequest } from '../../../state/live-request.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -80,24 +80,10 @@ function Figures({ first, second, status }: FiguresProps) {
     messages.requests.cost,
   ];
   return (
-    <table className={figureTable.figures}>
-      <thead>
-        <tr>
-          <td />
-          <th scope="col">{names.before}</th>
-          <th scope="col">{names.now}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={row}>
-            <th scope="row">{row}</th>
-            <td>{then[index] || '–'}</td>
-            <td>{now[index] || '–'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <FigureTable
+      heads={[names.before, names.now]}
+      rows={rows.map((name, index) => ({ name, values: [then[index], now[index]] }))}
+    />
   );
 }
 

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import classes from './FigureTable.module.css';
+
+interface FigureTableProps {
+  /** Above the columns of figures. */
+  heads: readonly string[];
+  /** A value for each column; what is empty is shown as a dash. */
+  rows: readonly { name: string; values: readonly ReactNode[] }[];
+}
+
+/** Puts figures of several requests side by side. */
+export function FigureTable({ heads, rows }: FigureTableProps) {
+  return (
+    <table className={classes.figures}>
+      <thead>
+        <tr>
+          <td />
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, values }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {heads.map((head, column) => (
+              <td key={head}>{values[column] || '–'}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,22 @@
+import { Piece, type useDiff } from './diff-pieces.tsx';
+import classes from './SendAgain.module.css';
+
+interface ComparedTextProps {
+  head: string;
+  text: string;
+  /** Of the comparison; null: it is not made yet, or there is nothing to compare with. */
+  pieces: ReturnType<typeof useDiff>;
+  /** Which of the two compared texts it is. */
+  side: 'first' | 'second';
+}
+
+/** One of two answers, with marks where it differs from the other. */
+export function ComparedText({ head, text, pieces, side }: ComparedTextProps) {
+  const own = pieces?.filter((piece) => piece.side === 'both' || piece.side === side);
+  return (
+    <section className={classes.text} aria-label={head}>
+      <p className={classes.side}>{head}</p>
+      {own ? own.map((piece) => <Piece key={piece.key} side={piece.side} text={piece.text} />) : text}
+    </section>
+  );
+}
