@@ -1,7 +1,7 @@
 /** What belongs to no single screen. */
 export const shell = {
   appName: 'Sluice',
-  tagline: 'Local gateway for AI APIs',
+  tagline: 'Gateway for AI APIs',
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'Could not copy. Select the text and copy it by hand.',

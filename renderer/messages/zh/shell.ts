@@ -3,7 +3,7 @@ import type { shell as english } from '../en/shell.ts';
 /** What belongs to no single screen. */
 export const shell: typeof english = {
   appName: 'Sluice',
-  tagline: 'AI API 的本地网关',
+  tagline: 'AI API 网关',
   copy: '复制',
   copied: '已复制',
   copyFailed: '复制失败，请选中文本后手动复制。',

@@ -91,14 +91,14 @@ export function TimeChart(props: TimeChartProps) {
             )}
             <g transform={`translate(${axisWidth} 0)`}>
               <Marks series={series} stepWidth={stepWidth} yOf={yOf} />
-              {edgesMs.slice(0, -1).map(
-                (startMs, index) =>
-                  index % every === 0 && (
-                    <text key={startMs} x={(index + 0.5) * stepWidth} y={height + 16} className={classes.moment}>
-                      {tick(startMs)}
-                    </text>
-                  ),
-              )}
+              {edgesMs
+                .slice(0, -1)
+                .map(
+                  (startMs, index) =>
+                    index % every === 0 && (
+                      <Moment key={startMs} x={(index + 0.5) * stepWidth} width={width} text={tick(startMs)} />
+                    ),
+                )}
             </g>
           </svg>
         )}
@@ -115,6 +115,21 @@ export function TimeChart(props: TimeChartProps) {
         ))}
       </ul>
     </div>
+  );
+}
+
+/** A name at the axis, in the middle of its step; at the right edge, within the chart. */
+function Moment({ x, width, text }: { x: number; width: number; text: string }) {
+  const isAtEdge = x + labelWidth / 2 > width;
+  return (
+    <text
+      x={isAtEdge ? width : x}
+      y={height + 16}
+      className={classes.moment}
+      {...(isAtEdge && { style: { textAnchor: 'end' } })}
+    >
+      {text}
+    </text>
   );
 }
 
