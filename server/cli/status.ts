@@ -6,6 +6,7 @@ import { claimFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { systemErrorCode } from '../files/file-problem.ts';
 import { describeFaults } from './describe-faults.ts';
+import { describeLedger } from './describe-ledger.ts';
 import { describeSharedCounts } from './describe-replica-limits.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { createOutput, localTime } from './output.ts';
@@ -33,12 +34,10 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
 }
 
 function describeRunning(state: QueryResults['status'], running: number): string[] {
-  const { ok, lastError, dropped } = state.ledger;
-  const lost = dropped > 0 ? `, ${dropped} rows lost` : '';
   return [
     `Sluice ${state.version} is running at ${state.baseUrl} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
     `Requests:    ${running} running`,
-    `Request log: ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
+    `Request log: ${describeLedger(state.ledger)}`,
     `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
     ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),
     ...state.faults.map(describeFaults),
