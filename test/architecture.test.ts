@@ -99,7 +99,7 @@ const mayImport: Record<string, string[]> = {
   routing: [...ground, 'providers', 'transport', 'secrets', 'wire'],
   'health-hints': [...ground, 'routing'],
   limits: [...ground, 'ledger'],
-  'replica-limits': [...ground, 'ledger', 'limits'],
+  'replica-limits': [...ground, 'database', 'ledger', 'limits'],
   usage: ground,
   observability: [...ground, 'secrets', 'transport'],
   ledger: [...ground, 'database'],

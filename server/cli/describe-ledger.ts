@@ -1,9 +1,13 @@
 import type { LedgerHealthView } from '../contract/status-views.ts';
 
 /** Whether requests are recorded, for a person. */
-export function describeLedger({ ok, lastError, spooled, dropped }: LedgerHealthView): string {
-  const lost = dropped > 0 ? `, ${dropped} rows lost` : '';
+export function describeLedger({ ok, lastError, pending, spooled, dropped }: LedgerHealthView): string {
+  const lost = dropped > 0 ? `, ${rows(dropped)} lost` : '';
   if (ok) return `working${lost}`;
-  const kept = spooled > 0 ? `; ${spooled} rows wait on disk until it can` : '';
-  return `cannot be written: ${lastError ?? 'unknown'}${kept}${lost}`;
+  const onDisk = spooled > 0 ? `, ${spooled} of them on disk` : '';
+  return `cannot be written: ${lastError ?? 'unknown'}; ${rows(pending)} waiting${onDisk}${lost}`;
+}
+
+function rows(count: number): string {
+  return count === 1 ? '1 row' : `${count} rows`;
 }

@@ -1,6 +1,7 @@
 /** `sluice doctor`: checks everything between a client and a provider, in the order of a request. Changes nothing. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import type { StatusView } from '../contract/status-views.ts';
 import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -23,7 +24,9 @@ interface Finding {
 export function addDoctor(program: Command, { on }: Verbs): void {
   const doctor = program
     .command('doctor')
-    .description('check Node, data folder, secrets, port, proxy, certificate authorities and providers');
+    .description(
+      'check Node, data folder, database, request log, secrets, port, shared limits, proxy, certificate authorities and providers',
+    );
   on(doctor, async (context) => {
     const findings = await examine(context);
     const ok = findings.every((finding) => finding.ok);
@@ -36,14 +39,15 @@ export function addDoctor(program: Command, { on }: Verbs): void {
 }
 
 async function examine({ control, terminal, dataDir }: VerbContext): Promise<Finding[]> {
+  const status = await control.query({ type: 'status' });
   return [
     { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
     examineFolder(dataDir),
     ...(await examineStore(terminal)),
-    await examineSecrets(terminal, dataDir),
-    await examinePort(control),
-    await examineLedger(control),
-    ...(await examineSharedCounts(control)),
+    { name: 'request log', ok: status.ledger.ok && status.ledger.dropped === 0, message: describeLedger(status.ledger) },
+    await examineSecrets(terminal, dataDir, status),
+    await examinePort(status),
+    ...examineSharedCounts(status),
     examineProxy(terminal),
     await examineCa(terminal),
     ...(await examineProviders(control)),
@@ -67,10 +71,12 @@ async function examineStore({ env }: Terminal): Promise<Finding[]> {
   return [{ name: 'database', ...(await examineDatabase(store, env)) }];
 }
 
-async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Finding> {
+async function examineSecrets(terminal: Terminal, dataDir: string, status: StatusView): Promise<Finding> {
   const { passphrase, secrets, store: database } = readEnvironment(terminal.env);
   // Opening the control plane has shown that the key is the right one.
-  if (database !== undefined) return { name: 'secrets', ok: true, message: 'in the database, if they are encrypted' };
+  if (database !== undefined || status.secretStoreKind === 'database') {
+    return { name: 'secrets', ok: true, message: status.secretStore ?? 'in the database, if they are encrypted' };
+  }
   const { openSecretStore } = await import('../secrets/open-secret-store.ts');
   try {
     const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
@@ -82,21 +88,14 @@ async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Find
   }
 }
 
-async function examinePort(control: Control): Promise<Finding> {
-  const { settings, baseUrl } = await control.query({ type: 'status' });
+async function examinePort({ settings, baseUrl }: StatusView): Promise<Finding> {
   if (baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${baseUrl}` };
   const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
 }
 
-async function examineLedger(control: Control): Promise<Finding> {
-  const { ledger } = await control.query({ type: 'status' });
-  return { name: 'request log', ok: ledger.ok && ledger.dropped === 0, message: describeLedger(ledger) };
-}
-
-async function examineSharedCounts(control: Control): Promise<Finding[]> {
-  const { sharedCounts } = await control.query({ type: 'status' });
+function examineSharedCounts({ sharedCounts }: StatusView): Finding[] {
   if (sharedCounts === null) return [];
   const ok = sharedCounts.problem === null;
   return [{ name: 'shared limits', ok, message: describeSharedCounts(sharedCounts) }];

@@ -177,6 +177,8 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
+    /** Restricts the result to these names; not by day. */
+    names: z.array(z.string()).max(20).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,

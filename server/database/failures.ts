@@ -26,7 +26,8 @@ export function isDamage(error: unknown): error is Error {
   return code === corrupt || code === notADatabase;
 }
 
-/** The message of anything thrown. */
+/** The message of anything thrown. Where each address of a host refuses, Node has one for each address and none for all. */
 export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
   return error instanceof Error ? error.message : String(error);
 }

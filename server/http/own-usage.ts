@@ -68,8 +68,7 @@ function limitOf({ scope, id }: Limited, { kind, budget, amount, used, resetsAt 
 
 async function used(ports: OwnUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
   const { startMs } = periodOf(per, nowMs);
-  const sums = await ports.summarizeUsage({ by: 'key', sinceMs: startMs });
-  const own: UsageTotals | undefined = sums.find(({ name }) => name === keyId);
+  const [own]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
   return {
     since: moment(startMs),
     requests: own?.requests ?? 0,

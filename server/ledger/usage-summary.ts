@@ -12,6 +12,8 @@ const dayMs = 86_400_000;
 
 export interface UsageQuestion {
   by: UsageDimension;
+  /** Only these names; not by day. */
+  names?: string[];
   /** Both are rounded outward to a quarter of an hour. */
   sinceMs?: number;
   untilMs?: number;
@@ -64,11 +66,13 @@ async function addLocalDays(database: Database, { quarters, question, sums }: Ad
 }
 
 /** Uses the totals of whole days as far as possible, and quarters before and after. */
-async function addWholeTime(database: Database, { quarters, question: { by }, sums }: Adding): Promise<void> {
+async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
+  const { by, names } = question;
+  const named = names === undefined ? [] : [JSON.stringify(names)];
   const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
-    const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter'));
+    const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter', names !== undefined));
     for (let at = from; at < to; at += perBatch) {
-      for (const row of select.all(by, at, Math.min(to, at + perBatch))) addRow(sums, row, null);
+      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...named)) addRow(sums, row, null);
       await setImmediate();
     }
   };
@@ -81,9 +85,11 @@ async function addWholeTime(database: Database, { quarters, question: { by }, su
   await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
 }
 
-function sumsSql(table: string, time: string): string {
+/** `isNamed`: of the names in a list, as JSON. */
+function sumsSql(table: string, time: string, isNamed = false): string {
+  const named = isNamed ? ' AND name IN (SELECT value FROM json_each(?))' : '';
   return `SELECT name, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
-    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ? GROUP BY name`;
+    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ?${named} GROUP BY name`;
 }
 
 /** The requested quarters, limited to those that exist. */

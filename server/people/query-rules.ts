@@ -2,7 +2,6 @@
 import { controlError } from '../contract/control-error.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
-import type { UsageView } from '../contract/request-views.ts';
 import { keptKeys } from './kept-keys.ts';
 import { keptStatus } from './kept-status.ts';
 import { forbidden } from './may-do.ts';
@@ -55,7 +54,7 @@ export const queryRules: Rules = {
   'connect-clients': 'admin',
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
-  usage: { ask: askedByName, keep: (usage, sight, { by }) => usage.filter(isVisible(sight, by)) },
+  usage: { ask: namedOnly },
   // By model, provider and day from the visible requests.
   'usage-over-time': { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
   'first-byte-times': { ask: namedOnly },
@@ -117,16 +116,6 @@ function visibleNames(sight: Sight, by: UsageDimension): ReadonlySet<string> {
   if (by === 'key') return sight.keys;
   if (by === 'group') return sight.managed;
   throw forbidden();
-}
-
-function askedByName(query: QueryMap['usage'], sight: Sight): QueryMap['usage'] {
-  visibleNames(sight, query.by);
-  return query;
-}
-
-function isVisible(sight: Sight, by: UsageDimension): (view: UsageView) => boolean {
-  const names = visibleNames(sight, by);
-  return ({ name }) => name !== null && names.has(name);
 }
 
 function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefined }>(

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
+import { messageOf } from '../database/failures.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 
@@ -148,8 +149,8 @@ export class ValkeyLink {
   }
 
   #explained(error: unknown): LinkError {
-    const told = error instanceof Error ? error.message : String(error);
-    const message = told === lateMessage ? told : (this.#connectionError?.message ?? told);
+    const told = messageOf(error);
+    const message = told === lateMessage ? told : messageOf(this.#connectionError ?? error);
     const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
     return new LinkError(problemOf(message), shown);
   }

@@ -22,10 +22,16 @@ export async function resolveAddress(given: string, env: Env): Promise<string> {
   const url = isReference(given) ? (await resolve(given, env)).trim() : given;
   readAddress(url);
   const read = new URL(url);
-  const password = decodeURIComponent(read.password);
-  if (!isReference(password)) return url;
+  const password = decoded(read.password);
+  if (!isReference(password)) return withVerifiedTls(url);
   read.password = encodeURIComponent(await resolve(password, env));
-  return read.href;
+  return withVerifiedTls(read.href);
+}
+
+/** The driver takes these modes for `verify-full`, and warns of that in six lines at each start. */
+function withVerifiedTls(url: string): string {
+  if (/[?&]uselibpqcompat=true(?:&|$)/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
 async function resolve(reference: string, env: Env): Promise<string> {
@@ -38,12 +44,23 @@ async function resolve(reference: string, env: Env): Promise<string> {
 /** Throws a GatewayError `invalid_value`, without the URL, if it is none of PostgreSQL's. */
 export function readAddress(url: string): Address {
   const read = URL.parse(url);
-  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) {
-    throw new GatewayError(
-      'invalid_value',
-      'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
-    );
+  if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusable();
+  const user = decoded(read.username);
+  decoded(read.password);
+  return { host: decoded(read.host) || 'localhost', user, database: decoded(read.pathname.slice(1)) || user };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw unusable();
   }
-  const user = decodeURIComponent(read.username);
-  return { host: decodeURIComponent(read.host), user, database: decodeURIComponent(read.pathname.slice(1)) || user };
+}
+
+function unusable(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'The address of the database cannot be used. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, and "%", "@", ":" and "/" in a password as %25, %40, %3A and %2F.',
+  );
 }

@@ -74,5 +74,6 @@ async function examineTables(postgres: Postgres): Promise<{ state: string; ok: b
     return { state: `schema ${version}, which the next start brings to ${migrations.length}`, ok: true };
   }
   const alive = await postgres.ask(replicasSql);
-  return { state: `schema ${version}, ${number(alive.rows[0]?.replicas)} replicas running`, ok: true };
+  const running = number(alive.rows[0]?.replicas);
+  return { state: `schema ${version}, ${running} ${running === 1 ? 'replica' : 'replicas'} running`, ok: true };
 }

@@ -12,7 +12,12 @@ interface Options {
   /** `postgres://user:password@host:port/database`; secret. */
   url: string;
   log: { warn(fields: object, message: string): void };
+  /** As in `PostgresOptions`. */
+  statementMs?: number;
 }
+
+/** Changes of large tables take their time, and so does waiting for a replica that makes them. */
+const migrationMs = 30 * 60_000;
 
 export interface OpenDatabase {
   readonly postgres: Postgres;
@@ -24,17 +29,20 @@ export interface OpenDatabase {
 }
 
 /** Rejects with a GatewayError if the database cannot be used, which says what to do. */
-export async function openDatabase({ url, log }: Options): Promise<OpenDatabase> {
+export async function openDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
   const address = readAddress(url);
   const failed = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
-  const postgres = new Postgres({ url, failed });
+  const migrating = new Postgres({ url, failed, connections: 1, statementMs: migrationMs });
   try {
-    await migrate(postgres);
+    await migrate(migrating);
   } catch (error) {
-    await postgres.close();
     throw startProblem(error, address);
+  } finally {
+    await migrating.close();
   }
-  const reading = new Postgres({ url, failed });
+  const options = { url, failed, ...(statementMs !== undefined && { statementMs }) };
+  const postgres = new Postgres(options);
+  const reading = new Postgres(options);
   const notices = new Notices({ url, log });
   return {
     postgres,

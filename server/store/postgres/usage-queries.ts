@@ -43,8 +43,11 @@ async function summarizeNames(postgres: Postgres, question: UsageQuestion): Prom
   const [from, to] = quartersOf(question);
   const firstDay = Math.ceil(from / quartersPerDay);
   const endDay = Math.max(firstDay, Math.floor(to / quartersPerDay));
+  const { by, names } = question;
+  const named = names === undefined ? '' : 'AND name = ANY($2)';
   const select = (table: string, time: string, first: number, end: number) =>
-    `SELECT name, ${sumColumns.join(', ')} FROM ${table} WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end}`;
+    `SELECT name, ${sumColumns.join(', ')} FROM ${table}
+     WHERE dimension = $1 AND ${time} >= ${first} AND ${time} < ${end} ${named}`;
   const parts = [
     select('usage_quarters', 'quarter', from, Math.min(to, firstDay * quartersPerDay)),
     select('usage_days', 'day', firstDay, endDay),
@@ -52,7 +55,8 @@ async function summarizeNames(postgres: Postgres, question: UsageQuestion): Prom
   ];
   const { rows } = await postgres.ask(
     `SELECT name, ${summed} FROM (${parts.join(' UNION ALL ')}) AS cells GROUP BY name`,
-    question.by,
+    by,
+    ...(names === undefined ? [] : [names]),
   );
   return rows
     .map((row) => viewOf(text(row.name), row))

@@ -107,9 +107,29 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   });
 
   test('are examined by doctor', async () => {
-    const serving = await start(temporaryFolder());
+    const folder = temporaryFolder();
+    const serving = await start(folder);
     const examined = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { ...env, SLUICE_STORE: url } });
     expect(examined.stdout).toMatch(/^ok {6}database: .*PostgreSQL \d+.* answers in .* ms.*, 2 replicas running$/m);
+    // As the running one tells it: the terminal of whoever asks need not know the database.
+    expect((await addUpstream(folder)).code).toBe(0);
+    await server.kill();
+    expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
+    const away = await eventually(async () => {
+      const told = await runVerb(['doctor', '--data-dir', folder], { env: { SLUICE_STORE: url } });
+      return told.stdout.includes('FAILED  request log') && told;
+    });
+    expect(away.code).toBe(1);
+    expect(away.stdout).toMatch(
+      /^FAILED {2}database: PostgreSQL at .* cannot be used now \(.*\)\. Check that it runs/m,
+    );
+    expect(away.stdout).toMatch(/^FAILED {2}request log: cannot be written: .*; [1-9]\d* rows? waiting(?:, \d+ of them on disk)?$/m);
+    const plain = await runVerb(['doctor', '--data-dir', folder]);
+    expect(plain.stdout).toMatch(/^FAILED {2}request log: /m);
+    expect(plain.stdout).toMatch(
+      /^ok {6}secrets: Credentials are kept in the database, encrypted with the passphrase/m,
+    );
+    await server.start();
     await serving.end();
     const missing = url.replace(/[^/]+$/, 'no_such_database');
     const refused = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { SLUICE_STORE: missing } });

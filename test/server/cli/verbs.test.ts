@@ -287,13 +287,14 @@ describe.each([
     expect(findings.map(({ name }) => name)).toEqual([
       'node',
       'data folder',
+      'request log',
       'secrets',
       'port',
       'proxy',
       'ca',
       'provider main',
     ]);
-    expect(findings[4]?.message).toContain('proxy.example:3128');
+    expect(findings.find(({ name }) => name === 'proxy')?.message).toContain('proxy.example:3128');
     await upstream.stop();
     const bad = await runProgram('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
     expect(bad.code).toBe(1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
-import { isTemporary, sqliteCode } from '../../../server/database/failures.ts';
+import { isTemporary, messageOf, sqliteCode } from '../../../server/database/failures.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
 let folder: string;
@@ -155,6 +155,13 @@ function failureOf(act: () => unknown): unknown {
   }
   throw new Error('It did not fail.');
 }
+
+test('a host none of whose addresses answers is told by the errors of all', () => {
+  const refused = ['::1', '127.0.0.1'].map((address) => new Error(`connect ECONNREFUSED ${address}:5432`));
+  expect(messageOf(new AggregateError(refused))).toBe(
+    'connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432',
+  );
+});
 
 test('sqliteCode is the primary code of an SQLite failure and null of any other', () => {
   const database = openDatabase(':memory:');

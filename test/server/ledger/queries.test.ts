@@ -167,6 +167,10 @@ test('a summary is by key, group, model as served else as asked, or provider, th
   expect(await names('group')).toEqual(['default 2', 'null 1']);
   expect(await names('model')).toEqual(['b 1', 'a 1', 'fast 1']);
   expect(await names('provider')).toEqual(['p2 1', 'p1 1', 'null 1']);
+  expect(await ledger.summarizeUsage({ by: 'key', names: ['k1', 'nobody'] })).toMatchObject([
+    { name: 'k1', requests: 2 },
+  ]);
+  expect(await ledger.summarizeUsage({ by: 'key', names: [] })).toEqual([]);
 });
 
 test.each([

@@ -108,6 +108,8 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
     { utcOffsetMinutes: 345 },
     { sinceMs: noon - 2 * day - 17 * minute },
     { sinceMs: noon - day, untilMs: noon - day + 30 * minute },
+    { names: ['k1', 'g2', 'p1', 'a', 'nobody'], sinceMs: noon - 2 * day - 17 * minute },
+    { names: [] },
     { sinceMs: noon - 3 * day, untilMs: noon - minute, utcOffsetMinutes: -780 },
   ];
 

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { type Migration, migrations } from '../../../../server/store/postgres/migrations.ts';
+import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { begun } from '../../../support/begun.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { silent } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -28,6 +32,27 @@ describe.runIf(hasPostgres())('the tables in PostgreSQL', () => {
     await Promise.all([1, 2, 3, 4].map(() => migrate(open(), counter)));
     const { rows } = await open().ask('SELECT n FROM counter');
     expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('may take longer than any other statement', async () => {
+    const blocking = open();
+    let finish: (() => void) | null = null;
+    const blocked = blocking.transaction(async (queries) => {
+      await queries.ask('SELECT pg_advisory_xact_lock($1)', 4_810_001);
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    });
+    const end = await eventually(() => finish);
+    const opening = begun(openDatabase({ url, log: silent, statementMs: 200 }));
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'
+      AND query_start < now() - interval '400 milliseconds'`;
+    await eventually(async () => (await blocking.ask(waits)).count > 0);
+    end();
+    await blocked;
+    const { postgres, close } = await opening;
+    await expect(postgres.ask('SELECT pg_sleep(9)')).rejects.toThrow('statement timeout');
+    await close();
   });
 
   test('get what is new, and nothing twice', async () => {
