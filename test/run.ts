@@ -26,6 +26,9 @@ const pathOf = (tool: string) => join(root, 'node_modules/.bin', isWindows ? `${
 /** Most of the tests wait for sockets, timers and pages half of the time, so a processor has something to do with more of them. */
 const sharedWorkers = availableParallelism() + 2;
 
+/** As the first start builds, so that the tests find what they run up to date. */
+const buildLine = ['build/launch.ts', '--version'];
+
 const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));
 if (unknown.length > 0) throw new Error(`There is no suite ${unknown.join(', ')}.`);
@@ -37,9 +40,8 @@ async function runAll(): Promise<Outcome[]> {
   const own = ownProcess(root);
   return [
     runStep('machine', () => prepareMachine(root)),
-    ...(await checkSources()),
+    ...(await checkAndBuild()),
     runTests('architecture and work', alone),
-    build(),
     runTests('tests that share their workers', [
       ...['--no-isolate', `--maxWorkers=${sharedWorkers}`],
       ...excluding([...alone, ...own, ...apart]),
@@ -49,12 +51,13 @@ async function runAll(): Promise<Outcome[]> {
 }
 
 /** Beside one another. With several threads TypeScript checks what they all need once in each, so it has one for each project. */
-async function checkSources(): Promise<Outcome[]> {
-  console.log('\n── type check, lint');
+async function checkAndBuild(): Promise<Outcome[]> {
+  console.log('\n── type check, lint, build');
   const projects = ['test', 'electron', 'renderer'].map((project) => ['-p', project, '--singleThreaded']);
   return Promise.all([
-    runBeside('type check', 'tsc', projects),
-    runBeside('lint', 'biome', [['check', '--error-on-warnings', '.']]),
+    runBeside('type check', pathOf('tsc'), projects),
+    runBeside('lint', pathOf('biome'), [['check', '--error-on-warnings', '.']]),
+    runBeside('build', process.execPath, [buildLine]),
   ]);
 }
 
@@ -64,9 +67,8 @@ function runSuites(names: readonly Suite[]): Outcome[] {
   return [runStep('machine', () => prepareMachine(root)), build(), runTests(names.join(', '), parameters)];
 }
 
-/** As the first start does it, so that the tests find what they run up to date. */
 function build(): Outcome {
-  return runStep('build', () => runNode('build/launch.ts', '--version'));
+  return runStep('build', () => runNode(...buildLine));
 }
 
 function runStep(name: string, step: () => boolean): Outcome {
@@ -76,9 +78,9 @@ function runStep(name: string, step: () => boolean): Outcome {
 }
 
 /** A tool with each of these parameters, without keeping others from running meanwhile. */
-async function runBeside(name: string, tool: string, runs: readonly string[][]): Promise<Outcome> {
+async function runBeside(name: string, program: string, runs: readonly string[][]): Promise<Outcome> {
   const startedMs = Date.now();
-  const results = await Promise.all(runs.map((parameters) => runToolBeside(tool, parameters)));
+  const results = await Promise.all(runs.map((parameters) => runProgramBeside(program, parameters)));
   return outcomeOf(name, !results.includes(false), startedMs);
 }
 
@@ -114,8 +116,8 @@ function runTool(tool: string, ...parameters: string[]): boolean {
   return spawnSync(pathOf(tool), parameters, { cwd: root, stdio: 'inherit', shell: isWindows }).status === 0;
 }
 
-async function runToolBeside(tool: string, parameters: readonly string[]): Promise<boolean> {
-  const child = spawn(pathOf(tool), parameters, { cwd: root, stdio: 'inherit', shell: isWindows });
+async function runProgramBeside(program: string, parameters: readonly string[]): Promise<boolean> {
+  const child = spawn(program, parameters, { cwd: root, stdio: 'inherit', shell: program.endsWith('.cmd') });
   const [code] = await once(child, 'close');
   return code === 0;
 }

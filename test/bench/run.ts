@@ -30,7 +30,7 @@ import { Samples } from './samples.ts';
 import { thirdPartyNames, whyMissing } from './third-party.ts';
 
 const root = join(import.meta.dirname, '../..');
-const quickScale = 0.15;
+const quickScale = 0.05;
 
 const { values: options } = parseArgs({
   options: {

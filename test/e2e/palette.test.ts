@@ -117,15 +117,17 @@ describe('the command palette', () => {
     await page.getByRole('group', { name: 'Recent' }).getByRole('option', { name: 'Beta' }).waitFor();
   });
 
-  it.each([
-    ['alpha', 'Alpha', '#/providers/alpha'],
-    ['default', 'default', '#/groups/default'],
-    ['gpt-b', 'gpt-b', '#/models?model=gpt-b'],
-    ['rate limit', 'Search requests for “rate limit”', '#/requests?q=rate+limit'],
-  ])('opens by %s “%s”', async (search, option, address) => {
+  it('opens a provider, a group, a model, and a search of the requests', async () => {
     const { page } = await open({ config });
-    await runCommand(page, search, option);
-    await expect.poll(() => new URL(page.url()).hash).toBe(address);
+    for (const [search, option, address] of [
+      ['alpha', 'Alpha', '#/providers/alpha'],
+      ['default', 'default', '#/groups/default'],
+      ['gpt-b', 'gpt-b', '#/models?model=gpt-b'],
+      ['rate limit', 'Search requests for “rate limit”', '#/requests?q=rate+limit'],
+    ] as const) {
+      await runCommand(page, search, option);
+      await expect.poll(() => new URL(page.url()).hash).toBe(address);
+    }
   });
 
   it('copies the base URL and the secret of a key that is kept, and says why it cannot copy another', async () => {

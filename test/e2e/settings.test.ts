@@ -56,33 +56,41 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each([
-    ['Keep requests (days)', '1', /^10 requests from before .* will be deleted, with the usage and cost. This cannot/],
-    ['Keep at most (requests)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
-    ['Keep captured bodies (days)', '1', /^Bodies that were captured before .* will be deleted. This cannot/],
-  ])('asks before less of “%s” deletes what is there', async (label, value, text) => {
+  it('asks before less of the records is kept than is there', async () => {
     const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
     const records = page.getByRole('region', { name: 'Records' });
-    const field = records.getByLabel(label);
-    const before = await field.inputValue();
-    await field.fill(value);
-    await records.getByRole('button', { name: 'Save' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete old records' });
-    await dialog.getByText(text).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    const save = () => records.getByRole('button', { name: 'Save' }).click();
     const settings = async () => JSON.stringify((await gateway.gateway.query({ type: 'status' })).settings);
     const unchanged = await settings();
-    expect(await field.inputValue()).toBe(value);
-    await records.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('button', { name: 'Save and delete' }).click();
-    await records.getByText('Saved.').waitFor();
-    expect(await settings()).not.toBe(unchanged);
-    // More is kept unasked.
-    await field.fill(before);
-    await records.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(settings).toBe(unchanged);
+    for (const [label, value, text] of [
+      [
+        'Keep requests (days)',
+        '1',
+        /^10 requests from before .* will be deleted, with the usage and cost. This cannot/,
+      ],
+      ['Keep at most (requests)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
+      ['Keep captured bodies (days)', '1', /^Bodies that were captured before .* will be deleted. This cannot/],
+    ] as const) {
+      const field = records.getByLabel(label);
+      const before = await field.inputValue();
+      await field.fill(value);
+      await save();
+      await dialog.getByText(text).waitFor();
+      expect(await accessibilityFaults(page), label).toEqual([]);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await settings(), label).toBe(unchanged);
+      expect(await field.inputValue()).toBe(value);
+      await save();
+      await dialog.getByRole('button', { name: 'Save and delete' }).click();
+      await records.getByText('Saved.').waitFor();
+      expect(await settings(), label).not.toBe(unchanged);
+      // More is kept unasked.
+      await field.fill(before);
+      await save();
+      await expect.poll(settings).toBe(unchanged);
+    }
     expect(complaints).toEqual([]);
   });
 
@@ -234,14 +242,16 @@ describe('the settings screen', () => {
     expect(await page.getByRole('button', { name: 'Replace' }).count()).toBe(0);
   });
 
-  it.each([
-    ['no JSON', 'not json', /This is not JSON/],
-    ['no configuration', '{"version":7}', /config\.version/],
-  ])('says of a file that is %s what is wrong with it', async (_name, text, complaint) => {
+  it('says what is wrong with a file that is no JSON, or no configuration', async () => {
     const { page } = await open({ screen });
-    await importFile(page, text);
-    await page.getByRole('alert').getByText(complaint).waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    for (const [text, complaint] of [
+      ['not json', /This is not JSON/],
+      ['{"version":7}', /config\.version/],
+    ] as const) {
+      await importFile(page, text);
+      await page.getByRole('alert').getByText(complaint).waitFor();
+      expect(await page.getByRole('dialog').count(), text).toBe(0);
+    }
   });
 
   it('says where the data is, and makes a report without secrets', async () => {

@@ -23,9 +23,10 @@ const flags = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-extensions', '--disable-sync'],
 ];
 
-export async function startDesktopBrowser(): Promise<DesktopBrowser> {
+/** `more`: further parameters of the browser. */
+export async function startDesktopBrowser(...more: string[]): Promise<DesktopBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'sluice-chromium-'));
-  const child = spawn(chromiumPath(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+  const child = spawn(chromiumPath(), [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const endpoint = await new Promise<string>((resolve, reject) => {

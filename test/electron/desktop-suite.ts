@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { hasChromium, skipWithoutChromium } from '../support/chromium.ts';
+import { briefPrograms } from '../support/launch-browser.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type DesktopBrowser, startDesktopBrowser } from './desktop-browser.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop } from './open-desktop.ts';
@@ -12,7 +13,7 @@ export function openDesktopsInSuite(): (options?: DesktopOptions) => Promise<Ope
   beforeAll(async () => {
     if (!hasChromium) return;
     await ensureBuilt();
-    browser = await startDesktopBrowser();
+    browser = await startDesktopBrowser(briefPrograms);
   });
   afterEach(async () => {
     await opened?.close();

@@ -12,6 +12,7 @@ import { openDatabase } from '../../server/database/database.ts';
 import { createGateway, type Gateway } from '../../server/gateway.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { createLedgerQueries } from '../../server/ledger/queries.ts';
+import { putEmptyLedger } from './empty-ledger.ts';
 import { eventually } from './eventually.ts';
 import { createMemorySecretStore } from './memory-secret-store.ts';
 
@@ -51,6 +52,7 @@ export function mainProvider(baseUrl: string, more: Record<string, unknown> = {}
 /** A running gateway with group `default` and key `testKey`, on a free port. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  if (!options.folder) putEmptyLedger(folder);
   const config: ConfigInput = {
     version: 1,
     groups: [{ id: 'default' }],

@@ -17,7 +17,7 @@ import { addProvider, runJson, runVerb } from './run-cli.ts';
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** More in `.ci/run`. */
-const kills = Number(process.env.SLUICE_TEST_KILLS ?? 3);
+const kills = Number(process.env.SLUICE_TEST_KILLS ?? 1);
 const callers = 8;
 
 interface Replica {

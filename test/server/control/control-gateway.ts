@@ -10,6 +10,7 @@ import type { ControlEvent, EventMessage } from '../../../server/contract/events
 import type { Gateway } from '../../../server/gateway.ts';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
+import { putEmptyLedger } from '../../support/empty-ledger.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
 
@@ -40,6 +41,7 @@ export async function startControlGateway(options: ControlGatewayOptions = {}): 
     ...options.config,
   };
   await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  putEmptyLedger(folder);
   const secrets = createMemorySecretStore(options.secrets);
   const store = options.declarative
     ? await loadDeclarativeConfig(path)

@@ -1,0 +1,16 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '../../server/database/database.ts';
+
+let bytes: Buffer | undefined;
+
+/** Puts a ledger without rows into a data folder that has none: to make its tables takes half the time of a gateway's start. */
+export function putEmptyLedger(folder: string): void {
+  const file = join(folder, 'ledger.sqlite');
+  if (bytes) {
+    writeFileSync(file, bytes, { mode: 0o600 });
+  } else {
+    openDatabase(file).close();
+    bytes = readFileSync(file);
+  }
+}
