@@ -8,7 +8,7 @@ import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { trimSecret } from '../wire/client-credentials.ts';
-import { compileGroup } from './compile-group.ts';
+import { compileGroup, type KnownRoutings } from './compile-group.ts';
 import { compileLimits } from './compile-limits.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
@@ -34,6 +34,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   }
   const groups = new Map(config.groups.map((group) => [group.id, group]));
   const compiled = new Map<string, CompiledGroup>();
+  const routings: KnownRoutings = new Map();
   return {
     revision: input.revision,
     settings: config.settings,
@@ -43,7 +44,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
       const group = groups.get(id);
       let result = compiled.get(id);
       if (!result && group) {
-        result = compileGroup(group, config.aliases, providers);
+        result = compileGroup(group, config.aliases, providers, routings);
         compiled.set(id, result);
       }
       return result;
