@@ -22,6 +22,7 @@ const inputs = new WeakMap<Snapshot['keys'], KeyInput>();
 /** With more changes than this, all keys are looked at. */
 const fewChanges = 100;
 
+/** `before`: of an earlier configuration, of which what is the same is used again. */
 export function compileKeys(input: KeyInput, before?: KeyTable): KeyTable {
   const changed = before && changedTable(input, before);
   const table = changed ?? wholeTable(input);
@@ -61,7 +62,7 @@ function changedTable({ configured, groups, secrets }: KeyInput, before: KeyTabl
   const known = inputs.get(before.keys);
   if (known?.groups !== groups) return null;
   const splice = spliceBetween(known.configured, configured);
-  if (!splice) return before;
+  if (!splice) return { keys: before.keys, notices: before.notices };
   if (before.notices.length > 0 || splice.removed + splice.entries.length > fewChanges) return null;
   const gone = known.configured.slice(splice.at, splice.at + splice.removed);
   const touched = new Set([...gone, ...splice.entries].map(({ group }) => group));

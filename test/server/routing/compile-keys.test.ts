@@ -60,8 +60,10 @@ test('of very many keys those that have not changed are found in the same place'
     keySchema.parse({ id: `k${index}`, group: index % 2 === 0 ? 'blue' : 'green', hash: hashOf(`${index}`) }),
   );
   const before = compiledFrom({ ...base, keys: many });
-  const same = compiledFrom({ ...base, keys: many }, { before });
+  const settings = { ...base.settings, replyHeaders: false };
+  const same = compiledFrom({ ...base, settings, keys: many }, { before, revision: 2 });
   expect(same.keys).toBe(before.keys);
+  expect([same.settings, same.revision]).toEqual([settings, 2]);
   const without = compiledFrom({ ...base, keys: many.slice(0, -1) }, { before });
   expect([
     without.keys.size,
