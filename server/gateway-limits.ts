@@ -1,6 +1,8 @@
 /** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
+
 import type { Config } from './contract/config.ts';
 import type { LimitReached } from './contract/limits.ts';
+import { entriesNotIn } from './contract/list-splice.ts';
 import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
@@ -108,11 +110,4 @@ function keepRecalling(limiter: Limiter, live: LiveConfig) {
       isStopped = true;
     },
   };
-}
-
-/** Entries that a change has left alone are the same objects. */
-function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
-  if (list === known) return [];
-  const others = new Set(known);
-  return list.filter((entry) => !others.has(entry));
 }

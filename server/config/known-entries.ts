@@ -9,6 +9,7 @@ import {
   keySchema,
   providerSchema,
 } from '../contract/config.ts';
+import { entriesNotIn, spliceBetween, spliced } from '../contract/list-splice.ts';
 import type { ConfigLists } from './config-patch.ts';
 
 /**
@@ -23,11 +24,7 @@ export function parseBeside(next: ConfigLists, known: Config): Config | null {
   const keys = parseList(keySchema, next.keys, known.keys);
   if (!rest.success || !providers || !aliases || !groups || !keys) return null;
   const config = { ...rest.data, providers, aliases, groups, keys };
-  let isGood = true;
-  findContradictions(config, () => {
-    isGood = false;
-  });
-  return isGood ? config : null;
+  return isConsistent(config, known) ? config : null;
 }
 
 /** Null if an entry is wrong. */
@@ -36,16 +33,30 @@ function parseList<Entry extends object>(
   given: readonly unknown[] | undefined,
   known: Entry[],
 ): Entry[] | null {
-  if (given === known) return known;
-  if (given === undefined) return [];
-  const valid = new Set<unknown>(known);
-  const isValid = (entry: unknown): entry is Entry => valid.has(entry);
-  const parsed: Entry[] = [];
-  for (const each of given) {
+  const splice = spliceBetween(known, given ?? []);
+  if (!splice) return known;
+  const replaced = new Set<unknown>(known.slice(splice.at, splice.at + splice.removed));
+  const isValid = (entry: unknown): entry is Entry => replaced.has(entry);
+  const entries: Entry[] = [];
+  for (const each of splice.entries) {
     const entry = isValid(each) ? each : schema.safeParse(each).data;
     if (entry === undefined) return null;
-    parsed.push(entry);
+    entries.push(entry);
   }
-  const isSame = parsed.length === known.length && parsed.every((entry, index) => entry === known[index]);
-  return isSame ? known : parsed;
+  return spliced(known, { ...splice, entries });
+}
+
+function isConsistent(config: Config, known: Config): boolean {
+  const { providers, aliases, groups, keys } = config;
+  let isGood = true;
+  const looked = { ...config };
+  if (providers === known.providers && aliases === known.aliases && groups === known.groups) {
+    // Nothing refers to keys, so only those that are new can contradict anything, and those of the same name.
+    const names = new Set(entriesNotIn(known.keys, keys).map(({ id }) => id));
+    looked.keys = keys.filter(({ id }) => names.has(id));
+  }
+  findContradictions(looked, () => {
+    isGood = false;
+  });
+  return isGood;
 }

@@ -1,6 +1,7 @@
 import type { ConfigChange } from '../contract/change-views.ts';
 import { type Config, configSchema } from '../contract/config.ts';
 import { isObject } from '../contract/is-object.ts';
+import { entriesNotIn } from '../contract/list-splice.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 
 /** All differences by id or name. A different order in a list is not a difference. */
@@ -26,16 +27,12 @@ function differences(before: Config, after: Config): ConfigChange[] {
 }
 
 function withoutThose(config: Config, other: Config): Config {
-  const rest = <Entry>(entries: readonly Entry[], same: readonly Entry[]) => {
-    const known = new Set(same);
-    return entries.filter((entry) => !known.has(entry));
-  };
   return {
     ...config,
-    providers: rest(config.providers, other.providers),
-    aliases: rest(config.aliases, other.aliases),
-    groups: rest(config.groups, other.groups),
-    keys: rest(config.keys, other.keys),
+    providers: entriesNotIn(other.providers, config.providers),
+    aliases: entriesNotIn(other.aliases, config.aliases),
+    groups: entriesNotIn(other.groups, config.groups),
+    keys: entriesNotIn(other.keys, config.keys),
   };
 }
 

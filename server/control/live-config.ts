@@ -120,7 +120,7 @@ class LoadedConfig implements LiveConfig {
   }
 
   recompile(): void {
-    this.#snapshot = this.#compile();
+    this.#snapshot = this.#compile(this.#snapshot);
   }
 
   inForce(): Promise<void> {
@@ -170,7 +170,7 @@ class LoadedConfig implements LiveConfig {
     for (const notice of this.#snapshot.notices) this.#ports.log.warn(notice);
   }
 
-  #compile(): Snapshot {
+  #compile(before?: Snapshot): Snapshot {
     const { used, secrets, demo } = this.#parts;
     return compileSnapshot({
       revision: used.revision,
@@ -179,6 +179,7 @@ class LoadedConfig implements LiveConfig {
       discovered: this.#ports.discovered(),
       demo: demo?.provider ?? null,
       ownAddresses: this.#ports.ownAddresses,
+      before,
     });
   }
 }

@@ -8,12 +8,44 @@ import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
-/** Computes the models that a group may use, and the ordered targets of each. */
+/** What groups have in common whose rules are the same. */
+type GroupRouting = Pick<
+  CompiledGroup,
+  'routes' | 'unservable' | 'allowsModel' | 'allowsAllModels' | 'providers' | 'timeouts'
+>;
+
+/** By their rules, as text. Of very many groups, most have the same rules, and lists of models are long. */
+export type KnownRoutings = Map<string, GroupRouting>;
+
+/** `known`: of groups that were compiled with the same aliases and providers. */
 export function compileGroup(
   group: GroupConfig,
   aliases: readonly AliasConfig[],
   providers: ReadonlyMap<string, CompiledProvider>,
+  known: KnownRoutings = new Map(),
 ): CompiledGroup {
+  const { id, models, deny, order, capture, captureOnRequest, unpriced, defaults, policy, cache } = group;
+  const rules = JSON.stringify([models, deny, group.providers, order, policy.timeouts]);
+  let routing = known.get(rules);
+  if (!routing) {
+    routing = compileRouting(group, aliases, providers);
+    known.set(rules, routing);
+  }
+  return {
+    ...{ id, capture, captureOnRequest, unpriced, defaults, policy, cache },
+    ...routing,
+    limited: compileLimits('group', group),
+    passthrough: compilePassthrough(group, routing.providers),
+    shadow: compileShadow(group),
+  };
+}
+
+/** Computes the models that a group may use, and the ordered targets of each. */
+function compileRouting(
+  group: Pick<GroupConfig, 'models' | 'deny' | 'providers' | 'order' | 'policy'>,
+  aliases: readonly AliasConfig[],
+  providers: ReadonlyMap<string, CompiledProvider>,
+): GroupRouting {
   const allowed = matchesAny(group.models);
   const denied = matchesAny(group.deny);
   const allowsModel = (name: string, meant: string | null = null) =>
@@ -35,21 +67,11 @@ export function compileGroup(
     }
   }
   return {
-    id: group.id,
-    limited: compileLimits('group', group),
-    capture: group.capture,
-    captureOnRequest: group.captureOnRequest,
-    unpriced: group.unpriced,
-    defaults: group.defaults,
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     unservable,
     allowsModel,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,
     providers: ranked,
-    passthrough: compilePassthrough(group, ranked),
-    policy: group.policy,
-    cache: group.cache,
-    shadow: compileShadow(group),
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,
@@ -60,7 +82,10 @@ export function compileGroup(
 }
 
 /** By the group's `order`; providers that it does not list follow in the configuration's order. */
-function rankProviders(group: GroupConfig, providers: ReadonlyMap<string, CompiledProvider>): RankedProvider[] {
+function rankProviders(
+  group: Pick<GroupConfig, 'providers' | 'order'>,
+  providers: ReadonlyMap<string, CompiledProvider>,
+): RankedProvider[] {
   const allowed = matchesAny(group.providers);
   const ranked: RankedProvider[] = [];
   for (const provider of providers.values()) {

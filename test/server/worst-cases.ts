@@ -624,7 +624,7 @@ export const lookAtNone = [
   'providers/model-cache.ts',
   'providers/probe.ts',
   'routing/any-key.ts',
-  'routing/compile.ts',
+  'routing/compile-keys.ts',
   'routing/key-secret.ts',
   'transport/fetch.ts',
   'transport/read-response.ts',

@@ -20,6 +20,12 @@ export function startProblem(error: unknown, { host, user, database }: Address):
         `The user "${user}" may not make Sluice's tables in the database "${database}" at ${host}. ` +
           `Make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}"`,
       );
+    // A table, sequence or index of that name is there already.
+    case '42P07':
+      return told(
+        `The database "${database}" at ${host} has tables of another program (${messageOf(error)}). ` +
+          `Give Sluice a database of its own: createdb --owner ${user} sluice`,
+      );
     case '25006':
       return told(`The database "${database}" at ${host} is read-only. Name the primary server, not a standby.`);
     default:

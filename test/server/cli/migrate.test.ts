@@ -4,7 +4,9 @@ import pg from 'pg';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { startProgram } from '../../support/program.ts';
 import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/records.ts';
 import { addProvider, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
@@ -90,6 +92,35 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     expect(await asked('SELECT id FROM captures')).toEqual([{ id: 'req_1' }]);
     // The folder stays as it is: its secrets still open with its own key file.
     expect((await runVerb(['key', 'reveal', 'my-editor', '--data-dir', folder])).stdout).toBe(stdout);
+  });
+
+  test.each([
+    ['the configuration', 'SELECT 1 FROM config_revisions'],
+    ['some requests', 'SELECT 1 FROM requests LIMIT 1'],
+    ['most requests', 'SELECT 1 FROM requests OFFSET 1500 LIMIT 1'],
+    ['the captures', 'SELECT 1 FROM captures LIMIT 1'],
+  ])('that is killed after it has copied %s goes on from there', async (_what, isCopied) => {
+    const place = ['--from', 'sqlite', '--to', url, '--data-dir', folder, '--json'];
+    const killed = startProgram(['migrate', ...place], { env });
+    const client = new pg.Client(url);
+    await client.connect();
+    await eventually(async () => {
+      // Before it has made the tables, there are none.
+      const found = await client.query(isCopied).catch(() => null);
+      return killed.child.exitCode !== null || (found?.rowCount ?? 0) > 0;
+    });
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    await client.end();
+    const { code, stdout, stderr } = await migrate();
+    expect(code, stderr).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ ok: true, secrets: 2 });
+    expect(report.compared.every(({ isSame }: { isSame: boolean }) => isSame)).toBe(true);
+    expect(await asked('SELECT count(*)::int AS count, count(DISTINCT id)::int AS ids FROM requests')).toEqual([
+      { count: requests, ids: requests },
+    ]);
+    expect(await asked('SELECT id FROM captures')).toEqual([{ id: 'req_1' }]);
   });
 
   test('leaves out secrets that it cannot encrypt, and says so', async () => {

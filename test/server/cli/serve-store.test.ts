@@ -168,11 +168,9 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   });
 
   /** The one line on stderr of a start that fails. */
-  async function refusal(given: string, more: Record<string, string> = {}): Promise<string> {
-    const folder = temporaryFolder();
-    const { code, stdout, stderr } = await runCli(['serve', '--port', '0', '--data-dir', folder, '--store', given], {
-      env: more,
-    });
+  async function refusal(given: string, more: Record<string, string> = {}, ...options: string[]): Promise<string> {
+    const place = ['--port', '0', '--data-dir', temporaryFolder(), '--store', given];
+    const { code, stdout, stderr } = await runCli(['serve', ...place, ...options], { env: more });
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -181,6 +179,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
 
   test('say in one line why they cannot start', async () => {
     expect(await refusal('db.internal')).toContain('postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+    expect(await refusal(url, {}, '--shared', 'http://cache')).toContain('valkey://USER:PASSWORD@HOST:PORT/DATABASE');
     expect(await refusal('env:NO_SUCH_VARIABLE')).toContain('env:NO_SUCH_VARIABLE, which holds no value');
     const serving = await start(temporaryFolder());
     await serving.end();

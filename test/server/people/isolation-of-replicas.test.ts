@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CommandType } from '../../../server/contract/commands.ts';
 import type { QueryType } from '../../../server/contract/queries.ts';
 import { openaiRoutes } from '../../../server/wire/openai/routes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { commands, eventsAreOf, queries } from './matrix-cases.ts';
 import { type PlantedReplicas, startPlantedReplicas } from './planted-replicas.ts';
@@ -132,19 +133,24 @@ describe.runIf(hasPostgres())('at another replica', () => {
     });
     const { secret } = made as { secret: string };
     await team.ask(replica, boss, { type: 'faults.stop', ...{ group: marker } });
-    // The second one costs more than its session may; of the first, the amount may still be unknown.
-    for (let request = 0; request < 3; request++) {
-      const reply = await fetch(`${team.replicas[replica]?.baseUrl}/chat/completions`, {
-        method: 'POST',
-        body: JSON.stringify({ model: `${marker}-model`, messages: [{ role: 'user', content: marker }] }),
-        headers: { authorization: `Bearer ${secret}`, 'x-sluice-session': `session of ${marker}` },
-      });
-      await reply.text();
-      expect(reply.status).toBe(200);
-    }
+    // What a session has cost is read while its first request runs, so that one may not count yet.
+    for (let request = 0; request < 4; request++) await chatIn(replica, secret, boss);
     await team.ask(replica, boss, { type: 'capture.start', ...{ group: marker } });
     const ada = { cookie: await team.signIn('ada') };
     await team.ask(replica, ada, { type: 'provider.reset-health', ...{ id: `${marker}-provider` } });
+  }
+
+  /** Resolves once the request is recorded. */
+  async function chatIn(replica: number, secret: string, boss: Shown): Promise<void> {
+    const reply = await fetch(`${team.replicas[replica]?.baseUrl}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: `${marker}-model`, messages: [{ role: 'user', content: marker }] }),
+      headers: { authorization: `Bearer ${secret}`, 'x-sluice-session': `session of ${marker}` },
+    });
+    await reply.text();
+    expect(reply.status).toBe(200);
+    const id = reply.headers.get('x-sluice-request-id') ?? '';
+    await eventually(() => team.ask(replica, boss, { type: 'request', ...{ id } }).then(Boolean, () => false));
   }
 
   test('no route of the API shows or changes what another group has made, and none is without a case', async () => {

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../../../server/store/postgres/migrate.ts';
+import { migrations } from '../../../../server/store/postgres/migrations.ts';
 import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
@@ -54,6 +56,27 @@ describe.runIf(hasPostgres())('a database that cannot be used', () => {
     );
   });
 
+  test('since an older Sluice has made it for another user, says which rights are missing and leaves it', async () => {
+    const own = await server.createDatabase();
+    const postgres = new Postgres({ url: own, failed() {} });
+    await migrate(postgres, migrations.slice(0, 1));
+    await postgres.script('CREATE ROLE tenant LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO tenant');
+    await postgres.script('GRANT CREATE ON SCHEMA public TO tenant');
+    expect(await problemWith(own.replace('sluice@', 'tenant@'))).toContain('The user "tenant" may not make');
+    expect(await tablesOf(postgres)).toEqual(['config_revisions', 'schema_migrations']);
+    expect((await postgres.ask('SELECT 1 FROM schema_migrations')).count).toBe(1);
+    await postgres.close();
+  });
+
+  test('since it is another program’s, says so and leaves it', async () => {
+    const own = await server.createDatabase();
+    const postgres = new Postgres({ url: own, failed() {} });
+    await postgres.script('CREATE TABLE requests (id integer)');
+    expect(await problemWith(own)).toMatch(/has tables of another program \(relation "requests" already exists\)/);
+    expect(await tablesOf(postgres)).toEqual(['requests']);
+    await postgres.close();
+  });
+
   test('since it is read-only, says so', async () => {
     await server.query('CREATE ROLE reader LOGIN SUPERUSER');
     await server.query('ALTER ROLE reader SET default_transaction_read_only = on');
@@ -69,3 +92,10 @@ describe.runIf(hasPostgres())('a database that cannot be used', () => {
     expect(await problemWith(own)).toContain('Update Sluice.');
   });
 });
+
+async function tablesOf(postgres: Postgres): Promise<string[]> {
+  const { rows } = await postgres.ask(
+    "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname",
+  );
+  return rows.map(({ relname }) => String(relname));
+}

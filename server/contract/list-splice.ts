@@ -1,0 +1,38 @@
+/** The one place where two lists differ. Entries that a change has left alone are the same objects, of which there may be very many. */
+
+/** In place of `removed` entries from index `at` on stand `entries`. */
+export interface Splice<Entry> {
+  at: number;
+  removed: number;
+  entries: readonly Entry[];
+}
+
+/** Null: they have the same entries. */
+export function spliceBetween<Entry>(before: readonly unknown[], after: readonly Entry[]): Splice<Entry> | null {
+  if (before === after) return null;
+  const shorter = Math.min(before.length, after.length);
+  let at = 0;
+  while (at < shorter && before[at] === after[at]) at += 1;
+  let kept = 0;
+  while (kept < shorter - at && before.at(-1 - kept) === after.at(-1 - kept)) kept += 1;
+  const removed = before.length - at - kept;
+  const entries = after.slice(at, after.length - kept);
+  return removed === 0 && entries.length === 0 ? null : { at, removed, entries };
+}
+
+/** Null: it is the splice of a longer list. */
+export function spliced<Before, Entry>(
+  list: readonly Before[],
+  { at, removed, entries }: Splice<Entry>,
+): (Before | Entry)[] | null {
+  // Without spread arguments, of which there may be too many.
+  return at + removed <= list.length ? [...list.slice(0, at), ...entries, ...list.slice(at + removed)] : null;
+}
+
+/** The entries of `list` that `known` has not. */
+export function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
+  const splice = spliceBetween(known, list);
+  if (!splice) return [];
+  const replaced = new Set(known.slice(splice.at, splice.at + splice.removed));
+  return splice.entries.filter((entry) => !replaced.has(entry));
+}

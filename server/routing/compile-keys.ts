@@ -1,0 +1,158 @@
+/** Compiles the keys of a configuration. Of very many, those that a change has left alone are not compiled again. Pure. */
+import { hash } from 'node:crypto';
+import type { GroupConfig, KeyConfig } from '../contract/config.ts';
+import { spliceBetween } from '../contract/list-splice.ts';
+import { keySecretName } from '../secrets/secret-store.ts';
+import { trimSecret } from '../wire/client-credentials.ts';
+import { compileLimits } from './compile-limits.ts';
+import { matchesAny } from './pattern.ts';
+import type { CompiledKey, Snapshot } from './snapshot.ts';
+
+interface KeyInput {
+  configured: readonly KeyConfig[];
+  groups: readonly GroupConfig[];
+  /** Secret values by name. */
+  secrets: ReadonlyMap<string, string>;
+}
+
+type KeyTable = Pick<Snapshot, 'keys' | 'notices'>;
+
+/** What tables of keys were compiled from; absent for those with keys whose secrets may change without them. */
+const inputs = new WeakMap<Snapshot['keys'], KeyInput>();
+/** With more changes than this, all keys are looked at. */
+const fewChanges = 100;
+
+/** `before`: of an earlier configuration, of which what is the same is used again. */
+export function compileKeys(input: KeyInput, before?: KeyTable): KeyTable {
+  const changed = before && changedTable(input, before);
+  const table = changed ?? wholeTable(input);
+  if (changed || input.configured.every(({ hash: own }) => own !== undefined)) inputs.set(table.keys, input);
+  return table;
+}
+
+/** If several keys have the same secret, the first one counts. */
+function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
+  const keys = new Map<string, CompiledKey>();
+  const previous: CompiledKey[] = [];
+  const notices: string[] = [];
+  const cassettes = new Map(groups.map(({ id, cassette }) => [id, cassette]));
+  const enabled = countEnabled(configured);
+  for (const key of configured) {
+    const cassette = cassetteOf(key, cassettes.get(key.group));
+    const compiled = compileKey(key, secrets, cassette, (enabled.get(key.group) ?? 0) > 1);
+    if (!compiled) continue;
+    const first = keys.get(compiled.digestName);
+    if (first) {
+      notices.push(`Key "${key.id}" has the same secret as key "${first.id}" and is not used: give it one of its own.`);
+      continue;
+    }
+    keys.set(compiled.digestName, compiled.key);
+    if (key.previous) previous.push(withPreviousSecret(compiled.key, key.previous));
+  }
+  // After all present secrets, which go before.
+  for (const key of previous) {
+    const name = nameOf(key.digest);
+    if (!keys.has(name)) keys.set(name, key);
+  }
+  return { keys, notices };
+}
+
+/** The table before with what a few plain keys change. Null: all of them have to be looked at. */
+function changedTable({ configured, groups, secrets }: KeyInput, before: KeyTable): KeyTable | null {
+  const known = inputs.get(before.keys);
+  if (known?.groups !== groups) return null;
+  const splice = spliceBetween(known.configured, configured);
+  if (!splice) return { keys: before.keys, notices: before.notices };
+  if (before.notices.length > 0 || splice.removed + splice.entries.length > fewChanges) return null;
+  const gone = known.configured.slice(splice.at, splice.at + splice.removed);
+  const touched = new Set([...gone, ...splice.entries].map(({ group }) => group));
+  const members = configured.filter(({ group }) => touched.has(group));
+  if (![...gone, ...members].every(isPlain)) return null;
+  const keys = new Map(before.keys);
+  for (const key of gone) keys.delete(nameOf(bytesOfHash(key.hash ?? '')));
+  const cassettes = new Map(groups.map(({ id, cassette }) => [id, cassette]));
+  const enabled = countEnabled(members);
+  for (const key of members) {
+    const cassette = cassetteOf(key, cassettes.get(key.group));
+    const compiled = compileKey(key, secrets, cassette, (enabled.get(key.group) ?? 0) > 1);
+    if (!compiled || (keys.get(compiled.digestName)?.id ?? key.id) !== key.id) return null;
+    keys.set(compiled.digestName, compiled.key);
+  }
+  return { keys, notices: [] };
+}
+
+/** It has one secret, whose hash is known. */
+const isPlain = ({ hash: own, previous }: KeyConfig) => own !== undefined && previous === undefined;
+
+/** By group. */
+function countEnabled(keys: readonly KeyConfig[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { group, enabled } of keys) if (enabled) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return counts;
+}
+
+interface NamedKey {
+  /** Of its digest, as in `Snapshot.keys`. */
+  digestName: string;
+  key: CompiledKey;
+}
+
+/** As it was compiled last. */
+const compiledBefore = new WeakMap<KeyConfig, NamedKey>();
+
+function compileKey(
+  key: KeyConfig,
+  secrets: ReadonlyMap<string, string>,
+  cassette: CompiledKey['cassette'],
+  sharesGroup: boolean,
+): NamedKey | null {
+  const before = compiledBefore.get(key);
+  if (before && before.key.cassette === cassette && before.key.sharesGroup === sharesGroup) return before;
+  const digest = digestOf(key, secrets);
+  if (!digest) return null;
+  const compiled: CompiledKey = {
+    id: key.id,
+    digest,
+    name: key.name ?? key.id,
+    groupId: key.group,
+    capture: key.capture ?? false,
+    faults: key.faults ?? false,
+    cassette,
+    sharesGroup,
+    limited: compileLimits('key', key),
+    enabled: key.enabled,
+    expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
+    allowsModel: key.models ? matchesAny(key.models) : null,
+    replacedAtMs: null,
+  };
+  const named = { digestName: nameOf(digest), key: compiled };
+  // The value of a secret that is only referred to may be another one next time.
+  if (key.hash) compiledBefore.set(key, named);
+  return named;
+}
+
+const nameOf = (digest: Buffer) => digest.toString('latin1');
+
+function cassetteOf(
+  { cassette: own }: KeyConfig,
+  ofGroup: GroupConfig['cassette'] | undefined,
+): CompiledKey['cassette'] {
+  if (own === undefined) return ofGroup ?? null;
+  return own === 'off' ? null : own;
+}
+
+function withPreviousSecret(key: CompiledKey, { hash, until }: NonNullable<KeyConfig['previous']>): CompiledKey {
+  return { ...key, digest: bytesOfHash(hash), replacedAtMs: Date.parse(until) };
+}
+
+/** Keys have 250 random bits, so a plain hash is safe; a password hash would cost time on each request. */
+function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
+  if (key.hash) return bytesOfHash(key.hash);
+  const secret = trimSecret(secrets.get(keySecretName(key.id)) ?? '');
+  // An empty secret, such as an empty environment variable, must not match requests without a key.
+  return secret ? hash('sha256', secret, 'buffer') : null;
+}
+
+function bytesOfHash(text: string): Buffer {
+  return Buffer.from(text.slice('sha256:'.length), 'hex');
+}
