@@ -366,7 +366,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     test('is killed and comes back empty', () =>
       comesAndGoes({
         begin: () => valkey.kill(),
-        shows: { ledger: 'ok', sharedCounts: 'away' },
+        shows: { sharedCounts: 'away' },
         meanwhile: hardBudgetsAreClosed,
         end: () => valkey.start(),
       }));
