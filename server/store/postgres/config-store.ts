@@ -110,7 +110,8 @@ class PostgresConfigStore implements ConfigStore {
     const { postgres } = this.#options;
     const written = JSON.stringify(config);
     try {
-      const { count } = await postgres.ask(insertSql, revision, written, Date.now());
+      // A server that stands still would carry out a statement by itself later, though it was refused by then.
+      const { count } = await postgres.transaction((queries) => queries.ask(insertSql, revision, written, Date.now()));
       if (count > 0 && revision % keptRevisions === 0) {
         await postgres.ask('DELETE FROM config_revisions WHERE revision <= $1', revision - keptRevisions);
       }
