@@ -18,7 +18,10 @@ export async function openReplicaStore(url: string, options: StoreOptions): Prom
 }
 
 /** Connections to a database that has Sluice's tables; it makes those that are missing. */
-export async function openTables(url: string, options: Pick<PostgresOptions, 'connections'> = {}): Promise<Postgres> {
+export async function openTables(
+  url: string,
+  options: Omit<PostgresOptions, 'url' | 'failed'> = {},
+): Promise<Postgres> {
   const postgres = new Postgres({ url, ...options, failed() {} });
   await migrate(postgres);
   return postgres;

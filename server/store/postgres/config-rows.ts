@@ -46,7 +46,10 @@ export class ConfigRows {
   /** False if the revision is not the next one. */
   async insert(revision: number, stored: StoredRevision): Promise<boolean> {
     const [config, patch] = bodiesOf(stored);
-    const { count } = await this.#postgres.ask(insertSql, revision, config, patch, Date.now());
+    // A server that stands still would carry out a statement by itself later, though it was refused by then.
+    const { count } = await this.#postgres.transaction((queries) =>
+      queries.ask(insertSql, revision, config, patch, Date.now()),
+    );
     if (count > 0 && revision % keptRevisions === 0) await this.#postgres.ask(dropSql, revision - keptRevisions);
     return count > 0;
   }

@@ -1,6 +1,7 @@
 /**
  * Batches of the ledger in this replica's data folder, while the database is away: in order, bounded, and kept over a restart. The
- * rows of a batch are one file, its captures another: these are far larger, and are given up first.
+ * rows of a batch are one file, its captures another: these are far larger, and are given up first. Rows are stored as they are in memory,
+ * so the next version of the program has to understand those of this one: a field that is added may be missing.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -27,13 +27,15 @@ export interface PostgresOptions {
   connections?: number;
   /** After this time a statement is given up. Default 10 s. */
   statementMs?: number;
+  /** For a connection, and for an answer beyond the time of its statement. Default 5 s. */
+  connectMs?: number;
   /** Called for a connection that broke while nothing used it; the pool replaces it. */
   failed(error: Error): void;
 }
 
 const defaultConnections = 4;
 const defaultStatementMs = 10_000;
-const connectMs = 5_000;
+const defaultConnectMs = 5_000;
 const closeMs = 1_000;
 
 /** `int8`, `numeric`: counts and sums below 2^53. JSON stays text, so that rows are like SQLite's. */
@@ -50,6 +52,7 @@ const types: pg.CustomTypesConfig = {
 export function clientConfig({
   url,
   statementMs = defaultStatementMs,
+  connectMs = defaultConnectMs,
 }: Omit<PostgresOptions, 'failed'>): pg.ClientConfig {
   return {
     connectionString: url,

@@ -103,7 +103,8 @@ export class PostgresRefusals implements Refusals {
           Number(one) - Number(other) || (String(reason) < String(otherReason) ? -1 : 1),
       );
     try {
-      await this.#options.postgres.ask(upsertSql, ...columnsOf(rows));
+      // By itself it would be carried out by a server that stood still, and again after it was given up.
+      await this.#options.postgres.transaction((queries) => queries.ask(upsertSql, ...columnsOf(rows)));
     } catch (error) {
       this.#counts.putBack(taken);
       throw error;

@@ -21,7 +21,7 @@ interface Options {
   spool: LedgerSpool | null;
   log: { warn(fields: object, message: string): void };
   flushMs?: number;
-  /** How long rows wait in memory before they go to disk. */
+  /** How often rows go to disk while they cannot be written, or a batch takes twice as long. */
   spillMs?: number;
   now?: () => number;
 }
@@ -194,9 +194,11 @@ export class WaitingBatches {
 
   async #spillIfLate(): Promise<void> {
     const { spool, spillMs = defaultSpillMs } = this.#options;
-    const isSlow = this.#frozen !== null && performance.now() - this.#frozenAtMs > spillMs / 2;
+    const isSlow = this.#frozen !== null && performance.now() - this.#frozenAtMs > 2 * spillMs;
     const isLate = isSlow || this.#writing.problem !== null || spool?.isEmpty === false;
     if (isLate) await this.#spill();
+    // The write may have ended meanwhile, and have found nothing on disk.
+    if (spool?.isEmpty === false) this.#writing.due();
     if (this.#frozen !== null || this.#rows.length > 0) this.#spilling.due();
   }
 

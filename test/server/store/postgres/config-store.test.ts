@@ -3,10 +3,15 @@ import type { ConfigStore } from '../../../../server/config/config-store.ts';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import { openPostgresConfig } from '../../../../server/store/postgres/config-store.ts';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
+import type { PostgresOptions } from '../../../../server/store/postgres/postgres.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
 import { silent } from '../../ledger/records.ts';
+
+interface Connecting extends Pick<PostgresOptions, 'connections' | 'statementMs' | 'connectMs'> {
+  pollMs?: number;
+}
 
 describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -22,8 +27,8 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
 
   const dayMs = 86_400_000;
 
-  async function openReplica({ pollMs = dayMs } = {}) {
-    const postgres = await openTables(url);
+  async function openReplica({ pollMs = dayMs, ...connecting }: Connecting = {}) {
+    const postgres = await openTables(url, connecting);
     const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
     closing.push(
       () => postgres.close(),
@@ -100,5 +105,18 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     await one.commit(withGroup('after'));
     await eventually(() => groupsOf(two).includes('after'));
     expect(groupsOf(two)).not.toContain('lost');
+  });
+
+  test('does not change later by what was refused while the database stood still', async () => {
+    const { config, postgres } = await openReplica({ connections: 1, statementMs: 100, connectMs: 100 });
+    const { rows } = await postgres.ask('SELECT pg_backend_pid() AS pid');
+    await server.pause();
+    await expect(config.commit(withGroup('refused'))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    server.go();
+    // What it was sent before has been worked off by then.
+    const isGone = `SELECT FROM pg_stat_activity WHERE pid = ${rows[0]?.pid}`;
+    await eventually(async () => (await server.query(isGone)).length === 0);
+    await config.commit(withGroup('after'), 1);
+    expect(groupsOf(config)).toEqual(expect.not.arrayContaining(['refused']));
   });
 });
