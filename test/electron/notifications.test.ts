@@ -31,8 +31,15 @@ function create(locale = 'en') {
 }
 
 const provider: ProviderView = {
-  ...{ id: 'main', name: 'Main', preset: null, joined: false,
-  isDemo: false, dialect: 'openai', baseUrl: 'http://127.0.0.1:1/v1' },
+  ...{
+    id: 'main',
+    name: 'Main',
+    preset: null,
+    joined: false,
+    isDemo: false,
+    dialect: 'openai',
+    baseUrl: 'http://127.0.0.1:1/v1',
+  },
   ...{
     enabled: true,
     credentials: [],

@@ -97,7 +97,7 @@ const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
   'capture.stop': (target) => `stopped a capture ${target}`,
   'faults.start': (target) => `started faults on purpose ${target}`,
   'faults.stop': (target) => `stopped faults on purpose ${target}`,
-  'token.create': () => 'created an API token',
+  'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,
   'session.stop': (target) => `stopped session ${target}`,
