@@ -170,7 +170,6 @@ export const joining = {
   leaveTitle: 'Leave this team gateway?',
   leaveText: (name: string) =>
     `“${name}” is removed here, and your key and your sign-in there end. Requests that you sent stay in your request log.`,
-  keyStays: (name: string) =>
-    `Your sign-in at ${name} had ended, so your key there stays. Revoke it in the window there.`,
+  keyStays: (name: string) => `Your key at ${name} could not be revoked. Revoke it in the window there.`,
   leaveConfirm: 'Leave',
 };

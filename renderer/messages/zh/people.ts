@@ -161,6 +161,6 @@ export const joining: typeof english.joining = {
   leaveNamed: (name) => `离开 ${name}…`,
   leaveTitle: '离开此团队网关？',
   leaveText: (name) => `这里的“${name}”将被移除，你在那里的密钥和登录也会失效。你发送的请求仍保留在你的请求记录中。`,
-  keyStays: (name) => `你在 ${name} 的登录已失效，因此你在那里的密钥仍然保留。请在那里的窗口中撤销它。`,
+  keyStays: (name) => `无法撤销你在 ${name} 的密钥。请在那里的窗口中撤销它。`,
   leaveConfirm: '离开',
 };
