@@ -50,7 +50,7 @@ export function openTeamGateway(fetch: Fetch, origin: string, token: string): Te
   return {
     execute: async <Result>(command: object) => (await ask('/execute', command)) as Result,
     query: async <Result>(query: object) => (await ask('/query', query)) as Result,
-    openEvents: async () => readEvents(await reach(fetch, `${origin}/control/events`, { token })),
+    openEvents: async () => readEvents(origin, await reach(fetch, `${origin}/control/events`, { token })),
   };
 }
 
@@ -105,8 +105,11 @@ function unlikeSluice(address: string, { status }: Response): GatewayError {
   return controlError('upstream_malformed', { code: 'gateway-not-sluice', address, status });
 }
 
-async function* readEvents(response: Response): AsyncIterable<EventMessage> {
-  if (!response.ok || !response.body) throw unlikeSluice(response.url, response);
+async function* readEvents(origin: string, response: Response): AsyncIterable<EventMessage> {
+  if (!response.ok || !response.body) {
+    await response.body?.cancel();
+    throw unlikeSluice(origin, response);
+  }
   let rest = '';
   for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = `${rest}${piece}`.split('\n');
