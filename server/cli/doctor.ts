@@ -44,7 +44,11 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
     examineFolder(dataDir),
     ...(await examineStore(terminal)),
-    { name: 'request log', ok: status.ledger.ok && status.ledger.dropped === 0, message: describeLedger(status.ledger) },
+    {
+      name: 'request log',
+      ok: status.ledger.ok && status.ledger.dropped === 0,
+      message: describeLedger(status.ledger),
+    },
     await examineSecrets(terminal, dataDir, status),
     await examinePort(status),
     ...examineSharedCounts(status),

@@ -49,6 +49,6 @@ async function leaveTeam({ control, output }: VerbContext, url: string): Promise
   const joined = (await control.query({ type: 'providers' })).find(({ baseUrl }) => baseUrl === `${origin}/v1`);
   if (!joined) throw new CliError(`This Sluice has not joined ${origin}.`);
   const { keyEnded } = await control.execute({ type: 'team.leave', provider: joined.id });
-  if (!keyEnded) output.note(`Your sign-in there had ended, so your key stays: revoke it at ${origin}.`);
+  if (!keyEnded) output.note(`Your key there could not be revoked. Revoke it in the window at ${origin}.`);
   output.show({ provider: joined.id }, `Left ${origin}. Requests that you sent stay in your ledger.`);
 }

@@ -221,7 +221,7 @@ export interface CommandResults {
   'connect.undo': Record<string, never>;
   'team.join': BegunJoin;
   'team.finish-join': JoinState;
-  /** `keyEnded`: false if nobody is signed in there any more; the key can be revoked in the window there. */
+  /** `keyEnded`: false if nobody is signed in there any more, or it went out of reach meanwhile; the key can be revoked in the window there. */
   'team.leave': { keyEnded: boolean };
   'window.create-address': { url: string };
   /** `ended`: the number of browsers that were signed in. */

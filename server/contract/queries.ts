@@ -10,7 +10,8 @@ import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
 import { usageDimensions } from './ledger.ts';
-import { type Person, personId } from './people.ts';
+import type { Person } from './people.ts';
+import { peopleQueries } from './people-queries.ts';
 import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
@@ -216,21 +217,7 @@ export const querySchema = z.discriminatedUnion('type', [
     preset: writtenTeamPresetSchema,
     as: z.enum(['imported', 'managed']).default('imported'),
   }),
-  /** Who is signed in. */
-  z.strictObject({ type: z.literal('who-am-i') }),
-  /** Everybody who has signed in, with what they may do now. */
-  z.strictObject({ type: z.literal('people') }),
-  /** One's own API tokens; for an administrator, those of all. */
-  z.strictObject({ type: z.literal('tokens') }),
-  /** Who has changed what. */
-  z.strictObject({
-    type: z.literal('audit'),
-    /** Of this person only; null: of the administrator of the machine. */
-    personId: personId.nullable().optional(),
-    limit: z.number().int().min(1).max(1_000).default(100),
-    /** The `next` of the previous page. */
-    before: z.number().int().optional(),
-  }),
+  ...peopleQueries,
   /** Data folder, Node version and platform. */
   z.strictObject({ type: z.literal('host') }),
   z.strictObject({ type: z.literal('network') }),

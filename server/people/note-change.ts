@@ -43,6 +43,7 @@ export function createNoteChange({ store, nowMs, log }: NotePorts): NoteChange {
 
 /** What the command names; its values, which may be secrets, are not read. */
 function targetOf(command: Command): string | null {
+  if (command.type === 'token.create') return command.name;
   if ('id' in command && command.id !== undefined) return command.id;
   if ('key' in command && command.key !== undefined) return command.key;
   if ('group' in command && typeof command.group === 'string') return command.group;

@@ -38,6 +38,11 @@ interface Begun {
   expiresAt: number;
 }
 
+interface SignedIn {
+  team: TeamGateway;
+  token: string;
+}
+
 /** For who is signed in already, to choose a group. */
 const choiceMs = 600_000;
 /** Those that nobody finishes are forgotten. */
@@ -78,19 +83,16 @@ export class JoinDesk {
   }
 
   async leave({ provider: id }: CommandMap['team.leave']): Promise<CommandResults['team.leave']> {
-    const { fetch, logins, removeProvider } = this.#ports;
+    const { logins, removeProvider } = this.#ports;
     const provider = this.#ports.providers().find((each) => each.id === id);
     if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'provider');
     const { origin } = new URL(provider.baseUrl);
     // Asked before anything is taken away, so that nothing is while the gateway is out of reach.
     const signedIn = await this.#signedIn(origin);
     await removeProvider({ type: 'provider.remove', id });
-    if (signedIn) {
-      for (const credential of provider.credentials) await revokeIfThere(signedIn.team, credential.id);
-      await endToken(fetch, origin, signedIn.token);
-    }
+    const keyEnded = signedIn !== null && (await this.#endThere(origin, signedIn, provider));
     await logins.forget(origin);
-    return { keyEnded: signedIn !== null };
+    return { keyEnded };
   }
 
   async #finish({ id, group }: CommandMap['team.finish-join']): Promise<JoinState> {
@@ -133,8 +135,20 @@ export class JoinDesk {
     }
   }
 
+  /** The key and the sign-in. Resolves with whether they have ended: here nothing is left that could be kept for that. */
+  async #endThere(origin: string, { team, token }: SignedIn, { credentials }: ProviderConfig): Promise<boolean> {
+    try {
+      for (const { id } of credentials) await revokeIfThere(team, id);
+      await endToken(this.#ports.fetch, origin, token);
+      return true;
+    } catch (error) {
+      if (error instanceof GatewayError) return false;
+      throw error;
+    }
+  }
+
   /** Null: nobody is, or not any more. */
-  async #signedIn(origin: string): Promise<{ team: TeamGateway; token: string } | null> {
+  async #signedIn(origin: string): Promise<SignedIn | null> {
     const { fetch, logins } = this.#ports;
     const token = await logins.find(origin);
     if (token === undefined) return null;

@@ -102,6 +102,9 @@ function unlikeSluice(address: string, { status }: Response): GatewayError {
 
 async function openEvents(fetch: Fetch, origin: string, token: string): Promise<AsyncIterable<EventMessage>> {
   const response = await reach(fetch, `${origin}/control/events`, { token });
-  if (!response.ok || !response.body) throw unlikeSluice(response.url, response);
+  if (!response.ok || !response.body) {
+    await response.body?.cancel();
+    throw unlikeSluice(origin, response);
+  }
   return readEvents(response.body.pipeThrough(new TextDecoderStream()));
 }

@@ -171,8 +171,15 @@ test.each(appearances)('the screens of people are in order in $width px, $colorS
         .first()
         .waitFor();
       if (screen === 'account') await page.getByText('demo-chat').first().waitFor();
+      if (screen.endsWith('audit')) await page.locator('summary').first().click();
       await takePicture(page, `people-${screen.replace(/\W/g, '-')}-${width}-${colorScheme}`);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    if (person === 'mia') {
+      await page.getByRole('button', { name: /^(New|新建) API token$/ }).click();
+      await page.getByRole('dialog').getByRole('textbox').waitFor();
+      await takePicture(page, `people-new-token-${width}-${colorScheme}`, { fullPage: false });
       expect(await accessibilityFaults(page)).toEqual([]);
     }
     await context?.close();

@@ -97,7 +97,7 @@ const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
   'capture.stop': (target) => `stopped a capture ${target}`,
   'faults.start': (target) => `started faults on purpose ${target}`,
   'faults.stop': (target) => `stopped faults on purpose ${target}`,
-  'token.create': () => 'created an API token',
+  'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,
   'session.stop': (target) => `stopped session ${target}`,
@@ -170,7 +170,6 @@ export const joining = {
   leaveTitle: 'Leave this team gateway?',
   leaveText: (name: string) =>
     `“${name}” is removed here, and your key and your sign-in there end. Requests that you sent stay in your request log.`,
-  keyStays: (name: string) =>
-    `Your sign-in at ${name} had ended, so your key there stays. Revoke it in the window there.`,
+  keyStays: (name: string) => `Your key at ${name} could not be revoked. Revoke it in the window there.`,
   leaveConfirm: 'Leave',
 };

@@ -91,7 +91,7 @@ const actions: typeof english.audit.actions = {
   'capture.stop': (target) => `停止捕获 ${target}`,
   'faults.start': (target) => `开始模拟故障 ${target}`,
   'faults.stop': (target) => `停止模拟故障 ${target}`,
-  'token.create': () => '创建了一个 API token',
+  'token.create': (target) => `创建了 API token ${target}`,
   'token.revoke': (target) => `撤销了 API token ${target}`,
   'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,
   'session.stop': (target) => `停止了会话 ${target}`,
@@ -161,6 +161,6 @@ export const joining: typeof english.joining = {
   leaveNamed: (name) => `离开 ${name}…`,
   leaveTitle: '离开此团队网关？',
   leaveText: (name) => `这里的“${name}”将被移除，你在那里的密钥和登录也会失效。你发送的请求仍保留在你的请求记录中。`,
-  keyStays: (name) => `你在 ${name} 的登录已失效，因此你在那里的密钥仍然保留。请在那里的窗口中撤销它。`,
+  keyStays: (name) => `无法撤销你在 ${name} 的密钥。请在那里的窗口中撤销它。`,
   leaveConfirm: '离开',
 };

@@ -17,6 +17,8 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
   const { audit: names } = messages;
   const { at, personId, personName, address, tokenId, changes } = entry;
   const author = personId === null ? names.machine : (personName ?? personId);
+  // That a key was added is said already.
+  const saysMore = changes.length > 1 || changes.some(({ fields }) => fields.length > 0);
   const from = [
     ...(address === null ? [] : [names.from(address)]),
     ...(tokenId === null ? [] : [`${names.byToken} ${tokenId}`]),
@@ -30,7 +32,7 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
       <time className={classes.time} dateTime={new Date(at).toISOString()} title={formats.fullMoment(at)}>
         {formats.dayAndClock(at)}
       </time>
-      {changes.length > 0 && (
+      {saysMore && (
         <details className={classes.details}>
           <summary>{names.details(changes.length, formats.number(changes.length))}</summary>
           <div className={classes.changes}>

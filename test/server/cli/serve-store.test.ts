@@ -123,7 +123,9 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(away.stdout).toMatch(
       /^FAILED {2}database: PostgreSQL at .* cannot be used now \(.*\)\. Check that it runs/m,
     );
-    expect(away.stdout).toMatch(/^FAILED {2}request log: cannot be written: .*; [1-9]\d* rows? waiting(?:, \d+ of them on disk)?$/m);
+    expect(away.stdout).toMatch(
+      /^FAILED {2}request log: cannot be written: .*; [1-9]\d* rows? waiting(?:, \d+ of them on disk)?$/m,
+    );
     const plain = await runVerb(['doctor', '--data-dir', folder]);
     expect(plain.stdout).toMatch(/^FAILED {2}request log: /m);
     expect(plain.stdout).toMatch(

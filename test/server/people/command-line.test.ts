@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLogins } from '../../../server/teams/logins.ts';
-import { askToken, beginDevice, gatewayOrigin } from '../../../server/teams/team-gateway.ts';
+import { askToken, beginDevice, gatewayOrigin, openTeamGateway } from '../../../server/teams/team-gateway.ts';
 import { runVerb } from '../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
@@ -86,6 +86,17 @@ test('a pipeline declares the configuration with an API token, and can look firs
     token,
   });
   expect(locking.stderr).toContain('leave out "locked"');
+});
+
+test('events of a team gateway are told as they come, and a stream that is refused is said to be', async () => {
+  const { origin } = team.sluice;
+  const events = await openTeamGateway(fetch, origin, await logIn('mia')).openEvents();
+  for await (const { event } of events) {
+    expect(event.type).toBe('snapshot');
+    break;
+  }
+  const refused = await openTeamGateway(fetch, origin, 'slt_unknown').openEvents();
+  await expect(refused[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'upstream_malformed' });
 });
 
 test('nobody but an administrator declares the configuration', async () => {

@@ -72,6 +72,7 @@ test('the audit list tells who changed what, of one person, of the machine, and 
   await runOn('group', 'put', 'ours', '--name', 'Renamed');
   const all = await runAs(tokens.ada, 'audit');
   expect(all.stdout).toMatch(/ada of Acme +127\.0\.0\.1 +group\.put +ours +name\n/);
+  expect(all.stdout).toMatch(/mia of Acme +127\.0\.0\.1 +token\.create +pipeline\n/);
   expect(all.stdout).toMatch(/admin token +group\.put +ours +name\n/);
   const ofAda = (await runOn('audit', '--person', 'ADA@acme.example')).stdout;
   expect(ofAda).toContain('group.put');

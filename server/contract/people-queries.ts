@@ -1,0 +1,22 @@
+/** The queries about people who sign in, and their API tokens. But for `who-am-i` they fail with `not_found` where nobody does. */
+import { z } from 'zod';
+import { personId } from './people.ts';
+
+/** Members of `querySchema`. */
+export const peopleQueries = [
+  /** Who is signed in. */
+  z.strictObject({ type: z.literal('who-am-i') }),
+  /** Everybody who has signed in, with what they may do now. */
+  z.strictObject({ type: z.literal('people') }),
+  /** One's own API tokens; for an administrator, those of all. */
+  z.strictObject({ type: z.literal('tokens') }),
+  /** Who has changed what. */
+  z.strictObject({
+    type: z.literal('audit'),
+    /** Of this person only; null: of the administrator of the machine. */
+    personId: personId.nullable().optional(),
+    limit: z.number().int().min(1).max(1_000).default(100),
+    /** The `next` of the previous page. */
+    before: z.number().int().optional(),
+  }),
+] as const;
