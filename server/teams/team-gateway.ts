@@ -74,7 +74,10 @@ interface Sent {
 }
 
 async function post(fetch: Fetch, address: string, sent: Sent): Promise<unknown> {
-  const response = await reach(fetch, address, sent);
+  return readReply(address, await reach(fetch, address, sent));
+}
+
+async function readReply(address: string, response: Response): Promise<unknown> {
   const reply = replySchema.safeParse(await response.json().catch(() => undefined));
   if (!reply.success) throw unlikeSluice(address, response);
   if (!('error' in reply.data)) return reply.data.result;
@@ -103,7 +106,7 @@ function unlikeSluice(address: string, { status }: Response): GatewayError {
 async function openEvents(fetch: Fetch, origin: string, token: string): Promise<AsyncIterable<EventMessage>> {
   const response = await reach(fetch, `${origin}/control/events`, { token });
   if (!response.ok || !response.body) {
-    await response.body?.cancel();
+    await readReply(origin, response);
     throw unlikeSluice(origin, response);
   }
   return readEvents(response.body.pipeThrough(new TextDecoderStream()));
