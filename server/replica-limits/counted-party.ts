@@ -21,8 +21,6 @@ export class CountedParty {
   readonly leases: Map<string, string>;
   /** A request of it has been here. */
   isUsed = false;
-  /** Until then its sums are offered with each beat, on the monotonic clock. */
-  offersUntilMs = Number.NEGATIVE_INFINITY;
   /** When its meters were last asked for, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */

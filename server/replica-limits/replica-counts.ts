@@ -53,9 +53,6 @@ interface ReplicaCountsPorts {
 const verdicts: readonly Verdict[] = ['refused', 'admitted', 'unknown-spending'];
 const leasesAtOnce = 500;
 
-/** Replicas write to a common ledger a moment after a request, so the first offer after a loss lacks the latest ones. */
-const offersAfterLossMs = 60_000;
-
 export class ReplicaCounts {
   readonly #ports: ReplicaCountsPorts;
 
@@ -125,15 +122,13 @@ export class ReplicaCounts {
     }
   }
 
-  /** Offers it if Valkey has lost its data, now and again with the next beats. Rejects as `offer`. */
+  /** Offers it if Valkey has lost its data. Rejects as `offer`. */
   async offerIfLost(party: CountedParty): Promise<void> {
     const { connection } = this.#ports;
     const before = party.at(connection.serverMs()).periods.map(({ begunMs }) => begunMs);
     await this.ask('', [party], free, 'none');
     const after = party.at(connection.serverMs()).periods;
-    if (after.every(({ begunMs }, index) => begunMs !== 0 && begunMs === before[index])) return;
-    party.offersUntilMs = this.#ports.clocks.steadyMs() + offersAfterLossMs;
-    await this.offer(party);
+    if (after.some(({ begunMs }, index) => begunMs === 0 || begunMs !== before[index])) await this.offer(party);
   }
 
   /** Prolongs the leases of a party, and restores those that are gone. Rejects with a LinkError. */

@@ -234,7 +234,6 @@ export class ReplicaLimiter implements Limiter {
     const sinceMs = clocks.steadyMs() - shownMs;
     for (const party of this.#parties.all()) {
       if (party.leases.size > 0) await counts.renew(party);
-      if (party.offersUntilMs > clocks.steadyMs()) await counts.offer(party).catch(() => {});
       if (party.shownAtMs >= sinceMs && shown.length < mostShown) shown.push(party);
     }
     await this.#look(shown);
