@@ -117,17 +117,15 @@ describe('the command palette', () => {
     await page.getByRole('group', { name: 'Recent' }).getByRole('option', { name: 'Beta' }).waitFor();
   });
 
-  it('opens a provider, a group, a model, and a search of the requests', async () => {
+  it.each([
+    ['alpha', 'Alpha', '#/providers/alpha'],
+    ['default', 'default', '#/groups/default'],
+    ['gpt-b', 'gpt-b', '#/models?model=gpt-b'],
+    ['rate limit', 'Search requests for “rate limit”', '#/requests?q=rate+limit'],
+  ])('opens by %s “%s”', async (search, option, address) => {
     const { page } = await open({ config });
-    for (const [search, option, address] of [
-      ['alpha', 'Alpha', '#/providers/alpha'],
-      ['default', 'default', '#/groups/default'],
-      ['gpt-b', 'gpt-b', '#/models?model=gpt-b'],
-      ['rate limit', 'Search requests for “rate limit”', '#/requests?q=rate+limit'],
-    ] as const) {
-      await runCommand(page, search, option);
-      await expect.poll(() => new URL(page.url()).hash).toBe(address);
-    }
+    await runCommand(page, search, option);
+    await expect.poll(() => new URL(page.url()).hash).toBe(address);
   });
 
   it('copies the base URL and the secret of a key that is kept, and says why it cannot copy another', async () => {

@@ -42,7 +42,7 @@ export async function takePage(browser: Browser, look: PageLook = {}, isNew = fa
   const kept = last && !last.page.isClosed() ? last : await openPage(browser, locale);
   const { context, page, port } = kept;
   await page.setViewportSize(viewport);
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.emulateMedia({ colorScheme });
   return {
     ...{ context, page, port },
     async giveBack(origin) {
