@@ -20,6 +20,11 @@ export const overlay = {
     if (lastFocus instanceof HTMLElement && lastFocus.isConnected) lastFocus.focus({ preventScroll: true });
     lastFocus = null;
   },
+  /** Gives the focus to what has arrived below, at once or when nothing lies over it any more. */
+  focusBelow(element: HTMLElement): void {
+    if (shown.get() === null) element.focus();
+    else lastFocus = element;
+  },
 };
 
 /** Above dialogs (200) and what drops down from their fields (300), below the question about unsaved edits (400). */

@@ -107,6 +107,17 @@ describe('the command palette', () => {
     await expectFocus(button);
   });
 
+  it('keeps the focus from a screen that arrives below it, which has it afterwards', async () => {
+    const { page } = await open({ config, screen: '/keys' });
+    await page.keyboard.press('Control+k');
+    await expectFocus(fieldOf(page));
+    await page.evaluate(() => location.assign('#/groups'));
+    await headingOf(page, 'Groups').waitFor();
+    await expectFocus(fieldOf(page));
+    await page.keyboard.press('Escape');
+    await expectFocus(headingOf(page, 'Groups'));
+  });
+
   it('shows what was used last first, also after a reload', async () => {
     const { page } = await open({ config });
     await runCommand(page, 'beta', 'Beta');
