@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { ProxySettings } from '../../../server/transport/proxy-choice.ts';
 import { chooseProxy } from '../../../server/transport/proxy-choice.ts';
-import { closedPort } from '../../support/ports.ts';
+import { closedPort, unknownHost } from '../../support/ports.ts';
 import {
   failureOf,
   type ListeningSocketServer,
@@ -274,9 +274,7 @@ describe('a request through a proxy', () => {
     });
 
     test('where the name of the proxy does not exist', async () => {
-      expect(await through('no-such-proxy.invalid:3128', 'https://api.example')).toContain(
-        'no-such-proxy.invalid:3128',
-      );
+      expect(await through(`${unknownHost}:3128`, 'https://api.example')).toContain(`${unknownHost}:3128`);
     });
 
     test.each([
