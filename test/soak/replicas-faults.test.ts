@@ -6,24 +6,22 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { KeyView } from '../../../server/contract/access-views.ts';
-import type { LedgerHealthView, StatusView } from '../../../server/contract/status-views.ts';
-import { eventually } from '../../support/eventually.ts';
-import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
-import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
-import { type Relay, startRelay } from '../../support/relay.ts';
-import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { get } from './ask-served.ts';
-import { runJson, runVerb } from './run-cli.ts';
+import type { KeyView } from '../../server/contract/access-views.ts';
+import type { LedgerHealthView, StatusView } from '../../server/contract/status-views.ts';
+import { get } from '../server/cli/ask-served.ts';
+import { runJson, runVerb } from '../server/cli/run-cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { hasPostgres, startPostgresInSuite } from '../support/postgres.ts';
+import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
+import { type Relay, startRelay } from '../support/relay.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
 
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-/** How often each fault comes and goes; more in `npm run soak`. */
-const rounds = Number(process.env.SLUICE_TEST_FAULT_ROUNDS ?? 1);
-/** So often 100 requests are answered while a fault stays; with several rounds for longer than any time limit of a statement. */
-const hundredsMeanwhile = rounds > 1 ? 20 : 1;
+/** So often 100 requests are answered while a fault stays: for longer than any time limit of a statement. */
+const hundredsMeanwhile = 20;
 const callersPerReplica = 2;
 const answerMs = 20;
 const loadKey = 'Load';
@@ -201,24 +199,22 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
   }
 
   async function comesAndGoes({ begin, shows, meanwhile, end, budgetsAreNear }: Fault): Promise<void> {
-    for (let round = 0; round < rounds; round++) {
-      await underLoad(async (load) => {
-        await load.answered(20);
-        await begin();
-        try {
-          await allAre(shows);
-          for (let hundred = 0; hundred < hundredsMeanwhile; hundred++) await load.answered(100);
-          await meanwhile?.();
-        } finally {
-          await end();
-        }
-        await allAre({ ledger: 'ok', sharedCounts: 'ok' });
-        await load.answered(20);
-      });
-      await booksAgree();
-      if (!budgetsAreNear) await budgetsAgree();
-      await limitsHold();
-    }
+    await underLoad(async (load) => {
+      await load.answered(20);
+      await begin();
+      try {
+        await allAre(shows);
+        for (let hundred = 0; hundred < hundredsMeanwhile; hundred++) await load.answered(100);
+        await meanwhile?.();
+      } finally {
+        await end();
+      }
+      await allAre({ ledger: 'ok', sharedCounts: 'ok' });
+      await load.answered(20);
+    });
+    await booksAgree();
+    if (!budgetsAreNear) await budgetsAgree();
+    await limitsHold();
   }
 
   /** The ledger and its sums have each request that the upstream has answered, once. */
