@@ -1,9 +1,9 @@
 /** A laptop's window joins a team's gateway, uses it, and leaves it: two real engines, and a real identity provider. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ControlGateway } from '../server/control/control-gateway.ts';
 import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
 import { hasChromium } from '../support/chromium.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus } from './person.ts';
 import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
@@ -44,7 +44,7 @@ async function joinAs(page: Page, person: string): Promise<void> {
   await team.identity.agree((await dialog.getByRole('link').getAttribute('href')) ?? '', person);
 }
 
-const aliasesOf = async ({ gateway }: ControlGateway) =>
+const aliasesOf = async ({ gateway }: TestGateway) =>
   (await gateway.query({ type: 'aliases' })).map(({ name }) => name);
 
 test('a person joins with a code, gets the gateway as a provider, and leaves it by its card', async () => {
