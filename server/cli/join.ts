@@ -54,22 +54,23 @@ async function joinTeam(context: VerbContext, url: string, options: JoinOptions)
 async function showJoined(context: VerbContext, joined: Joined, yes: boolean): Promise<void> {
   const { output } = context;
   const { provider, key, group, preset } = joined;
-  const said = `Joined: provider "${provider}", group "${group}".`;
-  if (preset.state === 'offered') output.note(`${said} The gateway has a team preset:`);
+  if (preset.state === 'offered' && !yes) output.note('You have joined. The gateway offers a team preset:');
   const { state, text } = await applyOffered(context, joined, yes);
-  const lines = [...(preset.state === 'offered' ? [] : [said]), ...(text === null ? [] : [text])];
-  output.show({ provider, key, group, preset: state }, lines.join('\n'));
+  const said = `Joined: provider "${provider}", group "${group}".`;
+  output.show({ provider, key, group, preset: state }, text === null ? said : `${said}\n${text}`);
 }
 
 /** The gateway is joined whatever becomes of its team preset. `text`: null if there is nothing to say. */
 async function applyOffered(context: VerbContext, { preset, provider }: Joined, yes: boolean) {
   if (preset.state === 'none') return { state: 'none', text: null };
   if (preset.state === 'managed')
-    return { state: 'managed', text: notApplied('a policy or built-in preset counts here') };
+    return { state: 'managed', text: notApplied('this machine has a policy or built-in one') };
   if (preset.state === 'unusable') return { state: 'unusable', text: notApplied(preset.reason) };
   try {
     const applied = await offerPreset(context, preset.preset, { yes, joined: provider });
-    return applied ? { state: 'applied', text: applied.text } : { state: 'declined', text: 'It is not applied.' };
+    return applied
+      ? { state: 'applied', text: applied.text }
+      : { state: 'declined', text: notApplied('you have declined it') };
   } catch (error) {
     if (error instanceof CliError) return { state: 'declined', text: notApplied(nobodyAsked) };
     if (error instanceof GatewayError) return { state: 'unusable', text: notApplied(error.message) };
