@@ -109,7 +109,7 @@ const mayImport: Record<string, string[]> = {
   store: [...ground, 'config', 'secrets', 'database', 'ledger', 'jobs', 'kept-responses', 'people', 'reasoning'],
   cache: ground,
   people: [...ground, 'database', 'secrets', 'transport'],
-  teams: [...ground, 'secrets', 'transport'],
+  teams: [...ground, 'config', 'secrets', 'transport'],
   config: ground,
   secrets: ground,
   demo: ground,

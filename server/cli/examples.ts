@@ -147,7 +147,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   apply: ['sluice apply -f team.json --dry-run', 'sluice apply -f team.json --yes --gateway https://gateway.example'],
   login: ['sluice login https://gateway.example'],
   logout: ['sluice logout https://gateway.example'],
-  join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research'],
+  join: ['sluice join https://gateway.example', 'sluice join https://gateway.example --group research --yes'],
   leave: ['sluice leave https://gateway.example'],
   'token create': ['sluice token create pipeline --scope read write --days 30 --gateway https://gateway.example'],
   'token list': ['sluice token list --gateway https://gateway.example'],

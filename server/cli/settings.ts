@@ -61,8 +61,8 @@ function addDemo(program: Command, { on }: Verbs): void {
 }
 
 const takesRestart: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles', 'systemCa']);
-/** One value as a whole, whose names are those of models. */
-const wholeValues: ReadonlySet<string> = new Set(['prices']);
+/** One value as a whole: the names in `prices` are those of models, `joinPreset` is a team preset. */
+const wholeValues: ReadonlySet<string> = new Set(['prices', 'joinPreset']);
 
 function namedValues(settings: Settings): [string, unknown][] {
   return Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { readTeamPreset } from '../config/read-team-preset.ts';
-import type { TeamPresetPreview } from '../contract/change-views.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { makePresetLink } from '../contract/preset-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/change-team-preset.ts';
-import { askYesNo } from './ask.ts';
-import { describeChange, listed } from './describe-change.ts';
 import { CliError } from './exit-codes.ts';
+import { describePreview, offerPreset } from './offer-preset.ts';
 import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
@@ -32,16 +30,10 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
     .argument('<file>', 'a team preset; "-" reads stdin')
     .option('--yes', 'do not ask for confirmation')
     .description('show the changes of a team preset, ask for confirmation, and import it');
-  on<{ yes?: boolean }>(apply, async ({ control, output, terminal }, [file = '-'], { yes = false }) => {
-    const read = await readPreset(file, terminal);
-    const preview = await control.query({ type: 'team-preset-preview', preset: read });
-    if (!yes) {
-      output.note(describePreview(preview));
-      if (!(await askYesNo('Apply it?', terminal))) throw new CliError('Nothing was changed.');
-    }
-    const expectedRevision = preview.revision;
-    const result = await control.execute({ type: 'team-preset.apply', preset: read, expectedRevision });
-    output.show(result, describeApplied(preview, result.missingSecrets));
+  on<{ yes?: boolean }>(apply, async (context, [file = '-'], { yes = false }) => {
+    const applied = await offerPreset(context, await readPreset(file, context.terminal), { yes });
+    if (!applied) throw new CliError('Nothing was changed.');
+    context.output.show(applied.result, applied.text);
   });
 
   const link = preset
@@ -78,21 +70,4 @@ async function whyNotImported(preset: TeamPreset, { query }: VerbContext['contro
     if (error instanceof GatewayError) return error.message;
     throw error;
   }
-}
-
-function describePreview({ preset, changes, locked, enteredAnew }: TeamPresetPreview): string {
-  const { name, version, organisation, contact } = preset;
-  return [
-    `${name}${version === null ? '' : ` (${version})`}, by ${organisation}${contact === null ? '' : `; ask ${contact}`}`,
-    ...(changes.length === 0
-      ? ['', 'It changes nothing here.']
-      : ['', 'It changes:', ...changes.flatMap(describeChange)]),
-    ...listed('It locks:', locked),
-    ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
-  ].join('\n');
-}
-
-function describeApplied({ preset }: TeamPresetPreview, missing: readonly string[]): string {
-  const entries = missing.map((name) => `provider credential ${name.replace('/', ' ')}`);
-  return [`"${preset.name}" is applied.`, ...listed('Now enter your credentials with:', entries)].join('\n');
 }

@@ -13,7 +13,11 @@ const largestPresetBytes = 1024 * 1024;
  */
 export function readTeamPreset(text: string, source: string): TeamPreset {
   if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');
-  const value = parse(text, source);
+  return checkTeamPreset(parse(text, source), source);
+}
+
+/** The same for JSON that is parsed already. */
+export function checkTeamPreset(value: unknown, source: string): TeamPreset {
   if (isObject(value) && !('teamPreset' in value))
     throw refused(source, 'it is no team preset: "teamPreset" is missing');
   const parsed = writtenTeamPresetSchema.safeParse(value);

@@ -11,6 +11,8 @@ const memorySchema = z.strictObject({
   /** SHA-256 of the managed preset applied last; null: none. */
   applied: z.string().nullable(),
   imported: writtenTeamPresetSchema.nullable(),
+  /** Origin of the team gateway that offered the imported preset: `https://gateway.example`. Absent: it came from elsewhere. */
+  gateway: z.string().exactOptional(),
 });
 export type TeamMemory = Omit<z.infer<typeof memorySchema>, 'version'>;
 
@@ -42,8 +44,8 @@ export function openTeamMemory(path: string | null, notice: (line: string) => vo
 
 function readMemory(path: string, notice: (line: string) => void): TeamMemory {
   try {
-    const { applied, imported } = memorySchema.parse(parseJson(readFileSync(path, 'utf8')));
-    return { applied, imported };
+    const { version: _, ...memory } = memorySchema.parse(parseJson(readFileSync(path, 'utf8')));
+    return memory;
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return nothing;
     const reason = error instanceof z.ZodError ? 'it is not as Sluice writes it' : describeFileProblem(error);

@@ -142,9 +142,15 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('config.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
   /**
    * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base URL
-   * changes are deleted. A second imported preset replaces the first.
+   * changes are deleted. A second imported preset replaces the first. `joined`: the provider, a team gateway, that offered it; with
+   * that provider the preset is left.
    */
-  z.strictObject({ type: z.literal('team-preset.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
+  z.strictObject({
+    type: z.literal('team-preset.apply'),
+    preset: writtenTeamPresetSchema,
+    joined: idSchema.optional(),
+    expectedRevision,
+  }),
   /** Unlocks what the imported preset has set; the values stay. A managed preset cannot be left. */
   z.strictObject({ type: z.literal('team-preset.leave') }),
   /** Writes a client's configuration file as `connect-preview` showed it; `key`, `model` and `secret` as there. */
@@ -221,8 +227,11 @@ export interface CommandResults {
   'connect.undo': Record<string, never>;
   'team.join': BegunJoin;
   'team.finish-join': JoinState;
-  /** `keyEnded`: false if nobody is signed in there any more, or it went out of reach meanwhile; the key can be revoked in the window there. */
-  'team.leave': { keyEnded: boolean };
+  /**
+   * `keyEnded`: false if nobody is signed in there any more, or it went out of reach meanwhile; the key can be revoked in the window
+   * there. `presetLeft`: the gateway's team preset was in force.
+   */
+  'team.leave': { keyEnded: boolean; presetLeft: boolean };
   'window.create-address': { url: string };
   /** `ended`: the number of browsers that were signed in. */
   'window.sign-out-everywhere': { ended: number };

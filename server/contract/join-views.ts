@@ -1,4 +1,5 @@
 /** Views of joining a team's gateway. */
+import type { TeamPreset } from './team-preset.ts';
 
 /** A joining that has begun, and waits for the person. */
 export interface BegunJoin {
@@ -19,4 +20,16 @@ export type JoinState =
   | { state: 'waiting' }
   | { state: 'choosing'; groups: readonly { id: string; name: string | null }[] }
   /** `provider`: its id here; `key`: the id of the key there. */
-  | { state: 'joined'; provider: string; key: string; group: string };
+  | { state: 'joined'; provider: string; key: string; group: string; preset: JoinPreset };
+
+/**
+ * Whether the gateway has a team preset for those who join. It is not applied yet: `team-preset.apply` does that, once the person has
+ * seen `team-preset-preview`.
+ */
+export type JoinPreset =
+  | { state: 'none' }
+  | { state: 'offered'; preset: TeamPreset }
+  /** This machine has a policy, or a built-in preset, which counts in its place. */
+  | { state: 'managed' }
+  /** `reason` is English. */
+  | { state: 'unusable'; reason: string };

@@ -1,4 +1,4 @@
-/** The queries about people who sign in, and their API tokens. But for `who-am-i` they fail with `not_found` where nobody does. */
+/** The queries about people who sign in, and their API tokens. But for `who-am-i` and `join-preset` they fail with `not_found` where nobody does. */
 import { z } from 'zod';
 import { personId } from './people.ts';
 
@@ -6,6 +6,8 @@ import { personId } from './people.ts';
 export const peopleQueries = [
   /** Who is signed in. */
   z.strictObject({ type: z.literal('who-am-i') }),
+  /** The team preset for those who join this gateway. Fails with `invalid_value` if none could import it. */
+  z.strictObject({ type: z.literal('join-preset') }),
   /** Everybody who has signed in, with what they may do now. */
   z.strictObject({ type: z.literal('people') }),
   /** One's own API tokens; for an administrator, those of all. */

@@ -31,7 +31,7 @@ import { sessionId } from './session-commands.ts';
 import type { SessionInFull, SessionView } from './session-views.ts';
 import type { ShadowReport } from './shadow.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
-import { writtenTeamPresetSchema } from './team-preset.ts';
+import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
 
 /** Columns by which requests can be sorted, besides time. */
 export const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
@@ -277,6 +277,7 @@ export interface QueryResults {
   'team-preset-preview': TeamPresetPreview;
   /** `person`: null for the administrator of the machine. `signsIn`: whether people sign in here. */
   'who-am-i': { person: Person | null; signsIn: boolean };
+  'join-preset': { preset: TeamPreset | null };
   people: PersonView[];
   tokens: TokenView[];
   /** Latest first. `next` is the `before` of the next page, or null. */

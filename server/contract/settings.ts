@@ -103,6 +103,8 @@ export const settingsSchema = z.strictObject({
   webhooks: webhooksSetting.default([]),
   /** Who may sign in, and what they may do. Null: nobody; the window is opened by addresses that `sluice window` prints. */
   people: peopleSchema.nullable().default(null),
+  /** The team preset that laptops are offered when they join this gateway. `checkJoinPreset` says what it may contain. */
+  joinPreset: z.record(z.string(), z.unknown()).nullable().default(null),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;

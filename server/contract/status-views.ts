@@ -97,6 +97,8 @@ export interface TeamPresetView {
   organisation: string;
   contact: string | null;
   version: string | null;
+  /** Origin of the team gateway that offered it when it was joined: `https://gateway.example`. */
+  gateway?: string;
 }
 
 export interface HostView {

@@ -34,6 +34,7 @@ import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/sn
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ChangeContext } from './change.ts';
 import type { CassetteControl } from './check-cassette.ts';
+import { checkJoinPreset } from './check-join-preset.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { explainWires } from './explain-wires.ts';
@@ -133,6 +134,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
     network: () => ports.network(ports.live.snapshot),
     'who-am-i': (_query, { by }) => ports.people.whoAmI(by),
+    'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
     people: () => ports.people.people(),
     tokens: (_query, { by }) => ports.people.tokens(by),
     audit: (query) => ports.people.audit(query),

@@ -10,6 +10,7 @@ import {
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { NewCredential, ProviderChanges } from '../contract/provider-commands.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import type { ChangeContext, Changer } from './change.ts';
 import { applyChanges, findById, nameSome, putById, withoutId } from './change-list.ts';
@@ -54,16 +55,21 @@ export const setProviderEnabled: Changer<'provider.set-enabled'> = (config, { id
   result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
 });
 
-export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
+export const removeProvider: Changer<'provider.remove'> = (config, { id }, context) => {
   const provider = findProvider(config, id);
-  const aliases = config.aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
-  if (aliases.length > 0) {
-    const names = nameSome(aliases.map((alias) => alias.name));
+  const { imported, gateway } = context.imported();
+  const isPresetLeft = imported !== null && provider.joined && gateway === new URL(provider.baseUrl).origin;
+  const aliases = isPresetLeft ? withoutThoseOf(imported, config.aliases, id) : config.aliases;
+  const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
+  if (users.length > 0) {
+    const names = nameSome(users.map((alias) => alias.name));
     throw controlError('conflict', { code: 'provider-in-use', provider: id, aliases: names });
   }
   return {
+    ...(isPresetLeft && { importedPreset: null }),
     config: {
       ...config,
+      aliases,
       providers: withoutId(config.providers, id),
       groups: config.groups.map((group) => withoutProvider(group, id)),
     },
@@ -71,6 +77,14 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
     result: ({ revision }) => ({ revision }),
   };
 };
+
+/** Without aliases that the preset of a team gateway has brought, and that lead to that gateway alone. */
+function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases'], gateway: string): Config['aliases'] {
+  const brought = new Set(aliases.map(({ name }) => name));
+  const isForIt = ({ name, targets }: Config['aliases'][number]) =>
+    brought.has(name) && targets.every(({ provider }) => provider === gateway);
+  return present.filter((alias) => !isForIt(alias));
+}
 
 /** A group that used the provider for passthrough or shadows then has none; another one is not chosen automatically. */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {

@@ -5,14 +5,16 @@ import { GatewayError } from '../contract/errors.ts';
 import { settingNames } from '../contract/locked-paths.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import type { Change, Changer } from './change.ts';
+import { findProvider } from './change-provider.ts';
 import { checkProvider } from './check-provider.ts';
 import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
 import { missingSecrets } from './missing-secrets.ts';
 
-type ImportedPreset = MergedPreset & Required<Pick<Change<unknown>, 'importedPreset'>>;
+type ImportedPreset = MergedPreset & { importedPreset: TeamPreset };
 
-export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }, { ownAddresses }) => ({
+export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset, joined }, { ownAddresses }) => ({
   ...importTeamPreset(config, preset, ownAddresses),
+  presetGateway: joined === undefined ? undefined : new URL(findProvider(config, joined).baseUrl).origin,
   result: resultOf(preset),
 });
 

@@ -1,3 +1,4 @@
+import type { TeamMemory } from '../config/team-memory.ts';
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
@@ -12,8 +13,10 @@ export interface Change<Result> {
   storeBefore?: readonly { name: string; value: string }[];
   /** Names of secrets deleted before the configuration is stored; restored if that fails. */
   deleteBefore?: readonly string[];
-  /** Replaces the imported preset in force. */
-  importedPreset?: TeamPreset;
+  /** Replaces the imported preset in force; null: it is left. */
+  importedPreset?: TeamPreset | null;
+  /** Origin of the team gateway that offered `importedPreset`. */
+  presetGateway?: string | undefined;
   /** Names of secrets deleted after the configuration is stored. */
   deleteAfter?: readonly string[];
   /** A credential that was entered again: its health is reset even if the value is the same. */
@@ -37,6 +40,8 @@ export interface ChangeContext {
   variable(name: string): string | undefined;
   /** The values of a preset; undefined if there is none of that id. */
   preset(id: string): ProviderChanges | undefined;
+  /** The imported team preset in force, and the origin of the team gateway that offered it. */
+  imported(): Pick<TeamMemory, 'imported' | 'gateway'>;
 }
 
 export type Changer<T extends CommandType> = (

@@ -198,7 +198,7 @@ function createTellers(hub: EventHub, log: Logger): Tellers {
   };
 }
 
-function changeContext({ config, env, ownAddresses, providers }: ControlPorts): ChangeContext {
+function changeContext({ config, env, ownAddresses, providers, team }: ControlPorts): ChangeContext {
   return {
     now: Date.now,
     createKeySecret,
@@ -210,6 +210,7 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
     },
     preset: providers.preset,
     variable: (name) => env[name],
+    imported: () => team.memory.current,
   };
 }
 

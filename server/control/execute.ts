@@ -2,6 +2,7 @@
  * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`); the result is checked
  * against team locks and stored (`store-change.ts`), one command at a time.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import { type ConfigStore, revisionPassed } from '../config/config-store.ts';
 import type { ClearedCache } from '../contract/answer-cache.ts';
@@ -36,6 +37,7 @@ import { addProvider, removeProvider, setProviderEnabled, updateProvider } from 
 import { updateSettings } from './change-settings.ts';
 import { applyDeclared, applyTeamPreset } from './change-team-preset.ts';
 import { type CassetteControl, checkCassette } from './check-cassette.ts';
+import { checkJoinPreset } from './check-join-preset.ts';
 import { changesBetween } from './compare-configs.ts';
 import type { ConnectClients } from './connect-clients.ts';
 import { findUpstream } from './find-upstream.ts';
@@ -141,11 +143,9 @@ export interface Execute {
 
 export function createExecute(ports: ExecutePorts): Execute {
   const joining = createJoining({
-    ...ports.joining,
-    providers: () => ports.live.used.config.providers,
+    ...joinPorts(ports),
     addProvider: (command) => execute(command) as Promise<CommandResults['provider.add']>,
     removeProvider: (command) => execute(command),
-    nowMs: Date.now,
   });
   const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
@@ -179,7 +179,8 @@ export function createExecute(ports: ExecutePorts): Execute {
     'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {
-      await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));
+      const { memory } = ports.team;
+      await ports.inTurn(() => memory.write({ applied: memory.current.applied, imported: null }));
       ports.teamChanged();
       return {};
     },
@@ -211,6 +212,16 @@ export function createExecute(ports: ExecutePorts): Execute {
   return execute as Execute;
 }
 
+function joinPorts({ joining, live, team }: ExecutePorts): Omit<JoinPorts, 'addProvider' | 'removeProvider'> {
+  return {
+    ...joining,
+    providers: () => live.used.config.providers,
+    isManaged: () => team.managed.current !== null,
+    presetGateway: () => team.memory.current.gateway ?? null,
+    nowMs: Date.now,
+  };
+}
+
 function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group: string | null): ClearedCache {
   const isThere = group === null || live.used.config.groups.some(({ id }) => id === group);
   if (!isThere) throw controlError('not_found', { code: 'no-group', id: group }, 'group');
@@ -236,8 +247,15 @@ async function carryOut(
     config: current,
     context: { ...ports.context, by: by?.person ?? null },
   });
-  // A new version of an imported preset may override the previous one's locks.
-  refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
+  // The locks of an imported preset end when it is left or replaced, such as by its new version.
+  refuseLocked(
+    current,
+    change.config,
+    ports.team.locks(current, change.importedPreset === undefined ? 'all' : 'managed'),
+  );
+  if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
+    checkJoinPreset(change.config.settings);
+  }
   await checkCassette(ports.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
   const committed = await storeChange(ports, stored, revision);

@@ -13,8 +13,8 @@ import {
 } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
-import { lockedPaths } from '../contract/locked-paths.ts';
-import { settingsSchema } from '../contract/settings.ts';
+import { lockedPaths, settingNames } from '../contract/locked-paths.ts';
+import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { putById } from './change-list.ts';
 import { storedSecretNames } from './change-provider.ts';
@@ -45,7 +45,7 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
     providers: locked.has('providers') ? onlyThose(providers, preset) : providers,
     aliases: mergeAliases(config.aliases, preset.aliases ?? [], isTaken),
     groups: (preset.groups ?? []).reduce((groups, group) => mergeGroup(groups, group, isTaken), config.groups),
-    settings: settingsSchema.parse(mergeObjects(config.settings, takenSettings(preset.settings ?? {}, isTaken))),
+    settings: mergeSettings(config.settings, preset.settings ?? {}, isTaken),
   };
   const checked = configSchema.safeParse(merged);
   if (!checked.success) throw doesNotFit(summarizeProblems(problemsOf(checked.error)));
@@ -128,6 +128,14 @@ function mergeGroup(groups: Config['groups'], stated: PresetGroup, isTaken: IsTa
   const old = groups.find(({ id }) => id === stated.id);
   const taken = takenFields(stated, (name) => old === undefined || isTaken(`groups/${stated.id}/${name}`));
   return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: stated.id }, taken)));
+}
+
+/** `joinPreset` is one value: merged with an earlier one, it would keep what the new one leaves out. */
+function mergeSettings(own: Settings, stated: NonNullable<TeamPreset['settings']>, isTaken: IsTaken): Settings {
+  const { joinPreset, ...others } = stated;
+  const isReplaced = settingNames({ joinPreset }).some((name) => isTaken(`settings/${name}`));
+  const merged = mergeObjects(own, takenSettings(others, isTaken));
+  return settingsSchema.parse(isReplaced ? { ...merged, joinPreset } : merged);
 }
 
 function takenFields(stated: object, isTaken: (name: string) => boolean): object {

@@ -2,6 +2,7 @@ import type { ConfigChange, TeamPresetPreview } from '../contract/change-views.t
 import type { TeamPreset } from '../contract/team-preset.ts';
 import type { ChangeContext } from './change.ts';
 import { importTeamPreset } from './change-team-preset.ts';
+import { checkJoinPreset } from './check-join-preset.ts';
 import { compareConfigs } from './compare-configs.ts';
 import type { LiveConfig } from './live-config.ts';
 import { mergeTeamPreset } from './merge-team-preset.ts';
@@ -26,6 +27,7 @@ export function previewTeamPreset(
     ? importTeamPreset(config, preset, context.ownAddresses)
     : mergeTeamPreset(config, preset, 'everything');
   if (isImported) refuseLocked(config, merged.config, team.locks(config, 'managed'));
+  else checkJoinPreset(merged.config.settings);
   const { name, organisation, contact = null, version = null, locked = [] } = preset;
   return {
     revision,

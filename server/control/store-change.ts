@@ -57,14 +57,24 @@ function put(store: SecretStore, name: string, value: string | undefined): Promi
 /** Before the configuration, since the event of its change includes the locks. */
 async function rememberTeam(
   memory: TeamMemoryStore,
-  { team, importedPreset }: StoredChange,
+  { team, importedPreset, presetGateway }: StoredChange,
   undo: (() => Promise<void>)[],
 ): Promise<void> {
   const old = memory.current;
-  const next = team ?? (importedPreset && { ...old, imported: importedPreset });
-  if (!next) return;
+  const next = team ?? withImported(old, importedPreset, presetGateway);
+  if (next === old) return;
   await memory.write(next);
   undo.push(() => memory.write(old));
+}
+
+/** `imported`: undefined leaves all as it was. */
+function withImported(
+  memory: TeamMemory,
+  imported: TeamMemory['imported'] | undefined,
+  gateway: string | undefined,
+): TeamMemory {
+  if (imported === undefined) return memory;
+  return { applied: memory.applied, imported, ...(gateway !== undefined && { gateway }) };
 }
 
 /** Failures are only logged: nothing refers to these secrets any more. */

@@ -38,7 +38,7 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
     managed,
     views: () => [
       ...(managed.current ? [viewOf(managed.current.preset, managed.current.source)] : []),
-      ...imported().map((preset) => viewOf(preset, 'imported')),
+      ...imported().map((preset) => ({ ...viewOf(preset, 'imported'), ...gatewayOf(memory.current) })),
     ],
     locks: (config, of = 'all') =>
       locksOf(of === 'managed' ? managedPresets() : [...managedPresets(), ...imported()], config),
@@ -66,6 +66,8 @@ function managedStep({ current }: ManagedPresets, memory: TeamMemoryStore): { pr
 function digestOf({ preset }: ManagedPreset): string {
   return createHash('sha256').update(JSON.stringify(preset)).digest('hex');
 }
+
+const gatewayOf = ({ gateway }: TeamMemory) => (gateway === undefined ? {} : { gateway });
 
 function viewOf(preset: TeamPreset, source: TeamPresetView['source']): TeamPresetView {
   const { name, organisation, contact = null, version = null } = preset;

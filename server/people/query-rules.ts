@@ -62,6 +62,7 @@ export const queryRules: Rules = {
   'import-preview': 'admin',
   'team-preset-preview': 'admin',
   'who-am-i': 'everyone',
+  'join-preset': 'everyone',
   people: 'admin',
   // Their own, by who asks.
   tokens: 'everyone',

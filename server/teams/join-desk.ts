@@ -8,6 +8,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { BegunJoin, JoinState } from '../contract/join-views.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import type { Fetch } from '../transport/fetch.ts';
+import { findJoinPreset } from './find-join-preset.ts';
 import type { Logins } from './logins.ts';
 import {
   askToken,
@@ -25,7 +26,12 @@ export interface JoinPorts {
   /** Of this Sluice. */
   providers(): readonly ProviderConfig[];
   addProvider(command: CommandInputMap['provider.add']): Promise<CommandResults['provider.add']>;
+  /** Leaves the team preset of that gateway as well. */
   removeProvider(command: CommandInputMap['provider.remove']): Promise<unknown>;
+  /** This machine has a policy, or a built-in preset. */
+  isManaged(): boolean;
+  /** Origin of the team gateway that the imported preset in force came from. */
+  presetGateway(): string | null;
   nowMs(): number;
 }
 
@@ -89,10 +95,11 @@ export class JoinDesk {
     const { origin } = new URL(provider.baseUrl);
     // Asked before anything is taken away, so that nothing is while the gateway is out of reach.
     const signedIn = await this.#signedIn(origin);
+    const presetLeft = this.#ports.presetGateway() === origin;
     await removeProvider({ type: 'provider.remove', id });
     const keyEnded = signedIn !== null && (await this.#endThere(origin, signedIn, provider));
     await logins.forget(origin);
-    return { keyEnded };
+    return { keyEnded, presetLeft };
   }
 
   async #finish({ id, group }: CommandMap['team.finish-join']): Promise<JoinState> {
@@ -115,10 +122,11 @@ export class JoinDesk {
     if (into === undefined) return { state: 'choosing', groups };
     const joined = await this.#join(team, origin, into);
     this.#begun.delete(id);
-    return joined;
+    const preset = await findJoinPreset(team, this.#ports.isManaged());
+    return { state: 'joined', ...joined, group: into, preset };
   }
 
-  async #join(team: TeamGateway, origin: string, group: string): Promise<JoinState> {
+  async #join(team: TeamGateway, origin: string, group: string): Promise<{ provider: string; key: string }> {
     const made = await team.execute({ type: 'key.create', group, own: true, name: hostname(), keepSecret: false });
     const key = made.key.id;
     try {
@@ -127,7 +135,7 @@ export class JoinDesk {
         provider: { name: new URL(origin).host, baseUrl: baseUrlOf(origin), joined: true },
         credentials: [{ id: key, label: `Your key in ${group}`, secret: made.secret }],
       });
-      return { state: 'joined', provider: added.provider.id, key, group };
+      return { provider: added.provider.id, key };
     } catch (error) {
       // Nobody would know its secret.
       await team.execute({ type: 'key.revoke', id: key });

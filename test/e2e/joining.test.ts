@@ -1,7 +1,9 @@
 /** A laptop's window joins a team's gateway, uses it, and leaves it: two real engines, and a real identity provider. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
 import { hasChromium } from '../support/chromium.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus } from './person.ts';
 import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
@@ -18,6 +20,32 @@ beforeAll(async () => {
 afterAll(() => team?.stop());
 
 const keysThere = async () => (await team.sluice.gateway.query({ type: 'keys' })).filter(({ owner }) => owner !== null);
+
+async function offerPreset(): Promise<void> {
+  const provider = new URL(team.sluice.origin).host.replace(/[.:]/g, '-');
+  const joinPreset = {
+    ...{ teamPreset: 1, name: 'Acme laptops', organisation: 'Acme' },
+    aliases: [{ name: 'fast', targets: [{ provider, model: 'demo-chat' }] }],
+    settings: { ledger: { retentionDays: 30 } },
+    locked: ['aliases', 'settings/ledger'],
+  };
+  await team.sluice.gateway.execute({ type: 'settings.update', changes: { joinPreset } });
+}
+afterEach(async () => {
+  await team?.sluice.gateway.execute({ type: 'settings.update', changes: { joinPreset: null } });
+});
+
+/** To the end of the sign-in. */
+async function joinAs(page: Page, person: string): Promise<void> {
+  await page.getByRole('button', { name: /^(Join a team gateway|加入团队网关)…$/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill(team.sluice.origin);
+  await page.keyboard.press('Enter');
+  await team.identity.agree((await dialog.getByRole('link').getAttribute('href')) ?? '', person);
+}
+
+const aliasesOf = async ({ gateway }: TestGateway) =>
+  (await gateway.query({ type: 'aliases' })).map(({ name }) => name);
 
 test('a person joins with a code, gets the gateway as a provider, and leaves it by its card', async () => {
   const { page, gateway, complaints } = await open({ screen: '/providers' });
@@ -64,6 +92,43 @@ test('who is in several groups chooses that of the key', async () => {
   await gateway.gateway.execute({ type: 'team.leave', provider: joined?.id ?? '' });
 });
 
+test('the team preset of the gateway is shown, applied, and left with the gateway', async () => {
+  await offerPreset();
+  const { page, gateway, complaints } = await open({ screen: '/providers' });
+  const dialog = page.getByRole('dialog');
+  await joinAs(page, 'mia');
+  await dialog.getByText('It offers a team preset').waitFor();
+  await dialog.getByText('ledger.retentionDays').first().waitFor();
+  expect(await aliasesOf(gateway)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  await dialog.getByText('“Acme laptops” is applied.').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  const { host } = new URL(team.sluice.origin);
+  await page.getByRole('heading', { name: host }).waitFor();
+  expect(await aliasesOf(gateway)).toEqual(['fast']);
+
+  await page.getByRole('navigation').getByRole('link', { name: 'Providers' }).click();
+  await page.getByRole('button', { name: `Leave ${host}…` }).click();
+  await dialog.getByText('Its team preset “Acme laptops” no longer locks anything').waitFor();
+  await dialog.getByRole('button', { name: 'Leave' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await expect.poll(keysThere).toEqual([]);
+  expect(await aliasesOf(gateway)).toEqual([]);
+  expect((await gateway.gateway.query({ type: 'status' })).team).toEqual({ presets: [], locks: [] });
+  expect(complaints).toEqual([]);
+});
+
+test('who does not want the team preset has joined without it', async () => {
+  await offerPreset();
+  const { page, gateway } = await open({ screen: '/providers' });
+  await joinAs(page, 'mia');
+  await page.getByRole('button', { name: 'Continue without it' }).click();
+  await page.getByRole('heading', { name: new URL(team.sluice.origin).host }).waitFor();
+  expect((await gateway.gateway.query({ type: 'status' })).team.presets).toEqual([]);
+  const joined = (await gateway.gateway.query({ type: 'providers' })).find((each) => each.joined);
+  await gateway.gateway.execute({ type: 'team.leave', provider: joined?.id ?? '' });
+});
+
 test('what goes wrong is said, and the dialog can be left at any time', async () => {
   const { page, gateway } = await open({ screen: '/providers' });
   const button = page.getByRole('button', { name: 'Join a team gateway…' });
@@ -106,6 +171,12 @@ test.each(appearances)('joining is in order in $width px, $colorScheme, $locale'
   await team.identity.agree(address, 'ada');
   await dialog.getByRole('combobox').waitFor();
   await check('group');
+  await offerPreset();
+  await dialog.getByRole('button').last().click();
+  await dialog.getByText('Acme laptops').waitFor();
+  await check('preset');
+  await dialog.getByRole('button').last().click();
+  await dialog.getByText(/“Acme laptops” is applied|已应用/).waitFor();
   await dialog.getByRole('button').last().click();
   await dialog.waitFor({ state: 'detached' });
   await page.goto(`${gateway.origin}/#/providers`);
@@ -114,6 +185,12 @@ test.each(appearances)('joining is in order in $width px, $colorScheme, $locale'
     .first()
     .waitFor();
   await check('card');
+  await page
+    .getByRole('button', { name: /^(Leave|离开) / })
+    .first()
+    .click();
+  await dialog.waitFor();
+  await check('leave');
   const joined = (await gateway.gateway.query({ type: 'providers' })).find((each) => each.joined);
   await gateway.gateway.execute({ type: 'team.leave', provider: joined?.id ?? '' });
 });

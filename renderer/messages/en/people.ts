@@ -164,12 +164,17 @@ export const joining = {
   group: 'Group',
   join: 'Join',
   again: 'Begin again',
+  presetText: (host: string) => `You have joined ${host}. It offers a team preset:`,
+  withoutPreset: 'Continue without it',
+  presetManaged: (host: string) =>
+    `You have joined ${host}. Its team preset is not applied, since this machine has a preset set by its administrator.`,
+  presetUnusable: (host: string) => `You have joined ${host}. Its team preset cannot be applied.`,
   tag: 'team gateway',
   leave: 'Leave…',
   leaveNamed: (name: string) => `Leave ${name}…`,
   leaveTitle: 'Leave this team gateway?',
-  leaveText: (name: string) =>
-    `“${name}” is removed here, and your key and your sign-in there end. Requests that you sent stay in your request log.`,
+  leaveText: (name: string, preset: string | null) =>
+    `“${name}” is removed here, and your key and your sign-in there end.${preset === null ? '' : ` Its team preset “${preset}” no longer locks anything, and aliases from it that lead only there are removed.`} Requests that you sent stay in your request log.`,
   keyStays: (name: string) => `Your key at ${name} could not be revoked. Revoke it in the window there.`,
   leaveConfirm: 'Leave',
 };

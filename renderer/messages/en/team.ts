@@ -9,6 +9,7 @@ export const team = {
     policy: 'Installed on this machine by its administrator.',
     imported: 'Imported here.',
   },
+  fromGateway: (host: string) => `Applied when ${host} was joined.`,
   by: (organisation: string) => `by ${organisation}`,
   version: (version: string) => `version ${version}`,
   ask: (contact: string) => `Questions: ${contact}`,
@@ -21,6 +22,8 @@ export const team = {
   leaveTitle: 'Leave this team preset?',
   leaveText: (name: string) =>
     `“${name}” then no longer locks anything. What it added stays, and you can change it. To rejoin, import it again.`,
+  leaveGatewayText: (name: string) =>
+    `“${name}” then no longer locks anything. What it added stays, and you can change it. To rejoin, leave the team gateway and join it again.`,
   leaveConfirm: 'Leave',
   link: 'The link',
   pasted: 'The pasted text',

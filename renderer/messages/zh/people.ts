@@ -156,11 +156,16 @@ export const joining: typeof english.joining = {
   group: '分组',
   join: '加入',
   again: '重新开始',
+  presetText: (host) => `你已加入 ${host}。它提供了一份团队预设：`,
+  withoutPreset: '不应用，继续',
+  presetManaged: (host) => `你已加入 ${host}。本机已有管理员设置的预设，因此不应用它的团队预设。`,
+  presetUnusable: (host) => `你已加入 ${host}。它的团队预设无法应用。`,
   tag: '团队网关',
   leave: '离开…',
   leaveNamed: (name) => `离开 ${name}…`,
   leaveTitle: '离开此团队网关？',
-  leaveText: (name) => `这里的“${name}”将被移除，你在那里的密钥和登录也会失效。你发送的请求仍保留在你的请求记录中。`,
+  leaveText: (name, preset) =>
+    `这里的“${name}”将被移除，你在那里的密钥和登录也会失效。${preset === null ? '' : `它的团队预设“${preset}”将不再锁定任何内容，其中只指向该网关的别名会被移除。`}你发送的请求仍保留在你的请求记录中。`,
   keyStays: (name) => `无法撤销你在 ${name} 的密钥。请在那里的窗口中撤销它。`,
   leaveConfirm: '离开',
 };

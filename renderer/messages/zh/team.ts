@@ -11,6 +11,7 @@ export const team: typeof english = {
     policy: '由本机管理员放置。',
     imported: '在此处导入。',
   },
+  fromGateway: (host) => `在加入 ${host} 时应用。`,
   by: (organisation) => `来自 ${organisation}`,
   version: (version) => `版本 ${version}`,
   ask: (contact) => `如有疑问：${contact}`,
@@ -22,6 +23,8 @@ export const team: typeof english = {
   leave: '退出…',
   leaveTitle: '退出此团队预设？',
   leaveText: (name) => `“${name}”将不再锁定任何内容。它带来的内容会保留，并且可以更改。重新导入即可恢复。`,
+  leaveGatewayText: (name) =>
+    `“${name}”将不再锁定任何内容。它带来的内容会保留，并且可以更改。要恢复，请离开该团队网关后重新加入。`,
   leaveConfirm: '退出',
   link: '该链接',
   pasted: '粘贴的文本',

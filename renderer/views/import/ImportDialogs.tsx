@@ -4,7 +4,8 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { ImportDialog, type ImportPreview } from '../settings/ImportDialog.tsx';
-import { PresetDialog, type PresetImport } from './PresetDialog.tsx';
+import { PresetDialog } from './PresetDialog.tsx';
+import type { PresetImport } from './PresetReview.tsx';
 
 export type Opened =
   | { kind: 'configuration'; preview: ImportPreview }

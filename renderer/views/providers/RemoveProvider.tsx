@@ -4,6 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { announce } from '../../state/announcement.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useGatewayPreset } from './joining/use-gateway-preset.ts';
 
 interface RemoveProviderProps {
   /** Null: nothing to ask. */
@@ -24,10 +25,12 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   const id = provider?.id;
   const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
   const name = provider?.name ?? '';
-  const isUsed = users.length > 0;
+  const preset = useGatewayPreset(provider);
+  // With its preset, aliases that the preset has brought are removed as well.
+  const isUsed = users.length > 0 && preset === null;
   const isJoined = provider?.joined ?? false;
   const act = isJoined
-    ? { title: joining.leaveTitle, text: joining.leaveText(name), confirm: joining.leaveConfirm }
+    ? { title: joining.leaveTitle, text: joining.leaveText(name, preset?.name ?? null), confirm: joining.leaveConfirm }
     : { title: names.title, text: names.text(name), confirm: names.confirm };
   const remove = async () => {
     if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();

@@ -69,7 +69,7 @@ function PresetInForce({ preset }: { preset: TeamPresetView }) {
   const command = useCommand();
   const canChange = useCanChange();
   const [isLeaving, setLeaving] = useState(false);
-  const { name, organisation, version, contact, source } = preset;
+  const { name, organisation, version, contact, source, gateway } = preset;
   const facts = [
     names.by(organisation),
     ...(version === null ? [] : [names.version(version)]),
@@ -87,7 +87,9 @@ function PresetInForce({ preset }: { preset: TeamPresetView }) {
       <div>
         <p className={classes.presetName}>{name}</p>
         <p className={classes.text}>{facts.join(' · ')}</p>
-        <p className={classes.text}>{names.sources[source]}</p>
+        <p className={classes.text}>
+          {gateway === undefined ? names.sources[source] : names.fromGateway(new URL(gateway).host)}
+        </p>
       </div>
       {source === 'imported' && (
         <Button size="xs" variant="default" disabled={!canChange} onClick={() => setLeaving(true)}>
@@ -97,7 +99,7 @@ function PresetInForce({ preset }: { preset: TeamPresetView }) {
       <ConfirmDialog
         opened={isLeaving}
         title={names.leaveTitle}
-        text={names.leaveText(name)}
+        text={gateway === undefined ? names.leaveText(name) : names.leaveGatewayText(name)}
         confirm={names.leaveConfirm}
         isRunning={command.isRunning}
         problem={command.problem}

@@ -81,7 +81,7 @@ test('who is no longer signed in there leaves all the same, and is told that the
     type: 'team.leave',
     provider: 'provider' in joined ? joined.provider : '',
   });
-  expect([left, await providersHere()]).toEqual([{ keyEnded: false }, []]);
+  expect([left, await providersHere()]).toEqual([{ keyEnded: false, presetLeft: false }, []]);
   await team.sluice.gateway.execute({ type: 'key.revoke', id: key?.id ?? '' });
 });
 

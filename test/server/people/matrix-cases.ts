@@ -81,6 +81,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'team-preset-preview', preset: { teamPreset: 1, name: 'A', organisation: 'A' } },
   ],
   'who-am-i': () => [{ type: 'who-am-i' }],
+  'join-preset': () => [{ type: 'join-preset' }],
   people: () => [{ type: 'people' }],
   tokens: () => [{ type: 'tokens' }],
   audit: () => [{ type: 'audit' }],

@@ -1,6 +1,6 @@
 import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { CopyLine } from '../../../components/CopyLine.tsx';
@@ -10,6 +10,8 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';
 import { useJoin } from './use-join.ts';
 
+const OfferedPreset = lazy(async () => ({ default: (await import('./OfferedPreset.tsx')).OfferedPreset }));
+
 interface JoinDialogProps {
   opened: boolean;
   onClose(): void;
@@ -17,7 +19,7 @@ interface JoinDialogProps {
   onJoined(provider: string): void;
 }
 
-/** The address of a team's gateway, the code to confirm there, and the group of the key if there are several. */
+/** The address of a team's gateway, the code to confirm there, the group of the key if there are several, and its team preset. */
 export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
   const { joining: names } = useMessages();
   return (
@@ -31,11 +33,20 @@ export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
 function JoinSteps({ onClose, onJoined }: Omit<JoinDialogProps, 'opened'>) {
   const join = useJoin();
   const { begun, now } = join;
-  const joined = now?.state === 'joined' ? now.provider : null;
+  const joined = now?.state === 'joined' ? now : null;
   useEffect(() => {
-    if (joined !== null) onJoined(joined);
+    if (joined?.preset.state === 'none') onJoined(joined.provider);
   }, [joined, onJoined]);
   if (!begun) return <AddressForm join={join} onLeave={onClose} />;
+  if (joined && joined.preset.state !== 'none') {
+    const { provider, preset } = joined;
+    const { host } = new URL(begun.origin);
+    return (
+      <Suspense fallback={null}>
+        <OfferedPreset host={host} provider={provider} preset={preset} onDone={() => onJoined(provider)} />
+      </Suspense>
+    );
+  }
   if (now?.state === 'choosing') return <GroupForm join={join} groups={now.groups} onLeave={onClose} />;
   return <Confirming join={join} begun={begun} onLeave={onClose} />;
 }

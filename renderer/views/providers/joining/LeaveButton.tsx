@@ -6,12 +6,16 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { useCanChange } from '../../../state/use-can-change.ts';
 import { useLocks } from '../../../state/use-locks.ts';
 import { RemoveProvider } from '../RemoveProvider.tsx';
+import { useGatewayPreset } from './use-gateway-preset.ts';
 
 /** On the card of a team's gateway that this Sluice has joined. */
 export function LeaveButton({ provider }: { provider: ProviderView }) {
   const { joining: names } = useMessages();
   const canChange = useCanChange();
-  const lock = useLocks().removing('providers', provider.id);
+  const locks = useLocks();
+  // The locks of its own preset end with it.
+  const preset = useGatewayPreset(provider);
+  const isLocked = preset === null && locks.removing('providers', provider.id) !== null;
   const [isAsking, setAsking] = useState(false);
   const close = () => setAsking(false);
   return (
@@ -21,7 +25,7 @@ export function LeaveButton({ provider }: { provider: ProviderView }) {
         variant="default"
         leftSection={<IconDoorExit size={14} />}
         aria-label={names.leaveNamed(provider.name)}
-        disabled={!canChange || lock !== null}
+        disabled={!canChange || isLocked}
         onClick={() => setAsking(true)}
       >
         {names.leave}

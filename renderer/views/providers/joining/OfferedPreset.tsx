@@ -1,0 +1,48 @@
+import { Button, Group, Loader, Stack, Text } from '@mantine/core';
+import type { JoinPreset } from '../../../../server/contract/join-views.ts';
+import { CommandProblem, Problem } from '../../../components/CommandProblem.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useQuery } from '../../../state/use-query.ts';
+import { PresetReview } from '../../import/PresetReview.tsx';
+
+interface OfferedPresetProps {
+  /** Of the gateway. */
+  host: string;
+  /** Its id here. */
+  provider: string;
+  preset: Exclude<JoinPreset, { state: 'none' }>;
+  onDone(): void;
+}
+
+/** What becomes of the team preset of a gateway that is joined already. */
+export function OfferedPreset({ host, provider, preset, onDone }: OfferedPresetProps) {
+  const { joining: names, done } = useMessages();
+  const offered = preset.state === 'offered' ? preset.preset : null;
+  const { answer, problem } = useQuery(offered && { type: 'team-preset-preview', preset: offered });
+  if (offered && answer) {
+    return (
+      <Stack gap="sm">
+        <Text role="status">{names.presetText(host)}</Text>
+        <PresetReview
+          preset={{ preset: offered, preview: answer }}
+          joined={provider}
+          decline={names.withoutPreset}
+          onClose={onDone}
+        />
+      </Stack>
+    );
+  }
+  if (offered && !problem) return <Loader size="sm" />;
+  return (
+    <Stack gap="sm">
+      <Text role="status">{preset.state === 'managed' ? names.presetManaged(host) : names.presetUnusable(host)}</Text>
+      {problem && <CommandProblem problem={problem} />}
+      {preset.state === 'unusable' && <Problem text={preset.reason} />}
+      <Group justify="flex-end">
+        <Button onClick={onDone} data-autofocus>
+          {done}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
