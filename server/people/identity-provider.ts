@@ -98,7 +98,8 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
         verificationUri: started.verification_uri,
         verificationUriComplete: started.verification_uri_complete ?? null,
         expiresInSeconds: started.expires_in,
-        intervalSeconds: started.interval ?? 5,
+        // RFC 8628 says 5 where it is absent; 0 would mean to ask without a pause.
+        intervalSeconds: started.interval || 5,
       };
     },
     async finishDevice(deviceCode) {
