@@ -157,7 +157,7 @@ export const joining: typeof english.joining = {
   join: '加入',
   again: '重新开始',
   presetText: (host) => `你已加入 ${host}。它提供了一份团队预设：`,
-  withoutPreset: '不应用，继续',
+  withoutPreset: '不应用并继续',
   presetManaged: (host) => `你已加入 ${host}。本机已有管理员设置的预设，因此不应用它的团队预设。`,
   presetUnusable: (host) => `你已加入 ${host}。它的团队预设无法应用。`,
   tag: '团队网关',
