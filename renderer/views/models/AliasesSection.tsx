@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { AliasView } from '../../../server/contract/access-views.ts';
-import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { CommandDialog } from '../../components/CommandDialog.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import list from '../../components/List.module.css';
@@ -12,7 +12,6 @@ import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
-import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { AliasFlow } from './AliasFlow.tsx';
@@ -111,24 +110,13 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
 /** Asks before an alias is removed; null: nothing to ask. */
 function RemoveAlias({ alias, onClose }: { alias: AliasView | null; onClose(): void }) {
   const { alias: names } = useMessages().models;
-  const command = useCommand();
-  const close = () => {
-    command.forget();
-    onClose();
-  };
-  const remove = async () => {
-    if (alias && (await command.run({ type: 'alias.remove', name: alias.name }))) close();
-  };
   return (
-    <ConfirmDialog
-      opened={alias !== null}
+    <CommandDialog
+      command={alias && { type: 'alias.remove', name: alias.name }}
       title={names.removeTitle}
       text={alias ? names.removeText(alias.name) : ''}
       confirm={names.removeConfirm}
-      isRunning={command.isRunning}
-      problem={command.problem}
-      onConfirm={() => void remove()}
-      onClose={close}
+      onClose={onClose}
     />
   );
 }

@@ -1,7 +1,6 @@
 import type { PersonView } from '../../../server/contract/people-views.ts';
-import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { CommandDialog } from '../../components/CommandDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCommand } from '../../state/use-command.ts';
 
 interface SignOutDialogProps {
   /** Null: nothing to ask. */
@@ -14,27 +13,14 @@ interface SignOutDialogProps {
 /** Asks before all sessions and API tokens of a person end. */
 export function SignOutDialog({ person, onClose, onDone }: SignOutDialogProps) {
   const { people: names } = useMessages();
-  const command = useCommand();
-  const close = () => {
-    command.forget();
-    onClose();
-  };
-  const signOut = async ({ id, name }: PersonView) => {
-    const result = await command.run({ type: 'person.sign-out', id });
-    if (!result) return;
-    onDone(names.signedOut(name, result.ended));
-    close();
-  };
   return (
-    <ConfirmDialog
-      opened={person !== null}
+    <CommandDialog
+      command={person && { type: 'person.sign-out', id: person.id }}
       title={names.signOutTitle}
       text={person ? names.signOutText(person.name) : ''}
       confirm={names.signOutConfirm}
-      isRunning={command.isRunning}
-      problem={command.problem}
-      onConfirm={() => person && void signOut(person)}
-      onClose={close}
+      onDone={({ ended }) => person && onDone(names.signedOut(person.name, ended))}
+      onClose={onClose}
     />
   );
 }

@@ -1,0 +1,39 @@
+import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
+import { useCommand } from '../state/use-command.ts';
+import { ConfirmDialog } from './ConfirmDialog.tsx';
+
+interface CommandDialogProps<T extends CommandType> {
+  /** Null: nothing to ask. */
+  command: (CommandInputMap[T] & { type: T }) | null;
+  title: string;
+  /** What will be lost. */
+  text: string;
+  /** The act, as a verb. */
+  confirm: string;
+  onDone?(result: CommandResults[T]): void;
+  onClose(): void;
+}
+
+/** Asks before a command that cannot be undone, says why it failed, and closes once it is carried out. */
+export function CommandDialog<T extends CommandType>(props: CommandDialogProps<T>) {
+  const { command, title, text, confirm, onDone, onClose } = props;
+  const { run, isRunning, problem, forget } = useCommand();
+  const close = () => {
+    forget();
+    onClose();
+  };
+  const carryOut = async (asked: CommandInputMap[T] & { type: T }) => {
+    const result = await run<T>(asked);
+    if (result === null) return;
+    onDone?.(result);
+    close();
+  };
+  return (
+    <ConfirmDialog
+      {...{ title, text, confirm, isRunning, problem }}
+      opened={command !== null}
+      onConfirm={() => command && void carryOut(command)}
+      onClose={close}
+    />
+  );
+}
