@@ -1,8 +1,11 @@
+import { openPostgresConfig } from '../../server/store/postgres/config-store.ts';
 import { migrate } from '../../server/store/postgres/migrate.ts';
+import { Notices } from '../../server/store/postgres/notices.ts';
 import { openDatabase } from '../../server/store/postgres/open-database.ts';
 import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
+import { silent } from '../server/ledger/records.ts';
 
 /** The store of one replica, with connections of its own, which end with it. */
 export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {
@@ -25,4 +28,25 @@ export async function openTables(
   const postgres = new Postgres({ url, ...options, failed() {} });
   await migrate(postgres);
   return postgres;
+}
+
+export interface ConfigConnecting extends Pick<PostgresOptions, 'connections' | 'statementMs' | 'connectMs'> {
+  /** A day unless said otherwise, so that only notices tell of changes. */
+  pollMs?: number;
+}
+
+/** The configuration as one replica has it, with connections of its own; `closing` gets what ends them. */
+export async function openReplicaConfig(
+  url: string,
+  closing: (() => Promise<void>)[],
+  { pollMs = 86_400_000, ...connecting }: ConfigConnecting = {},
+) {
+  const postgres = await openTables(url, connecting);
+  const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
+  closing.push(
+    () => postgres.close(),
+    () => notices.close(),
+  );
+  const config = await openPostgresConfig({ postgres, notices, log: silent });
+  return { config, postgres };
 }

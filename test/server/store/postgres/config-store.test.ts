@@ -1,17 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigStore } from '../../../../server/config/config-store.ts';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
-import { openPostgresConfig } from '../../../../server/store/postgres/config-store.ts';
-import { Notices } from '../../../../server/store/postgres/notices.ts';
-import type { PostgresOptions } from '../../../../server/store/postgres/postgres.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { openTables } from '../../../support/postgres-store.ts';
-import { silent } from '../../ledger/records.ts';
-
-interface Connecting extends Pick<PostgresOptions, 'connections' | 'statementMs' | 'connectMs'> {
-  pollMs?: number;
-}
+import { type ConfigConnecting, openReplicaConfig } from '../../../support/postgres-store.ts';
 
 describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -25,18 +17,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     for (const close of closing.reverse()) await close();
   });
 
-  const dayMs = 86_400_000;
-
-  async function openReplica({ pollMs = dayMs, ...connecting }: Connecting = {}) {
-    const postgres = await openTables(url, connecting);
-    const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
-    closing.push(
-      () => postgres.close(),
-      () => notices.close(),
-    );
-    const config = await openPostgresConfig({ postgres, notices, log: silent });
-    return { config, postgres };
-  }
+  const openReplica = (connecting?: ConfigConnecting) => openReplicaConfig(url, closing, connecting);
 
   const withGroup = (id: string) => (current: ConfigInput) => ({
     ...current,

@@ -1,13 +1,10 @@
 /** A configuration of very many keys: what is stored of a change, and how others follow it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
-import { openPostgresConfig } from '../../../../server/store/postgres/config-store.ts';
-import { Notices } from '../../../../server/store/postgres/notices.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { openTables } from '../../../support/postgres-store.ts';
-import { silent } from '../../ledger/records.ts';
+import { type ConfigConnecting, openReplicaConfig } from '../../../support/postgres-store.ts';
 
 const keyCount = 2_000;
 const keyOf = (id: string) => ({ id, group: 'team', hash: hashOf(id) });
@@ -24,16 +21,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     for (const close of closing.reverse()) await close();
   });
 
-  async function openReplica({ pollMs = 86_400_000 } = {}) {
-    const postgres = await openTables(url);
-    const notices = new Notices({ url, log: silent, pollMs, reconnectMs: 20 });
-    closing.push(
-      () => postgres.close(),
-      () => notices.close(),
-    );
-    const config = await openPostgresConfig({ postgres, notices, log: silent });
-    return { config, postgres };
-  }
+  const openReplica = (connecting?: ConfigConnecting) => openReplicaConfig(url, closing, connecting);
 
   const initial: ConfigInput = {
     version: 1,
