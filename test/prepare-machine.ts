@@ -1,5 +1,6 @@
 /**
- * What some tests need of the machine and npm does not bring: a browser, a database server, and a keychain with what keytar is built from.
+ * What some tests need of the machine and npm does not bring: a browser, a keychain with what keytar is built from, and servers for the
+ * suites that need them.
  * On Debian as root it is installed; elsewhere it is named, with what is skipped without it.
  */
 import { spawnSync } from 'node:child_process';
@@ -20,12 +21,22 @@ interface Need {
 
 const keychainTests = 'the tests against a real keychain';
 
-const needs: Need[] = [
+const desktopNeeds: Need[] = [
   {
     name: 'chromium',
     isThere: () => findChromium() !== null,
     skips: 'the tests in a real browser',
   },
+  { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
+  { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },
+  {
+    name: 'libsecret-1-dev',
+    isThere: () => existsSync('/usr/include/libsecret-1/libsecret/secret.h'),
+    skips: keychainTests,
+  },
+];
+
+const serverNeeds: Need[] = [
   {
     name: 'postgresql',
     isThere: () => findPostgres() !== null,
@@ -41,21 +52,15 @@ const needs: Need[] = [
     isThere: hasNginxProgram,
     skips: 'the tests of replicas behind nginx',
   },
-  { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
-  { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },
-  {
-    name: 'libsecret-1-dev',
-    isThere: () => existsSync('/usr/include/libsecret-1/libsecret/secret.h'),
-    skips: keychainTests,
-  },
 ];
 
 /** False if something is missing where nothing may be: with CI=true. */
-export function prepareMachine(root: string): boolean {
+export function prepareMachine(root: string, { needsServers = false } = {}): boolean {
   if (process.platform !== 'linux') {
     console.log('Not on Linux: the tests against gnome-keyring are skipped.');
     return process.env.CI !== 'true';
   }
+  const needs = needsServers ? [...desktopNeeds, ...serverNeeds] : desktopNeeds;
   const missing = needs.filter((need) => !need.isThere());
   if (missing.length > 0 && canInstall()) install(missing.map((need) => need.name));
   const isKeytarThere = loadsKeytar(root) || buildKeytar(root);

@@ -2,7 +2,7 @@
  * `npm test`: sees to what the tests need of the machine, then runs every check but the suites that have commands of their own
  * (`test/suites.ts`), one after the other, and ends with what failed and one line of how many passed and failed. A check that
  * fails does not keep the others from running.
- * `node test/run.ts SUITE …` runs these suites instead: gallery, sweeps, fuzz, soak, coverage.
+ * `node test/run.ts SUITE …` runs these suites instead: gallery, replicas, sweeps, fuzz, soak, coverage.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,15 +38,16 @@ summarize(named.length > 0 ? runSuites(named) : await runAll());
 async function runAll(): Promise<Outcome[]> {
   const alone = ['test/architecture.test.ts', ...measured];
   const own = ownProcess(root);
+  const others = apart(root);
   return [
     runStep('machine', () => prepareMachine(root)),
     ...(await checkAndBuild()),
     runTests('architecture and work', alone),
     runTests('tests that share their workers', [
       ...['--no-isolate', `--maxWorkers=${sharedWorkers}`],
-      ...excluding([...alone, ...own, ...apart]),
+      ...excluding([...alone, ...own, ...others]),
     ]),
-    runTests('tests in processes of their own', [...own, ...excluding([...alone, ...apart])]),
+    runTests('tests in processes of their own', [...own, ...excluding([...alone, ...others])]),
   ];
 }
 
@@ -62,9 +63,13 @@ async function checkAndBuild(): Promise<Outcome[]> {
 }
 
 function runSuites(names: readonly Suite[]): Outcome[] {
-  const { parameters, env } = runOf(names, root);
+  const { parameters, env, needsServers } = runOf(names, root);
   Object.assign(process.env, env);
-  return [runStep('machine', () => prepareMachine(root)), build(), runTests(names.join(', '), parameters)];
+  return [
+    runStep('machine', () => prepareMachine(root, { needsServers })),
+    build(),
+    runTests(names.join(', '), parameters),
+  ];
 }
 
 function build(): Outcome {

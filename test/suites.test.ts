@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
-import { apart, ownProcess, runOf, suiteNames } from './suites.ts';
+import { apart, needingServers, ownProcess, runOf, suiteNames } from './suites.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,10 +17,17 @@ test('.ci/run calls npm test and each suite that has a command of its own', () =
 
 test('each file that npm test leaves out belongs to a suite', () => {
   const files = globSync('test/**/*.test.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
-  const leftOut = files.filter((file) => apart.some((glob) => matchesGlob(file, glob)));
+  const leftOut = files.filter((file) => apart(root).some((glob) => matchesGlob(file, glob)));
   expect(leftOut).not.toEqual([]);
-  const { parameters } = runOf(['gallery', 'fuzz', 'soak'], root);
+  const { parameters } = runOf(['gallery', 'replicas', 'fuzz', 'soak'], root);
   expect(leftOut.filter((file) => !parameters.some((part) => file.startsWith(part)))).toEqual([]);
+});
+
+test('what runs without servers is in other files than what needs them, so that npm test runs it', () => {
+  const files = needingServers(root);
+  expect(files).toContain('test/server/store/postgres/postgres-store.test.ts');
+  const withoutCondition = /^(?:describe|test)(?!\.runIf\(has(?:Postgres|Valkey|Nginx)\(\))/m;
+  expect(files.filter((file) => withoutCondition.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
 test('no support file registers hooks when it is imported: files of tests share what they import', () => {

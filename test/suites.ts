@@ -2,20 +2,30 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const suiteNames = ['gallery', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
+export const suiteNames = ['gallery', 'replicas', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
 export type Suite = (typeof suiteNames)[number];
 
 /** What a suite gives to Vitest. */
 interface SuiteRun {
   parameters: string[];
   env?: Record<string, string>;
+  /** Some of its tests need a real PostgreSQL, Valkey or nginx. */
+  needsServers?: boolean;
 }
 
 const gallery = 'test/e2e/gallery.test.ts';
 /** How the tests are called that are there once for each appearance. */
 const appearance = String.raw`\d+ px, (light|dark), `;
-/** Each needs minutes, or says more where nothing else runs beside it. */
-export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
+
+/** What `npm test` leaves out: each needs servers or minutes, or says more where nothing else runs beside it. */
+export function apart(root: string): string[] {
+  return [gallery, 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
+}
+
+/** The files whose tests need real servers, those of other engines than SQLite or of several replicas. */
+export function needingServers(root: string): string[] {
+  return filesThatMatch(root, /\/support\/(postgres|valkey|nginx)\.ts'/);
+}
 
 /** They measure work, so they run by themselves and never with the counters of a coverage run. */
 export const measured = [
@@ -49,15 +59,21 @@ const suites: Record<Suite, (root: string) => SuiteRun> = {
     parameters: [gallery, ...filesThatMatch(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
     env: { SLUICE_GALLERY: process.env.SLUICE_GALLERY ?? 'pairs' },
   }),
+  replicas: (root) => ({
+    parameters: needingServers(root).filter((file) => !file.startsWith('test/soak/')),
+    needsServers: true,
+  }),
   sweeps: (root) => ({ parameters: filesThatMatch(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
   soak: () => ({
     parameters: ['test/soak', 'test/e2e/restart.test.ts', 'test/server/cli/replicas.test.ts'],
     env: { SLUICE_TEST_KILLS: '20' },
+    needsServers: true,
   }),
   coverage: () => ({
     parameters: ['--coverage', ...excluding(measured), 'test/server'],
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
+    needsServers: true,
   }),
 };
 
@@ -71,6 +87,7 @@ export function runOf(names: readonly Suite[], root: string): SuiteRun {
   return {
     parameters: each.flatMap(({ parameters }) => parameters),
     env: Object.assign({}, ...each.map(({ env }) => env)),
+    needsServers: each.some(({ needsServers }) => needsServers),
   };
 }
 

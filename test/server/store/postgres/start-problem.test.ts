@@ -1,37 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../../server/store/postgres/migrate.ts';
 import { migrations } from '../../../../server/store/postgres/migrations.ts';
-import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { silent } from '../../ledger/records.ts';
-
-const open = (url: string) => openDatabase({ url, log: silent });
-
-/** The error's only line. */
-async function problemWith(url: string): Promise<string> {
-  const thrown = await open(url).then(
-    () => new Error('it was opened'),
-    (error: Error) => error,
-  );
-  expect(thrown.message).not.toContain('secret');
-  expect(thrown.message).not.toContain('\n');
-  return thrown.message;
-}
-
-test.each(['', 'secret', 'mysql://user:secret@host/db', 'http://secret'])(
-  '%j is no address of a database',
-  async (url) => {
-    expect(await problemWith(url)).toContain('postgres://USER:PASSWORD@HOST:PORT/DATABASE');
-  },
-);
-
-test('a server that cannot be reached is named, without the password', async () => {
-  const message = await problemWith('postgres://user:secret@%2Fno%2Fsuch%2Ffolder:5433/db');
-  expect(message).toMatch(
-    /^PostgreSQL at \/no\/such\/folder:5433 cannot be used now \(.*ENOENT.*\)\. Check that it runs/,
-  );
-});
+import { open, problemWith } from './opened-database.ts';
 
 describe.runIf(hasPostgres())('a database that cannot be used', () => {
   const server = startPostgresInSuite();

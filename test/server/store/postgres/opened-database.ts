@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import { openDatabase } from '../../../../server/store/postgres/open-database.ts';
+import { silent } from '../../ledger/records.ts';
+
+export const open = (url: string) => openDatabase({ url, log: silent });
+
+/** The only line of the error that opening it throws. */
+export async function problemWith(url: string): Promise<string> {
+  const thrown = await open(url).then(
+    () => new Error('it was opened'),
+    (error: Error) => error,
+  );
+  expect(thrown.message).not.toContain('secret');
+  expect(thrown.message).not.toContain('\n');
+  return thrown.message;
+}
