@@ -1,9 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Access, PeopleStore, StoredPerson } from '../../../server/people/people-store.ts';
 import { openPeopleStore } from '../../../server/people/sqlite-people-store.ts';
+import { Notices } from '../../../server/store/postgres/notices.ts';
 import { createPostgresPeopleStore } from '../../../server/store/postgres/people-store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { openTables } from '../../support/postgres-store.ts';
+import { silent } from '../ledger/records.ts';
 
 const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },
@@ -28,6 +31,7 @@ function holdsToTheContract(open: () => Promise<PeopleStore>): void {
     expect(await store.find('h1')).toEqual({ access: session, person: mia });
     expect(await store.find('h2')).toEqual({ access: token, person: mia });
     expect(await store.find('h3')).toBeNull();
+    expect(await store.findByIds(['tok_1', 'tok_9'])).toEqual([{ access: token, person: mia }]);
   });
 
   test('knows a person as they were at their last sign-in', async () => {
@@ -112,15 +116,27 @@ describe.runIf(hasPostgres())('people in PostgreSQL', () => {
 
   const open = async () => {
     const postgres = await openTables(url);
-    return createPostgresPeopleStore(postgres, () => postgres.close());
+    const notices = new Notices({ url, log: silent, pollMs: 86_400_000 });
+    const close = async () => {
+      await Promise.all([notices.close(), postgres.close()]);
+    };
+    return { ...createPostgresPeopleStore(postgres, notices), close };
   };
   holdsToTheContract(open);
 
   test('what one replica ends is ended on another', async () => {
     const [one, other] = [await open(), await open()];
     expect((await other.find('h1'))?.person.name).toBe('Mia');
+    const told = vi.fn();
+    other.onEnded?.(told);
     await one.end({ personId: mia.id });
     expect(await other.find('h1')).toBeNull();
+    // It may not listen yet; when it does, it tells once by itself.
+    await eventually(async () => {
+      await one.open(session);
+      await one.end({ id: session.id });
+      return told.mock.calls.length > 1;
+    });
     await Promise.all([one.close(), other.close()]);
   });
 });
