@@ -18,7 +18,6 @@ import { type Caller, checkScope } from '../people/caller.ts';
 import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
-import { endOnceRefused } from './end-once-refused.ts';
 import { sendMetrics } from './metrics-route.ts';
 import type { PeopleDoor } from './people-door.ts';
 import { checkPerson } from './people-guard.ts';
@@ -63,12 +62,17 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.post('/query', json, async (request, response) => {
     response.json({ result: await control.query(jsonBody(request), callerOf(response)) });
   });
-  router.get('/events', (request, response) => {
+  router.get('/events', (_request, response) => {
     const { session } = response.locals;
     const by = callerOf(response);
     if (by) checkScope(by, 'read');
     streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session), by);
-    if (people && by) endOnceRefused(response, by, () => checkPerson(request, people.door, access.token));
+    // The next stream shows what the person may see now.
+    if (people && by)
+      response.once(
+        'close',
+        people.door.desk.watch(by, () => response.end()),
+      );
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));

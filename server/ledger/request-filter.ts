@@ -4,7 +4,7 @@ import type { RequestOutcome } from '../contract/ledger.ts';
 import type { Within } from '../contract/people.ts';
 import type { Database, SqlValue } from '../database/database.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
-import { seekSeq, wholeRange } from './seek.ts';
+import { seekSeq, slackMs, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
 
 /** All given conditions must hold. */
@@ -44,8 +44,6 @@ export interface Selection {
   blocks: number[] | null;
 }
 
-/** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
-const slackMs = 3_600_000;
 export const failedOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
 
 export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
@@ -116,9 +114,15 @@ class Selecting implements Selection {
 
   /** `hits`: requests with a text that contains the search. */
   searched(search: string, hits: readonly number[]): void {
-    const parts = [`seq IN (SELECT value FROM json_each(?))`, `id LIKE ? ESCAPE '\\'`];
-    const values: SqlValue[] = [JSON.stringify(hits), `${likeText(search.toLowerCase())}%`];
-    const blocks = [...hits.map(blockOf), ...this.#blocksOfId(search)];
+    const parts = [`seq IN (SELECT value FROM json_each(?))`];
+    const values: SqlValue[] = [JSON.stringify(hits)];
+    const blocks = hits.map(blockOf);
+    const times = timesOfId(search);
+    if (times) {
+      parts.push('id GLOB ?');
+      values.push(`${search.toLowerCase()}*`);
+      blocks.push(...this.#blocksOfTimes(times));
+    }
     for (const [dimension, columns] of Object.entries(searchedColumns) as [NameDimension, string[]][]) {
       const names = recordedNames(this.#database, dimension).filter((name) => containsText(name, search));
       if (names.length === 0) continue;
@@ -137,11 +141,9 @@ class Selecting implements Selection {
     return blocksOf(this.#database, dimension, names, { low, high });
   }
 
-  #blocksOfId(search: string): number[] {
-    const times = timesOfId(search);
-    if (!times) return [];
-    const from = blockOf(seekSeq(this.#database, times.sinceMs - idSlackMs));
-    const to = blockOf(seekSeq(this.#database, times.untilMs + idSlackMs));
+  #blocksOfTimes({ sinceMs, untilMs }: IdTimes): number[] {
+    const from = blockOf(seekSeq(this.#database, sinceMs - idSlackMs));
+    const to = blockOf(seekSeq(this.#database, untilMs + idSlackMs));
     return Array.from({ length: Math.min(to - from + 1, mostIdBlocks) }, (_, index) => to - index);
   }
 
@@ -160,7 +162,6 @@ class Selecting implements Selection {
   }
 }
 
-const likeText = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&');
 /** `rate limit` is in `rate_limit_exceeded`. */
 const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
 /** Whether a name contains a search, whatever separates its words. */
@@ -172,8 +173,13 @@ const idSlackMs = 60_000;
 const mostIdBlocks = 400;
 const timeDigits = 12;
 
+interface IdTimes {
+  sinceMs: number;
+  untilMs: number;
+}
+
 /** The times that an id with this beginning can contain; null if it is none. */
-export function timesOfId(search: string): { sinceMs: number; untilMs: number } | null {
+export function timesOfId(search: string): IdTimes | null {
   const [, digits] = /^req_([0-9a-f]{1,32})$/i.exec(search) ?? [];
   if (digits === undefined) return null;
   const time = digits.slice(0, timeDigits);

@@ -9,6 +9,9 @@ export function wholeRange(database: Database): { low: number; high: number } {
   return { low: Number(ends?.low ?? 1), high: Number(ends?.high ?? 0) + 1 };
 }
 
+/** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
+export const slackMs = 3_600_000;
+
 /**
  * The sequence number of the first request that began at `atMs` or later; one past the newest if there is none. A binary
  * search (20 reads in a million rows), since sequence numbers follow time except when the clock was set back.

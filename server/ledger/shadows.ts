@@ -4,7 +4,7 @@ import type { RequestView } from '../contract/request-views.ts';
 import type { ShadowSummary } from '../contract/shadow.ts';
 import type { Database } from '../database/database.ts';
 import { toLedgerRow } from './rows.ts';
-import { seekSeq } from './seek.ts';
+import { seekSeq, slackMs } from './seek.ts';
 import { mostShadowsRead, ShadowSums, type ShadowsQuestion } from './shadow-sums.ts';
 
 /** The latest one that repeats the request; null if there is none. */
@@ -20,7 +20,7 @@ const rowsPerBatch = 1_000;
 /** One for each group and model, most requests first. Those that run are left out. */
 export async function summarizeShadows(database: Database, question: ShadowsQuestion): Promise<ShadowSummary[]> {
   const { sinceMs } = question;
-  const low = sinceMs === undefined ? 0 : seekSeq(database, sinceMs);
+  const low = sinceMs === undefined ? 0 : seekSeq(database, sinceMs - slackMs);
   const read = database.prepare(
     `SELECT * FROM requests INDEXED BY requests_shadow_rows
      WHERE shadow_of IS NOT NULL AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerBatch}`,

@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../contract/people.ts';
 import type { PersonView, TokenView } from '../contract/people-views.ts';
 import type { Fetch } from '../transport/fetch.ts';
+import { AccessWatch } from './access-watch.ts';
 import type { Caller } from './caller.ts';
 import {
   createIdentityProvider,
@@ -13,7 +14,15 @@ import {
   type IdentityProvider,
   type PendingSignIn,
 } from './identity-provider.ts';
-import type { Access, AuditPage, AuditQuestion, Ended, PeopleStore, StoredPerson } from './people-store.ts';
+import type {
+  Access,
+  AuditPage,
+  AuditQuestion,
+  Ended,
+  FoundAccess,
+  PeopleStore,
+  StoredPerson,
+} from './people-store.ts';
 import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 const hourMs = 3_600_000;
@@ -47,11 +56,14 @@ export interface Opened {
 export class PeopleDesk {
   readonly #ports: DeskPorts;
   readonly #sweeping: NodeJS.Timeout;
+  readonly #watch: AccessWatch;
   #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
 
   constructor(ports: DeskPorts) {
     this.#ports = ports;
     this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+    this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });
+    ports.store.onEnded?.(() => void this.#watch.check());
   }
 
   /** Rejects with a GatewayError, as everything that asks the identity provider. */
@@ -80,14 +92,13 @@ export class PeopleDesk {
 
   /** Whom a session or API token lets in; null: nobody, or nobody any more. Reads the store each time. */
   async recognize(secret: string, address: string | null): Promise<Caller | null> {
-    const settings = this.#ports.settings();
-    const found = settings && (await this.#ports.store.find(digestOf(secret)));
-    if (!found || found.access.expiresAt <= this.#ports.nowMs()) return null;
-    const person = this.#personOf(found.person, settings);
-    const { scopes, id } = found.access;
-    // Of another identity provider than the one that is trusted now, or without any role left.
-    if (!isSameIssuer(found.person.issuer, settings.issuer) || !hasRights(person)) return null;
-    return { person, scopes, accessId: id, address };
+    const found = this.#ports.settings() && (await this.#ports.store.find(digestOf(secret)));
+    return found && this.#callerOf(found, address);
+  }
+
+  /** Calls `refused` soon after the caller is let in no more, or may see other things. Returns how to end that. */
+  watch(by: Caller, refused: () => void): () => void {
+    return this.#watch.add(by, refused);
   }
 
   /** `days`: until the token expires. */
@@ -117,7 +128,9 @@ export class PeopleDesk {
   }
 
   async end(ended: Ended): Promise<number> {
-    return this.#ports.store.end(ended);
+    const count = await this.#ports.store.end(ended);
+    void this.#watch.check();
+    return count;
   }
 
   async readAudit(question: AuditQuestion): Promise<AuditPage> {
@@ -130,6 +143,7 @@ export class PeopleDesk {
 
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
+    this.#watch.close();
     await this.#ports.store.close();
   }
 
@@ -180,6 +194,22 @@ export class PeopleDesk {
       ...{ action: 'sign-in', target: null, changes: [] },
     });
     return person;
+  }
+
+  async #recognizeAll(accessIds: readonly string[]): Promise<Map<string, Caller>> {
+    const found = await this.#ports.store.findByIds(accessIds);
+    const callers = found.flatMap((each) => this.#callerOf(each, null) ?? []);
+    return new Map(callers.map((caller) => [caller.accessId, caller]));
+  }
+
+  /** Null: nobody any more. */
+  #callerOf({ access, person: stored }: FoundAccess, address: string | null): Caller | null {
+    const settings = this.#ports.settings();
+    if (!settings || access.expiresAt <= this.#ports.nowMs()) return null;
+    const person = this.#personOf(stored, settings);
+    // Of another identity provider than the one that is trusted now, or without any role left.
+    if (!isSameIssuer(stored.issuer, settings.issuer) || !hasRights(person)) return null;
+    return { person, scopes: access.scopes, accessId: access.id, address };
   }
 
   #personOf({ id, name, email, claimed }: StoredPerson, { roles }: PeopleSettings): Person {

@@ -32,6 +32,11 @@ export interface Access {
   expiresAt: number;
 }
 
+export interface FoundAccess {
+  access: Access;
+  person: StoredPerson;
+}
+
 /** What of a person is ended: one session or token, or all of them; or the sessions of all browsers of everybody. */
 export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
 
@@ -58,7 +63,11 @@ export interface PeopleStore {
   listPeople(): NowOrLater<StoredPerson[]>;
   open(access: Access): NowOrLater<void>;
   /** Asked at each call, and never answered from a cache: what was ended on another replica is ended here. */
-  find(hash: string): NowOrLater<{ access: Access; person: StoredPerson } | null>;
+  find(hash: string): NowOrLater<FoundAccess | null>;
+  /** Those of these ids that have not been ended. */
+  findByIds(ids: readonly string[]): NowOrLater<FoundAccess[]>;
+  /** Calls the listener when something may have been ended by another replica; absent: there is none. */
+  onEnded?(listener: () => void): void;
   /** Tokens only, latest first: of a person, or all. */
   listTokens(personId: string | null): NowOrLater<Access[]>;
   /** Resolves with how many there were. */

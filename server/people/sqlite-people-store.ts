@@ -1,5 +1,5 @@
 import { number } from '../database/columns.ts';
-import { openDatabase } from '../database/database.ts';
+import { openDatabase, type Row } from '../database/database.ts';
 import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
 import type { PeopleStore } from './people-store.ts';
 
@@ -19,6 +19,7 @@ export function openPeopleStore(file: string): PeopleStore {
     person: database.prepare('SELECT * FROM people WHERE id = ?'),
     open: database.prepare(openSql),
     find: database.prepare('SELECT * FROM accesses WHERE hash = ?'),
+    findById: database.prepare('SELECT * FROM accesses WHERE id = ?'),
     tokens: database.prepare('SELECT * FROM accesses WHERE scopes IS NOT NULL ORDER BY created_at DESC'),
     tokensOf: database.prepare(
       'SELECT * FROM accesses WHERE person_id = ? AND scopes IS NOT NULL ORDER BY created_at DESC',
@@ -32,6 +33,10 @@ export function openPeopleStore(file: string): PeopleStore {
     sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
     sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
   };
+  const found = (row: Row | undefined) => {
+    const person = row && statements.person.get(row.person_id ?? null);
+    return row && person ? { access: readAccess(row), person: readPerson(person) } : null;
+  };
   return {
     keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       statements.keep.run(id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
@@ -40,11 +45,8 @@ export function openPeopleStore(file: string): PeopleStore {
     open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
       statements.open.run(hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
-    find(hash) {
-      const row = statements.find.get(hash);
-      const person = row && statements.person.get(row.person_id ?? null);
-      return row && person ? { access: readAccess(row), person: readPerson(person) } : null;
-    },
+    find: (hash) => found(statements.find.get(hash)),
+    findByIds: (ids) => ids.flatMap((id) => found(statements.findById.get(id)) ?? []),
     listTokens: (personId) =>
       (personId === null ? statements.tokens.all() : statements.tokensOf.all(personId)).map(readAccess),
     end(ended) {

@@ -93,7 +93,10 @@ function recordingIn(waiting: WaitingBatches, keyUses: KeyUses): Recording {
       keyUses.note(row.keyId, row.startedAt);
       waiting.add(reserved ? { ...row, reserved } : row);
     },
-    finished: (row, books) => waiting.add(books ? { ...row, books } : row),
+    finished(row, books) {
+      keyUses.note(row.keyId, row.startedAt);
+      waiting.add(books ? { ...row, books } : row);
+    },
     joined: (joined) => waiting.join(joined),
     capture: (id, exchange) => waiting.addCapture({ id, capturedAt: Date.now(), exchange }),
   };

@@ -9,7 +9,7 @@ import { clientConfig } from './postgres.ts';
 import { within } from './within.ts';
 
 /** What has changed. */
-export type Topic = 'config' | 'sessions';
+export type Topic = 'config' | 'sessions' | 'people';
 
 interface NoticesOptions {
   url: string;

@@ -57,7 +57,7 @@ export async function openSharedStore({ address: given, env, key, log, notice }:
       postgres,
       config,
       openSecrets: async () => secrets,
-      openPeople: () => createPostgresPeopleStore(postgres),
+      openPeople: () => createPostgresPeopleStore(postgres, notices),
       openStore: (options) => opening(() => openPostgresStore({ database, notice, ...options })),
       close: () => database.close(),
     };

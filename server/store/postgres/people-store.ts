@@ -1,9 +1,11 @@
 /** People, sessions, API tokens and the audit list of all replicas. Nothing is cached: what one replica ends is ended on all. */
 import { GatewayError } from '../../contract/errors.ts';
-import { number } from '../../database/columns.ts';
+import { number, text } from '../../database/columns.ts';
+import type { Row } from '../../database/database.ts';
 import { readAccess, readEntry, readPerson } from '../../people/people-rows.ts';
 import type { PeopleStore } from '../../people/people-store.ts';
 import { explained } from './failures.ts';
+import { channel, type Notices } from './notices.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -16,14 +18,22 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
 const tokensSql = `SELECT * FROM accesses WHERE scopes IS NOT NULL AND ($1::text IS NULL OR person_id = $1)
   ORDER BY created_at DESC`;
 
+const findSql = (condition: string) =>
+  `SELECT accesses.*, issuer, subject, email, claimed, signed_in_at, people.name AS person_name
+   FROM accesses JOIN people ON people.id = person_id WHERE ${condition}`;
+const endSql = (condition: string) =>
+  `WITH ended AS (DELETE FROM accesses WHERE ${condition} RETURNING id) SELECT pg_notify('${channel}', 'people') FROM ended`;
+
 const auditSql = (more: string) =>
   `SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ${more} ORDER BY seq DESC LIMIT $2`;
 
-/** `close`: of the pool, if nobody else uses it. */
-export function createPostgresPeopleStore(
-  postgres: Pick<Postgres, 'ask'>,
-  close: () => Promise<void> = async () => {},
-): PeopleStore {
+const toFound = (row: Row) => ({
+  access: readAccess(row),
+  person: readPerson({ ...row, id: text(row.person_id), name: text(row.person_name) }),
+});
+
+/** Closing it leaves the database open. */
+export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notices: Pick<Notices, 'on'>): PeopleStore {
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
   return {
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
@@ -34,16 +44,15 @@ export function createPostgresPeopleStore(
       await ask(openSql, hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
     async find(hash) {
-      const [row] = (await ask('SELECT * FROM accesses WHERE hash = $1', hash)).rows;
-      if (!row) return null;
-      const access = readAccess(row);
-      const [person] = (await ask('SELECT * FROM people WHERE id = $1', access.personId)).rows;
-      return person ? { access, person: readPerson(person) } : null;
+      const [row] = (await ask(findSql('hash = $1'), hash)).rows;
+      return row ? toFound(row) : null;
     },
+    findByIds: async (ids) => (await ask(findSql('accesses.id = ANY($1)'), ids)).rows.map(toFound),
+    onEnded: (listener) => notices.on('people', listener),
     listTokens: async (personId) => (await ask(tokensSql, personId)).rows.map(readAccess),
     async end(ended) {
       const remove = async (condition: string, ...values: Parameter[]) =>
-        (await ask(`DELETE FROM accesses WHERE ${condition}`, ...values)).count;
+        (await ask(endSql(condition), ...values)).count;
       if ('id' in ended) return remove('id = $1', ended.id);
       return 'personId' in ended ? remove('person_id = $1', ended.personId) : remove('scopes IS NULL');
     },
@@ -61,7 +70,7 @@ export function createPostgresPeopleStore(
       await ask('DELETE FROM accesses WHERE expires_at <= $1', nowMs);
       await ask('DELETE FROM audit WHERE at < $1', auditSinceMs);
     },
-    close,
+    async close() {},
   };
 }
 

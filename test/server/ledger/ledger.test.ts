@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, noon, silent, startedRow, temporaryFolder } from './records.ts';
@@ -39,55 +39,10 @@ test('a request is written at most 100 ms after it ended, and not before the bat
   expect(countRows()).toBe(2);
 });
 
-test('a request that runs is in the list without an outcome, and is completed in its row', async () => {
-  ledger.started(startedRow('req_1'));
-  vi.advanceTimersByTime(50);
-  expect((await ledger.listRequests({ outcome: 'running' })).requests).toMatchObject([
-    { id: 'req_1', outcome: null, totalMs: null, usage: null, usageCertainty: 'none' },
-  ]);
-  ledger.finished(finishedRow('req_1'));
-  vi.advanceTimersByTime(50);
-  expect(countRows()).toBe(1);
-  expect((await ledger.listRequests({})).requests).toMatchObject([{ id: 'req_1', outcome: 'ok', totalMs: 20 }]);
-});
-
-test('the only attempt of a stream that went well keeps its times, and one with dropped events says so', async () => {
-  const [attempt] = finishedRow('req_1').attempts;
-  if (!attempt) throw new Error('unreachable');
-  const attempts = [{ ...attempt, firstContentMs: 15.5, longestGapMs: 3.25 }];
-  ledger.finished(finishedRow('req_1', { attempts }));
-  ledger.finished(finishedRow('req_2', { attempts: [{ ...attempt, droppedEvents: 2 }] }));
-  expect((await ledger.getRequest('req_1'))?.attempts).toEqual(attempts);
-  expect((await ledger.getRequest('req_2'))?.attempts).toMatchObject([{ droppedEvents: 2 }]);
-  expect(database.prepare("SELECT attempts FROM requests WHERE id = 'req_1'").get()).toEqual({ attempts: null });
-});
-
-test('a row is read back as it was given', async () => {
-  const row = finishedRow('req_1', {
-    stream: true,
-    outcome: 'error',
-    status: 502,
-    errorCode: 'upstream_unreachable',
-    usage: { inputTokens: 7, seconds: 1.5 },
-    usageCertainty: 'partial',
-    costUsd: null,
-    clientRetries: 2,
-    keyId: null,
-    capability: null,
-    dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
-    emulated: [{ code: 'moved-media', field: 'messages[].content[]', times: 60 }],
-  });
-  ledger.finished(row);
-  const { seq, ...read } = (await ledger.getRequest('req_1')) ?? { seq: 0 };
-  expect(read).toEqual(row);
-  expect(seq).toBe(1);
-});
-
-test('nothing is stored of losses where there were none', async () => {
+test('nothing is stored of the only attempt of a request that went well, nor of losses where there were none', () => {
   ledger.finished(finishedRow('req_1'));
   ledger.flush();
-  expect(database.prepare('SELECT losses FROM requests').get()).toEqual({ losses: null });
-  expect(await ledger.getRequest('req_1')).toMatchObject({ dropped: [], emulated: [] });
+  expect(database.prepare('SELECT attempts, losses FROM requests').get()).toEqual({ attempts: null, losses: null });
 });
 
 test('a request that began just before a batch is due is written with the next one, unless it has ended by then', () => {
@@ -134,52 +89,13 @@ test('a full batch leaves a request that runs to its time, and one that ended me
   expect(countRows()).toBe(257);
 });
 
-test('requests that a crash left running are found as interrupted by the next run', async () => {
+test('the log tells once how many requests a crash left running', () => {
   ledger.started(startedRow('req_1'));
-  ledger.started(startedRow('req_2'));
-  ledger.finished(finishedRow('req_2'));
   ledger.flush();
   const warnings: string[] = [];
-  const next = createLedger({ database, log: { warn: (_, message) => warnings.push(message) } });
-  expect((await next.listRequests({ outcome: 'interrupted' })).requests).toMatchObject([
-    { id: 'req_1', outcome: 'interrupted', totalMs: null, status: null },
-  ]);
+  createLedger({ database, log: { warn: (_, message) => warnings.push(message) } }).close();
   expect(warnings).toEqual(['requests of the run before were interrupted']);
-  expect(await next.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, errors: 1 }]);
-  next.close();
   createLedger({ database, log: { warn: () => expect.unreachable() } }).close();
-});
-
-describe('what a limited request has reserved', () => {
-  const reserved = { usage: { inputTokens: 40, outputTokens: 512 }, costUsd: 0.25 };
-  const spent = (from: Ledger) => from.history.spent('key', 'k1', { startMs: -Infinity, endMs: Infinity });
-
-  test('counts as an estimate where a crash ends it', async () => {
-    ledger.started(startedRow('req_1'), reserved);
-    ledger.flush();
-    expect(spent(ledger)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
-    const next = createLedger({ database, log: silent });
-    expect(await next.getRequest('req_1')).toMatchObject({
-      outcome: 'interrupted',
-      usage: reserved.usage,
-      usageCertainty: 'estimated',
-      costUsd: 0.25,
-    });
-    expect(spent(next)).toEqual({ usd: 0.25, tokens: 552, unpriced: 0 });
-    expect(await next.summarizeUsage({ by: 'key' })).toMatchObject([{ requests: 1, errors: 1, costUsd: 0.25 }]);
-    next.close();
-  });
-
-  test('is no usage while it runs, and gives way to what it used', async () => {
-    ledger.started(startedRow('req_1'), reserved);
-    ledger.flush();
-    expect(await ledger.getRequest('req_1')).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
-    const used = { usage: { inputTokens: 3 }, usageCertainty: 'reported', costUsd: null } as const;
-    ledger.finished(finishedRow('req_1', used));
-    ledger.flush();
-    expect(await ledger.getRequest('req_1')).toMatchObject(used);
-    expect(spent(ledger)).toEqual({ usd: 0, tokens: 3, unpriced: 0 });
-  });
 });
 
 test('rows that could not be written are kept and written when it works again', () => {
@@ -267,18 +183,4 @@ test('closing writes what waits', () => {
   ledger.finished(finishedRow('req_1'));
   ledger.close();
   expect(countRows()).toBe(1);
-});
-
-test('the time of last use is kept for each key, the latest of all', () => {
-  ledger.finished(finishedRow('req_1', { keyId: 'k1', startedAt: noon + 5 }));
-  ledger.started(startedRow('req_2', { keyId: 'k2', startedAt: noon + 9 }));
-  ledger.flush();
-  ledger.finished(finishedRow('req_3', { keyId: 'k1', startedAt: noon + 2 }));
-  ledger.finished(finishedRow('req_4', { keyId: null }));
-  expect(ledger.lastUsed()).toEqual(
-    new Map([
-      ['k1', noon + 5],
-      ['k2', noon + 9],
-    ]),
-  );
 });

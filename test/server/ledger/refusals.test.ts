@@ -31,31 +31,6 @@ test('any number of requests without a valid key makes one row a minute and reas
   for (let index = 0; index < 10; index++) refuse('invalid_api_key', noon + minuteMs + index, 'last');
   ledger.flush();
   expect([rowsOf('refusals'), rowsOf('requests'), rowsOf('usage_cells')]).toEqual([3, 0, 0]);
-  expect(ledger.refusals.since(noon)).toEqual([
-    { reason: 'invalid_api_key', requests: 30_010, lastAt: noon + minuteMs + 9, lastClient: 'last' },
-    { reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
-  ]);
-  expect(ledger.refusals.since(noon + minuteMs)).toMatchObject([{ requests: 10 }]);
-});
-
-test('the count goes on in a minute that was written already, and over a restart', () => {
-  refuse('missing_key', noon, 'a');
-  ledger.flush();
-  refuse('missing_key', noon + 1, 'b');
-  ledger.close();
-  ledger = createLedger({ database, log: silent });
-  refuse('missing_key', noon + 2, 'c');
-  expect(ledger.refusals.since(0)).toEqual([{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }]);
-});
-
-test('no more than ten thousand minutes are kept', () => {
-  for (let minute = 0; minute < 10_500; minute++) {
-    refuse('missing_key', noon + minute * minuteMs, null);
-    if (minute % 500 === 0) ledger.flush();
-  }
-  ledger.flush();
-  expect(rowsOf('refusals')).toBe(10_000);
-  expect(ledger.refusals.since(0)).toMatchObject([{ requests: 10_000, lastAt: noon + 10_499 * minuteMs }]);
 });
 
 test('the log tells of them once a minute and reason, with their number', () => {

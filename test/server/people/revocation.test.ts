@@ -49,6 +49,11 @@ describe.runIf(hasPostgres())('of three replicas', () => {
       }),
     );
 
+  const cutListeners = () =>
+    server.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()",
+    );
+
   /** Listens at all replicas, ends it at one, and checks that all refuse it and have ended its event streams. */
   async function expectEnded(who: Shown, end: () => Promise<unknown>): Promise<void> {
     expect(await statusesOf(who)).toEqual([200, 200, 200]);
@@ -80,6 +85,14 @@ describe.runIf(hasPostgres())('of three replicas', () => {
     expect(await statusesOf(mia)).toEqual([200, 200, 200]);
   });
 
+  test('all end the streams of a session within a second also if the database has just cut what they hear by', async () => {
+    const mia = { cookie: await team.signIn('mia') };
+    await expectEnded(mia, async () => {
+      await cutListeners();
+      await team.call(0, '/sign-out', mia, {});
+    });
+  });
+
   test('all refuse a person as soon as the roles name them no more', async () => {
     const mo = { cookie: await team.signIn('mo') };
     const status = (await team.ask(0, ada, { type: 'status' })) as { settings: { people: { roles: object[] } } };
@@ -100,9 +113,7 @@ describe.runIf(hasPostgres())('of three replicas', () => {
 
   test('all refuse a removed key also if the database has just cut the connections by which they hear of it', async () => {
     expect(await modelsWith('unheard')).toEqual([200, 200, 200]);
-    await server.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()",
-    );
+    await cutListeners();
     await team.ask(0, ada, { type: 'key.revoke', ...{ id: 'unheard' } });
     await expectSoon(async () => (await modelsWith('unheard')).every((code) => code === 401));
   });

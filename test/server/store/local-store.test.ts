@@ -4,6 +4,7 @@ import { openLocalStore } from '../../../server/store/local-store.ts';
 import { silent, temporaryFolder } from '../ledger/records.ts';
 import { jobContract } from './contract/jobs.ts';
 import { keptResponseContract } from './contract/kept-responses.ts';
+import { ledgerContract } from './contract/ledger/ledger.ts';
 import { reasoningContract } from './contract/reasoning.ts';
 import type { StoreSubject } from './contract/store-subject.ts';
 
@@ -20,4 +21,5 @@ describe('the store in SQLite', () => {
   jobContract(subject);
   keptResponseContract(subject);
   reasoningContract(subject);
+  ledgerContract(subject);
 });

@@ -5,7 +5,7 @@ export const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },
   signedInAt: 1_000.5,
 };
-const session: Access = {
+export const session: Access = {
   ...{ id: 'ses_1', hash: 'h1', personId: mia.id, scopes: null, name: null, createdAt: 1, expiresAt: 100 },
 };
 const token: Access = { ...session, id: 'tok_1', hash: 'h2', scopes: ['read', 'keys'], name: 'pipeline', createdAt: 2 };
@@ -25,6 +25,7 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
     expect(await store.find('h1')).toEqual({ access: session, person: mia });
     expect(await store.find('h2')).toEqual({ access: token, person: mia });
     expect(await store.find('h3')).toBeNull();
+    expect(await store.findByIds(['tok_1', 'tok_9'])).toEqual([{ access: token, person: mia }]);
   });
 
   test('knows a person as they were at their last sign-in', async () => {

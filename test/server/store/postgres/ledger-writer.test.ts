@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
-import { openDatabase } from '../../../../server/database/database.ts';
-import { createLedger } from '../../../../server/ledger/ledger.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/ledger/rows.ts';
 import type { JoinedRequest } from '../../../../server/ledger/session-rows.ts';
 import { sumColumns } from '../../../../server/ledger/sums.ts';
@@ -11,7 +9,7 @@ import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, rescuedRow, sessionMark, silent, startedRow } from '../../ledger/records.ts';
+import { finishedRow, noon, rescuedRow, sessionMark } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -71,46 +69,10 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     finishedRow('req_10', { cassette: 'replayed' }),
   ];
 
-  test('records requests and their sums as SQLite does', async () => {
-    const database = openDatabase(':memory:');
-    const ledger = createLedger({ database, log: silent, now: () => noon });
-    for (const record of all) ledger.finished(record);
-    ledger.flush();
-    await openWriter().write(batch(...all));
-    const stored = database
-      .prepare('SELECT * FROM requests ORDER BY seq')
-      .all()
-      .map((row) => ({ ...toLedgerRow(row), seq: 0 }));
-    expect(await rows()).toEqual(stored);
-    const cells = database
-      .prepare(`SELECT dimension, quarter AS time, name, ${sumColumns.join(', ')} FROM usage_cells ORDER BY 1, 2, 3`)
-      .all();
-    expect(await sumsOf()).toEqual(cells.map((row) => ({ ...row })));
-    const totals = database.prepare('SELECT dimension, name, tokens, cost_usd FROM usage_totals ORDER BY 1, 2').all();
-    const { rows: found } = await postgres.ask(
-      'SELECT dimension, name, tokens, cost_usd FROM usage_totals ORDER BY 1, 2',
-    );
-    expect(found).toEqual(totals.map((row) => ({ ...row })));
-    ledger.close();
-    database.close();
-  });
-
   test('adds up days from the same requests as quarters', async () => {
     await openWriter().write(batch(...all));
     const perDay = `SELECT dimension, quarter / 96 AS time, name, ${sums} FROM usage_quarters GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
     expect(await sumsOf('usage_days', 'day')).toEqual((await postgres.ask(perDay)).rows);
-  });
-
-  test('makes one row of a beginning and its end, in one batch or two', async () => {
-    const writer = openWriter();
-    await writer.write(batch(startedRow('req_1'), startedRow('req_2'), finishedRow('req_2')));
-    expect((await rows()).map(({ id, outcome }) => [id, outcome])).toEqual([
-      ['req_1', null],
-      ['req_2', 'ok'],
-    ]);
-    await writer.write(batch(finishedRow('req_1')));
-    expect(await rows()).toEqual([toView(finishedRow('req_1')), toView(finishedRow('req_2'))]);
-    expect(await requestsOf()).toMatchObject({ requests: 2 });
   });
 
   test('counts a batch once, however often it is written', async () => {
@@ -183,18 +145,6 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0.001);
   });
 
-  test('counts a request that joins its session while it runs once', async () => {
-    const writer = openWriter();
-    const session = sessionMark('ses_1', { name: 'nightly' });
-    await writer.write(batch(startedRow('req_1')));
-    await writer.write(joining({ requestId: 'req_1', startedAt: noon, session, hasEnded: false }));
-    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(0);
-    await writer.write(batch(finishedRow('req_1', { session, costUsd: 2 })));
-    await writer.write(batch(finishedRow('req_2', { session: sessionMark('ses_1'), costUsd: 1 })));
-    expect(await readBudgetUsedUsd(postgres, 'ses_1')).toBe(3);
-    expect((await postgres.ask('SELECT id, name FROM sessions')).rows).toEqual([{ id: 'ses_1', name: 'nightly' }]);
-  });
-
   test('takes names with characters that PostgreSQL cannot hold', async () => {
     await openWriter().write(batch(finishedRow('req_1', { modelAsked: 'a\0b', client: '\ud800' })));
     expect((await rows())[0]).toMatchObject({ modelAsked: 'a\ufffdb' });
@@ -208,9 +158,3 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect(days).toEqual([{ day: today - 7 }, { day: today + 1 }]);
   });
 });
-
-/** As the ledger shows it. */
-function toView(record: RequestRecord) {
-  const { attempts, ...rest } = record;
-  return { ...rest, seq: 0, attempts: expect.any(Array) };
-}

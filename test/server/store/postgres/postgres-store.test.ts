@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../server/contract/config.ts';
+import { Replicas } from '../../../../server/store/postgres/replicas.ts';
 import { openSealedSecrets } from '../../../../server/store/postgres/secret-store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
@@ -7,6 +9,7 @@ import { openReplicaStore, openTables } from '../../../support/postgres-store.ts
 import { silent } from '../../ledger/records.ts';
 import { job, jobContract } from '../contract/jobs.ts';
 import { keptResponseContract } from '../contract/kept-responses.ts';
+import { ledgerContract } from '../contract/ledger/ledger.ts';
 import { reasoningContract } from '../contract/reasoning.ts';
 import { type StoreSubject, useStore } from '../contract/store-subject.ts';
 
@@ -19,10 +22,19 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
 
   const subject: StoreSubject = {
     open: (settings) => openReplicaStore(url, { dataDir: null, log: { ...silent, error() {} }, settings }),
+    async findInterrupted() {
+      let steadyMs = 0;
+      const postgres = await openTables(url);
+      const life = new Replicas({ postgres, replica: randomUUID(), part: 0, log: silent, steadyMs: () => steadyMs });
+      for (; steadyMs <= 65_000; steadyMs += 5_000) await life.beat();
+      await life.markInterrupted();
+      await postgres.close();
+    },
   };
   jobContract(subject);
   keptResponseContract(subject);
   reasoningContract(subject);
+  ledgerContract(subject);
 
   describe('of two replicas', () => {
     const used = useStore(subject);

@@ -1,0 +1,227 @@
+/** What is kept beside the rows of requests, and for how long. */
+import { describe, expect, test } from 'vitest';
+import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
+import { type ExportFormat, exportRequests } from '../../../../../server/ledger/export.ts';
+import { capturedExchange } from '../../../ledger/records.ts';
+import type { StoreSubject } from '../store-subject.ts';
+import { began, day, dayName, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
+
+export function keptContract(subject: StoreSubject): void {
+  shadowContract(subject);
+  captureContract(subject);
+  refusalContract(subject);
+  retentionContract(subject);
+  exportContract(subject);
+}
+
+function shadowContract(subject: StoreSubject): void {
+  describe('shadows', () => {
+    const used = useLedger(subject);
+    const original = { provider: 'main', model: 'a', costUsd: 1, firstByteMs: 10, totalMs: 100, outputTokens: 50 };
+    const shadow = (id: string, of: string, more: Partial<RequestRecord> = {}) =>
+      ended(id, { shadowOf: { id: of, ...original }, costUsd: 0.25, sameAnswer: null, ...more });
+
+    test('are found by the request that they repeat, the latest of several', async () => {
+      used.add(ended('req_1'), shadow('req_2', 'req_1'), shadow('req_3', 'req_1'), shadow('req_4', 'req_2'));
+      expect(await used.ledger.getShadow('req_1')).toMatchObject({ id: 'req_3', shadowOf: { id: 'req_1' } });
+      expect(await used.ledger.getShadow('req_3')).toBeNull();
+    });
+
+    test('are compared with what they repeat, by group and model, most requests first', async () => {
+      used.add(
+        ended('req_0'),
+        shadow('req_1', 'req_0', { sameAnswer: true, totalMs: 40 }),
+        shadow('req_2', 'req_0', { sameAnswer: false, totalMs: 60, firstByteMs: null }),
+        shadow('req_3', 'req_0', { outcome: 'error', status: 500, costUsd: null, usage: null }),
+        shadow('req_4', 'req_0', { groupId: 'g2', modelServed: 'b', startedAt: noon + hour }),
+      );
+      used.ledger.started(began('req_5', { shadowOf: { id: 'req_0', ...original } }));
+      const summary = await used.ledger.summarizeShadows({});
+      expect(summary).toEqual([
+        {
+          groupId: 'default',
+          provider: 'main',
+          model: 'gpt-x',
+          requests: 3,
+          answered: 2,
+          compared: 2,
+          equal: 1,
+          costUsd: 0.5,
+          original: { costUsd: 1, firstByteMs: 10, totalMs: 100, outputTokens: 50 },
+          shadow: { costUsd: 0.25, firstByteMs: 12.25, totalMs: 50, outputTokens: 5 },
+        },
+        expect.objectContaining({ groupId: 'g2', model: 'b', requests: 1, compared: 0 }),
+      ]);
+      expect(await used.ledger.summarizeShadows({ groupId: 'g2' })).toEqual(summary.slice(1));
+      expect(await used.ledger.summarizeShadows({ sinceMs: noon + minute })).toEqual(summary.slice(1));
+    });
+  });
+}
+
+function captureContract(subject: StoreSubject): void {
+  describe('what was captured', () => {
+    const used = useLedger(subject);
+
+    async function read(id: string) {
+      const request = await used.ledger.getRequest(id);
+      if (!request) throw new Error(`There is no ${id}.`);
+      return used.ledger.readCapture(request);
+    }
+
+    test('is read as it was, also after a restart', async () => {
+      const exchange = capturedExchange('{"a":"\u0000\u{1f44b}"}', 'answer');
+      const [attempt] = exchange.attempts;
+      if (!attempt) throw new Error('unreachable: it has one');
+      const sent = { ...attempt.request, body: Buffer.from([0, 255, 10]) };
+      const whole = { ...exchange, attempts: [attempt, { ...attempt, request: sent }] };
+      used.add(ended('req_1', { captured: 'key' }));
+      used.ledger.capture('req_1', whole);
+      const asBuffers = ({ capture, absence }: Awaited<ReturnType<typeof read>>) => ({
+        absence,
+        bodies: [capture?.request, capture?.response, ...(capture?.attempts ?? []).map(({ request }) => request)].map(
+          (message) => message?.body && Buffer.from(message.body).toString('hex'),
+        ),
+        headers: capture?.request.headers,
+        attempts: capture?.attempts.map(({ request }) => request.gap),
+      });
+      const expected = asBuffers({ capture: whole, absence: null });
+      expect(asBuffers(await read('req_1'))).toEqual(expected);
+      await used.restart();
+      expect(asBuffers(await read('req_1'))).toEqual(expected);
+    });
+
+    test('says why there is nothing', async () => {
+      const startedAt = Date.now() - minute;
+      used.add(
+        ended('req_off', { startedAt }),
+        ended('req_session', { startedAt, captured: 'key', capability: 'realtime' }),
+        ended('req_expired', { startedAt, captured: 'key' }),
+      );
+      used.ledger.started(began('req_running', { startedAt }));
+      const absences = [];
+      for (const id of ['req_off', 'req_running', 'req_session', 'req_expired'])
+        absences.push((await read(id)).absence);
+      expect(absences).toEqual(['off', 'running', 'session', 'expired']);
+      used.ledger.capture('req_1', capturedExchange('text'));
+      used.add(ended('req_lost', { startedAt: Date.now() + minute, captured: 'key' }));
+      expect((await read('req_lost')).absence).toBe('lost');
+    });
+  });
+}
+
+function refusalContract(subject: StoreSubject): void {
+  describe('requests without a valid key', () => {
+    const used = useLedger(subject);
+    let count = 0;
+    const refuse = (reason: string, startedAt: number, client: string | null) =>
+      used.ledger.refusals.add(
+        ended(`req_${count++}`, { keyId: null, groupId: null, outcome: 'error', errorCode: reason, startedAt, client }),
+      );
+
+    test('are counted by reason at once, and have no rows', async () => {
+      for (let index = 0; index < 500; index++) refuse('invalid_api_key', noon + index, `tool ${index}`);
+      refuse('missing_key', noon + 40_000, null);
+      for (let index = 0; index < 10; index++) refuse('invalid_api_key', noon + minute + index, 'last');
+      const told = [
+        { reason: 'invalid_api_key', requests: 510, lastAt: noon + minute + 9, lastClient: 'last' },
+        { reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
+      ];
+      expect(used.ledger.refusals.since(noon)).toEqual(told);
+      await used.ledger.flush();
+      expect(used.ledger.refusals.since(noon)).toEqual(told);
+      expect(used.ledger.refusals.since(noon + minute)).toMatchObject([{ requests: 10 }]);
+      expect(used.ledger.refusals.count).toBe(511);
+      expect(await used.ids({})).toEqual([]);
+      expect(await used.ledger.summarizeUsage({ by: 'day' })).toEqual([]);
+    });
+
+    test('are counted on in a minute that was written already, and over a restart', async () => {
+      refuse('missing_key', noon, 'a');
+      await used.ledger.flush();
+      refuse('missing_key', noon + 1, 'b');
+      await used.restart();
+      refuse('missing_key', noon + 2, 'c');
+      const told = [{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }];
+      expect(used.ledger.refusals.since(0)).toEqual(told);
+    });
+
+    test('are kept for ten thousand minutes', async () => {
+      for (let index = 0; index < 10_500; index++) {
+        refuse('missing_key', noon + index * minute, null);
+        if (index % 500 === 0) await used.ledger.flush();
+      }
+      await used.ledger.flush();
+      const told = [{ requests: 10_000, lastAt: noon + 10_499 * minute }];
+      expect(used.ledger.refusals.since(0)).toMatchObject(told);
+    });
+  });
+}
+
+function retentionContract(subject: StoreSubject): void {
+  describe('retention', () => {
+    const used = useLedger(subject);
+
+    test('drops requests and sums that are older than the days to keep, and no younger ones', async () => {
+      used.settings.ledger.retentionDays = 2;
+      const nowMs = Date.now();
+      for (const age of [5, 4, 1, 0]) used.add(ended(`req_${age}`, { startedAt: nowMs - age * day }));
+      await used.ledger.flush();
+      await used.ledger.sweep();
+      expect(await used.ids({})).toEqual(['req_0', 'req_1']);
+      const days = (await used.ledger.summarizeUsage({ by: 'day' })).map(({ name }) => name);
+      expect(days).toEqual([dayName(nowMs - day), dayName(nowMs)]);
+      expect(await used.ledger.summarizeUsage({ by: 'provider' })).toMatchObject([{ name: 'main', requests: 2 }]);
+    });
+
+    test('keeps the newest requests where there are too many, and the sums of all', async () => {
+      used.settings.ledger.retentionRows = 3;
+      for (const age of [3, 2, 1, 0])
+        for (let index = 0; index < 3; index += 1)
+          used.add(ended(`req_${age}_${index}`, { startedAt: noon - age * day + index }));
+      await used.ledger.flush();
+      await used.ledger.sweep();
+      const left = await used.ids({});
+      expect(left.slice(0, 3)).toEqual(['req_0_2', 'req_0_1', 'req_0_0']);
+      expect(left.filter((id) => id.startsWith('req_3') || id.startsWith('req_2'))).toEqual([]);
+      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ requests: 12 }]);
+    });
+  });
+}
+
+function exportContract(subject: StoreSubject): void {
+  describe('an export', () => {
+    const used = useLedger(subject);
+    const lines = async (format: ExportFormat, filter = {}) => (await exported(used, format, filter)).trimEnd();
+
+    test('as JSON lines holds each request with its attempts', async () => {
+      used.add(ended('req_1'), ended('req_2', { provider: 'other' }));
+      const read = (await lines('jsonl', { provider: 'main' })).split('\n').map((line) => JSON.parse(line));
+      expect(read).toEqual([ended('req_1')]);
+    });
+
+    test('as CSV has a line of names and a line for each request, those that run as well', async () => {
+      used.add(ended('req_1', { usage: { inputTokens: 3, images: 1 }, costUsd: null }));
+      used.ledger.started(began('req_2', { startedAt: noon + 1 }));
+      const [names = '', second = '', first = ''] = (await lines('csv')).split('\r\n');
+      expect(names).toMatch(/^id,started_at,key,group,method,route,/);
+      expect(second).toContain(`req_2,${new Date(noon + 1).toISOString()},k1,default,POST,`);
+      expect(second).toContain(',running,');
+      const row = Object.fromEntries(names.split(',').map((name, index) => [name, first.split(',')[index]]));
+      expect(row).toMatchObject({ id: 'req_1', outcome: 'ok', attempts: '1', input_tokens: '3', images: '1' });
+      expect(row).toMatchObject({ cost_usd: '', output_tokens: '', stream: 'false', first_byte_ms: '12.25' });
+    });
+
+    test('of many pages leaves nothing out', async () => {
+      for (let index = 0; index < 1_001; index += 1) used.add(ended(`req_${index}`));
+      const ids = (await lines('jsonl')).split('\n').map((line) => JSON.parse(line).id);
+      expect(new Set(ids).size).toBe(1_001);
+      expect(ids[0]).toBe('req_1000');
+    });
+  });
+}
+
+async function exported({ ledger }: UsedLedger, format: ExportFormat, filter: object): Promise<string> {
+  let whole = '';
+  for await (const piece of exportRequests(ledger, format, filter)) whole += piece;
+  return whole;
+}

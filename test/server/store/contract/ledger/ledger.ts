@@ -1,0 +1,19 @@
+import type { StoreSubject } from '../store-subject.ts';
+import { keptContract } from './kept.ts';
+import { overTimeContract } from './over-time.ts';
+import { recordingContract } from './recording.ts';
+import { requestsContract } from './requests.ts';
+import { sessionsContract } from './sessions.ts';
+import { spentContract } from './spent.ts';
+import { usageContract } from './usage.ts';
+
+/** What every ledger does, behind the port `Ledger`. */
+export function ledgerContract(subject: StoreSubject): void {
+  recordingContract(subject);
+  requestsContract(subject);
+  usageContract(subject);
+  overTimeContract(subject);
+  spentContract(subject);
+  sessionsContract(subject);
+  keptContract(subject);
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
+import type { Ledger } from '../../../../../server/ledger/ledger.ts';
+import { sessionMark } from '../../../ledger/records.ts';
+import { job } from '../jobs.ts';
+import { type StoreSubject, useStore } from '../store-subject.ts';
+import { began, ended, minute, noon, rescued, useLedger } from './used-ledger.ts';
+
+const shadowOf = {
+  id: 'req_1',
+  provider: 'main',
+  model: 'gpt-x',
+  costUsd: 0.001,
+  firstByteMs: 12.25,
+  totalMs: 20,
+  outputTokens: 5,
+};
+const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
+
+/** Of all kinds that are stored in ways of their own. */
+const kinds: RequestRecord[] = [
+  ended('an ordinary request'),
+  ended('without a key', { keyId: null, groupId: null, capability: null, client: null }),
+  ended('refused', { provider: null, outcome: 'error', status: 404, usage: null, attempts: [] }),
+  ended('failed', { outcome: 'error', status: 502, errorCode: 'upstream_unreachable', usage: { seconds: 1.5 } }),
+  rescued('several attempts'),
+  rescued('a broken stream', { stream: true, outcome: 'stream-broken', usageCertainty: 'partial' }),
+  ended('of a session', { session: sessionMark('ses_1', { thread: 't1', step: 'prompt', tools }) }),
+  ended('a shadow', { shadowOf, sameAnswer: false, captured: 'shadow' }),
+  ended('of a cassette', { cassette: 'replayed', fault: 'slow', clientRetries: 2 }),
+  ended('with losses', {
+    dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
+    emulated: [{ code: 'moved-media', field: 'messages[].content[]', times: 60 }],
+  }),
+];
+
+export function recordingContract(subject: StoreSubject): void {
+  describe('the ledger', () => {
+    const used = useLedger(subject);
+
+    test('reads requests of all kinds as they were given, also after a restart', async () => {
+      used.add(...kinds);
+      const readAll = async () => {
+        const read = await Promise.all(kinds.map(({ id }) => used.ledger.getRequest(id)));
+        return read.map((view) => ({ ...view, seq: 0 }));
+      };
+      const expected = kinds.map((record) => ({ ...record, seq: 0 }));
+      expect(await readAll()).toEqual(expected);
+      await used.restart();
+      expect(await readAll()).toEqual(expected);
+    });
+
+    test('keeps the times of the only attempt of a stream that went well, and what was dropped of another', async () => {
+      const [attempt] = ended('req_1').attempts;
+      if (!attempt) throw new Error('unreachable: it has one');
+      const attempts = [{ ...attempt, firstContentMs: 15.5, longestGapMs: 3.25 }];
+      used.add(ended('req_1', { attempts }), ended('req_2', { attempts: [{ ...attempt, droppedEvents: 2 }] }));
+      expect((await used.ledger.getRequest('req_1'))?.attempts).toEqual(attempts);
+      expect((await used.ledger.getRequest('req_2'))?.attempts).toMatchObject([{ droppedEvents: 2 }]);
+    });
+
+    test('lists a request that runs without an outcome, and completes it in its place', async () => {
+      used.ledger.started(began('req_1'));
+      used.add(ended('req_2'));
+      expect((await used.ledger.listRequests({ outcome: 'running' })).requests).toMatchObject([
+        { id: 'req_1', outcome: null, totalMs: null, usage: null, usageCertainty: 'none' },
+      ]);
+      used.add(ended('req_1'));
+      expect((await used.ledger.listRequests({})).requests).toMatchObject([
+        { id: 'req_2' },
+        { id: 'req_1', outcome: 'ok', totalMs: 20 },
+      ]);
+    });
+
+    test('makes one row of a beginning and its end that are written together', async () => {
+      used.ledger.started(began('req_1'));
+      used.ledger.started(began('req_2'));
+      used.add(ended('req_1'));
+      await used.ledger.flush();
+      used.add(ended('req_2'));
+      expect(await used.ids({})).toEqual(['req_2', 'req_1']);
+      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2 }]);
+    });
+
+    test('has when each key was last used, the latest of all, at once and after a restart', async () => {
+      used.add(ended('req_1', { keyId: 'k1', startedAt: noon + 5 }));
+      used.ledger.started(began('req_2', { keyId: 'k2', startedAt: noon + 9 }));
+      await used.ledger.flush();
+      used.add(ended('req_3', { keyId: 'k1', startedAt: noon + 2 }), ended('req_4', { keyId: null }));
+      const uses = new Map([
+        ['k1', noon + 5],
+        ['k2', noon + 9],
+      ]);
+      expect(used.ledger.lastUsed()).toEqual(uses);
+      await used.restart();
+      expect(used.ledger.lastUsed()).toEqual(uses);
+    });
+
+    test('is well, and nothing waits once it is written', async () => {
+      used.add(ended('req_1'));
+      await used.ledger.flush();
+      expect(used.ledger.health()).toEqual({
+        ok: true,
+        pending: 0,
+        spooled: 0,
+        dropped: 0,
+        lastError: null,
+        budgetsError: null,
+        replaced: null,
+      });
+    });
+
+    test('answers everything while it is empty', async () => {
+      const { ledger } = used;
+      const span = { sinceMs: noon, untilMs: noon + minute };
+      expect(await ledger.listRequests(span)).toEqual({ requests: [], next: null, sortedOf: null });
+      expect(await ledger.getRequest('req_1')).toBeNull();
+      expect(await ledger.listClients()).toEqual([]);
+      expect(await ledger.summarizeUsage({ by: 'day' })).toEqual([]);
+      const steps = { ...span, stepMs: minute };
+      expect(await ledger.usageOverTime({ by: 'day', ...steps })).toEqual([]);
+      expect(await ledger.firstByteTimes(steps)).toEqual({ steps: [], named: [], medianMs: null, p95Ms: null });
+      expect(await ledger.sweep()).toBe(0);
+    });
+  });
+
+  interruptedContract(subject);
+  bookingContract(subject);
+}
+
+function interruptedContract(subject: StoreSubject): void {
+  describe('a request that a run left running', () => {
+    const used = useLedger(subject);
+    const reserved = { usage: { inputTokens: 40, outputTokens: 512 }, costUsd: 0.25 };
+    const spent = (ledger: Ledger) => ledger.history.spent('key', 'k1', { startMs: -Infinity, endMs: Infinity });
+    const endRun = async () => {
+      await used.restart();
+      await subject.findInterrupted?.();
+    };
+
+    test('was interrupted, and is an error', async () => {
+      for (const id of ['req_1', 'req_2']) used.ledger.started(began(id));
+      used.add(ended('req_2'));
+      await endRun();
+      expect((await used.ledger.listRequests({ outcome: 'interrupted' })).requests).toMatchObject([
+        { id: 'req_1', outcome: 'interrupted', totalMs: null, status: null },
+      ]);
+      expect(await used.ids({ outcome: 'failed' })).toEqual(['req_1']);
+      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, errors: 1 }]);
+    });
+
+    test('counts with what was reserved for it, as an estimate', async () => {
+      used.ledger.started(began('req_1', { session: sessionMark('ses_1') }), reserved);
+      await used.ledger.flush();
+      expect(await used.ledger.getRequest('req_1')).toMatchObject({ usage: null, costUsd: null });
+      expect(await spent(used.ledger)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
+      await endRun();
+      expect(await used.ledger.getRequest('req_1')).toMatchObject({
+        outcome: 'interrupted',
+        usage: reserved.usage,
+        usageCertainty: 'estimated',
+        costUsd: 0.25,
+      });
+      expect(await spent(used.ledger)).toEqual({ usd: 0.25, tokens: 552, unpriced: 0 });
+      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([
+        { requests: 1, errors: 1, costUsd: 0.25 },
+      ]);
+      expect(await used.ledger.sessionStates.budgetUsedUsd('ses_1')).toBe(0.25);
+    });
+
+    test('has reserved nothing any more once it has ended', async () => {
+      used.ledger.started(began('req_1'), reserved);
+      await used.ledger.flush();
+      const use = { usage: { inputTokens: 3 }, usageCertainty: 'reported', costUsd: null } as const;
+      used.add(ended('req_1', use));
+      await endRun();
+      expect(await used.ledger.getRequest('req_1')).toMatchObject({ outcome: 'ok', ...use });
+      expect(await spent(used.ledger)).toEqual({ usd: 0, tokens: 3, unpriced: 0 });
+    });
+  });
+}
+
+function bookingContract(subject: StoreSubject): void {
+  describe('a request that books a job', () => {
+    const used = useStore(subject);
+
+    test('settles what the job owes, once and for all', async () => {
+      const owed = { usage: { inputTokens: 7 }, costUsd: null };
+      used.store.jobs.remember(job('resp_1', { kind: 'response', owed }));
+      used.store.jobs.remember(job('resp_2', { kind: 'response', owed }));
+      await used.store.jobs.flush();
+      used.store.ledger.finished(ended('req_1'), { kind: 'response', groupId: 'default', id: 'resp_1' });
+      await used.store.ledger.flush();
+      await used.restart();
+      expect((await used.store.jobs.owing()).map(({ id }) => id)).toEqual(['resp_2']);
+      expect(await used.store.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ requests: 1, costUsd: 0.001 }]);
+    });
+  });
+}

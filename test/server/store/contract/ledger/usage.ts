@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { usageDimensions } from '../../../../../server/contract/ledger.ts';
+import { attemptRecord } from '../../../../support/attempt-record.ts';
+import type { StoreSubject } from '../store-subject.ts';
+import { day, dayName, ended, hour, minute, noon, rescued, useLedger } from './used-ledger.ts';
+
+export function usageContract(subject: StoreSubject): void {
+  describe('a summary of usage', () => {
+    const used = useLedger(subject);
+
+    test('adds up requests, errors, amounts and the costs that are known', async () => {
+      used.add(
+        ended('req_1', { usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 }, costUsd: 0.5 }),
+        ended('req_2', { usage: { outputTokens: 7, reasoningTokens: 3 }, costUsd: null }),
+        ended('req_3', { outcome: 'error', usage: null, costUsd: null }),
+        ended('req_4', { outcome: 'client-gone', usage: { seconds: 1.5, characters: 9, images: 2 } }),
+        ended('req_5', { outcome: 'stream-broken', usage: null, costUsd: 0 }),
+      );
+      expect(await used.ledger.summarizeUsage({ by: 'model' })).toEqual([
+        {
+          name: 'gpt-x',
+          requests: 5,
+          errors: 2,
+          refused: 0,
+          inputTokens: 10,
+          outputTokens: 12,
+          cachedInputTokens: 4,
+          reasoningTokens: 3,
+          seconds: 1.5,
+          characters: 9,
+          images: 2,
+          costUsd: 0.501,
+          unpricedRequests: 1,
+        },
+      ]);
+    });
+
+    test('does not count as unpriced what can cost nothing', async () => {
+      used.add(
+        ended('req_1', { method: 'GET', capability: 'videos', usage: null, costUsd: null }),
+        ended('req_2', { capability: null, costUsd: null }),
+        ended('req_3', { provider: null, outcome: 'error', usage: null, costUsd: null }),
+      );
+      expect(await used.ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ requests: 3, unpricedRequests: 0 }]);
+    });
+
+    test('counts as unpriced a job where its usage is booked, and a cost that is known in part', async () => {
+      const attempts = [attemptRecord({ usage: { inputTokens: 1 }, costUsd: null }), attemptRecord({ costUsd: 3 })];
+      used.add(
+        ended('req_1', { method: 'GET', capability: 'responses', costUsd: null }),
+        ended('req_2', { attempts, costUsd: 3 }),
+      );
+      expect(await used.ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ costUsd: 3, unpricedRequests: 2 }]);
+    });
+
+    test('is by key, group, model as served else as asked, or provider, the most expensive first', async () => {
+      used.add(
+        ended('req_1', { keyId: 'k1', modelServed: 'a', provider: 'p1', costUsd: 1 }),
+        ended('req_2', { keyId: 'k2', modelServed: 'b', provider: 'p2', costUsd: 3 }),
+        ended('req_3', { keyId: 'k1', modelServed: null, provider: null, groupId: null, costUsd: null }),
+      );
+      const names = async (by: 'key' | 'group' | 'model' | 'provider') =>
+        (await used.ledger.summarizeUsage({ by })).map((row) => `${row.name} ${row.requests}`);
+      expect(await names('key')).toEqual(['k2 1', 'k1 2']);
+      expect(await names('group')).toEqual(['default 2', 'null 1']);
+      expect(await names('model')).toEqual(['b 1', 'a 1', 'fast 1']);
+      expect(await names('provider')).toEqual(['p2 1', 'p1 1', 'null 1']);
+      const ofSome = await used.ledger.summarizeUsage({ by: 'key', names: ['k1', 'nobody'] });
+      expect(ofSome).toMatchObject([{ name: 'k1', requests: 2 }]);
+      expect(await used.ledger.summarizeUsage({ by: 'key', names: [] })).toEqual([]);
+    });
+
+    test.each([
+      { utcOffsetMinutes: 0, days: ['0 3', '1 1'] },
+      { utcOffsetMinutes: 330, days: ['0 2', '1 2'] },
+      { utcOffsetMinutes: 345, days: ['0 1', '1 3'] },
+      { utcOffsetMinutes: -780, days: ['-1 1', '0 3'] },
+    ])('by day has the days of a clock $utcOffsetMinutes minutes ahead of UTC', async ({ utcOffsetMinutes, days }) => {
+      const midnight = noon - day / 2;
+      for (const [index, minutes] of [12 * 60, 18 * 60 + 20, 23 * 60 + 50, 24 * 60 + 10].entries())
+        used.add(ended(`req_${index}`, { startedAt: midnight + minutes * minute }));
+      const summary = await used.ledger.summarizeUsage({ by: 'day', utcOffsetMinutes });
+      const expected = days.map((each) => {
+        const [days, requests] = each.split(' ');
+        return `${dayName(noon + Number(days) * day)} ${requests}`;
+      });
+      expect(summary.map((row) => `${row.name} ${row.requests}`)).toEqual(expected);
+    });
+
+    test('of a span of time leaves out what is outside of it', async () => {
+      for (const days of [-2, -1, 0]) used.add(ended(`req_${days}`, { startedAt: noon + days * day }));
+      const question = { sinceMs: noon - day, untilMs: noon };
+      const yesterday = [{ name: dayName(noon - day), requests: 1 }];
+      expect(await used.ledger.summarizeUsage({ by: 'day', ...question })).toMatchObject(yesterday);
+      expect(await used.ledger.summarizeUsage({ by: 'key', ...question })).toMatchObject([{ name: 'k1', requests: 1 }]);
+    });
+
+    test('counts a request once, and what its attempts used with those who were asked', async () => {
+      used.add(rescued('req_1'));
+      const of = async (by: 'key' | 'model' | 'provider') =>
+        (await used.ledger.summarizeUsage({ by }))
+          .map(({ name, requests, errors, outputTokens, costUsd, unpricedRequests }) =>
+            [name, requests, errors, outputTokens, costUsd, unpricedRequests].join(' '),
+          )
+          .sort();
+      expect(await of('key')).toEqual(['k1 1 0 16  1']);
+      expect(await of('provider')).toEqual(['p0 0 0 0 0 0', 'p1 0 0 7 0.5 0', 'p2 1 0 9  1']);
+      expect(await of('model')).toEqual(['a 0 0 7 0.5 0', 'b 1 0 9  1']);
+    });
+
+    test('has no cost where none is known, and else what is known of it', async () => {
+      used.add(
+        ended('req_1', { keyId: 'unknown', costUsd: null }),
+        ended('req_2', { keyId: 'some', costUsd: null }),
+        ended('req_3', { keyId: 'some', costUsd: 0.25 }),
+        ended('req_4', { keyId: 'free', costUsd: 0 }),
+      );
+      const summary = await used.ledger.summarizeUsage({ by: 'key' });
+      expect(summary[0]?.name).toBe('some');
+      expect(Object.fromEntries(summary.map((row) => [row.name, [row.costUsd, row.unpricedRequests]]))).toEqual({
+        some: [0.25, 1],
+        free: [0, 0],
+        unknown: [null, 1],
+      });
+    });
+
+    test('is the same after a sweep, from sums of quarters of an hour or of days', async () => {
+      for (let index = 0; index < 60; index += 1) {
+        const startedAt = noon - (index % 5) * day + ((index * 7) % 24) * hour - day / 2;
+        const more = { startedAt, keyId: `k${index % 3}`, costUsd: index % 3 === 0 ? null : index / 16 };
+        used.add(index % 11 === 0 ? rescued(`req_${index}`, more) : ended(`req_${index}`, more));
+      }
+      const spans = [{}, { sinceMs: noon - 3 * day }, { sinceMs: noon - 3 * day + hour, untilMs: noon - day + hour }];
+      const questions = spans.flatMap((span) => usageDimensions.map((by) => ({ by, utcOffsetMinutes: 330, ...span })));
+      const answers = () => Promise.all(questions.map((question) => used.ledger.summarizeUsage(question)));
+      const byName = (all: Awaited<ReturnType<typeof answers>>) =>
+        all.map((rows) => rows.toSorted((one, other) => String(one.name).localeCompare(String(other.name))));
+      const before = await answers();
+      await used.ledger.sweep();
+      expect(byName(await answers())).toEqual(byName(before));
+      expect(before[0]?.length).toBeGreaterThan(4);
+    });
+  });
+}

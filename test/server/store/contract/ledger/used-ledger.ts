@@ -1,0 +1,50 @@
+/** A ledger to record in and to ask, and requests for it. They are of late: a store drops what is old. */
+import type { RequestRecord, RequestStarted } from '../../../../../server/contract/ledger.ts';
+import type { Settings } from '../../../../../server/contract/settings.ts';
+import type { Ledger } from '../../../../../server/ledger/ledger.ts';
+import type { RequestFilter } from '../../../../../server/ledger/queries.ts';
+import { finishedRow, rescuedRow, startedRow } from '../../../ledger/records.ts';
+import { type StoreSubject, useStore } from '../store-subject.ts';
+
+export const minute = 60_000;
+export const quarter = 15 * minute;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+/** Yesterday's, by UTC. */
+export const noon = Math.floor(Date.now() / day) * day - day / 2;
+/** As sums by day have it. */
+export const dayName = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10);
+
+export const began = (id: string, more: Partial<RequestStarted> = {}) => startedRow(id, { startedAt: noon, ...more });
+export const ended = (id: string, more: Partial<RequestRecord> = {}) => finishedRow(id, { startedAt: noon, ...more });
+export const rescued = (id: string, more: Partial<RequestRecord> = {}) => rescuedRow(id, { startedAt: noon, ...more });
+
+export interface UsedLedger {
+  readonly ledger: Ledger;
+  /** Take effect at once. */
+  readonly settings: Settings;
+  /** What a restart leaves: what is written. */
+  restart(): Promise<void>;
+  /** Records requests that have ended, in this order. */
+  add(...requests: RequestRecord[]): void;
+  /** Of the requests that a filter leaves. */
+  ids(filter: RequestFilter): Promise<string[]>;
+}
+
+/** Opens a ledger before each test of the present suite, and closes it. */
+export function useLedger(subject: StoreSubject): UsedLedger {
+  const used = useStore(subject);
+  return {
+    get ledger() {
+      return used.store.ledger;
+    },
+    get settings() {
+      return used.settings;
+    },
+    restart: () => used.restart(),
+    add(...requests) {
+      for (const request of requests) used.store.ledger.finished(request);
+    },
+    ids: async (filter) => (await used.store.ledger.listRequests(filter)).requests.map(({ id }) => id),
+  };
+}
