@@ -1,4 +1,5 @@
 /** Two replicas under load while PostgreSQL or Valkey fails: requests are answered, and the books agree with the upstream's afterwards. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../support/postgres.ts';
 import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
+import { mayHoldSmallDisks } from '../support/small-disk.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
 
@@ -45,7 +47,8 @@ interface Replica {
 }
 
 describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
-  const server = startPostgresInSuite();
+  const onSmallDisks = mayHoldSmallDisks();
+  const server = startPostgresInSuite({ onSmallDisks });
   let valkey: ValkeyServer;
   let relays: { postgres: Relay; valkey: Relay };
   let upstream: ScriptedUpstream;
@@ -303,10 +306,12 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     await two?.ended;
   }
 
+  /** Of a size that needs more room than the pages of a table have left. */
   async function changesAreRefused(): Promise<void> {
-    const { code, stderr } = await runVerb(atFirst(['settings', 'set', 'capture.retentionDays', '3']), { env });
+    const prices = { [randomBytes(50_000).toString('hex')]: { input: 1 } };
+    const { code, stderr } = await runVerb(atFirst(['settings', 'set', 'prices', JSON.stringify(prices)]), { env });
     expect(code).toBe(1);
-    expect(stderr).toContain('database');
+    expect(stderr).toMatch(/The configuration cannot be changed now, since the database cannot be written \(.+\)\./);
   }
 
   describe('serve on and lose nothing while PostgreSQL', () => {
@@ -357,25 +362,28 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         meanwhile: changesAreRefused,
         end: () => setReadOnly('off'),
       }));
-    test('reports that its disk is full', () =>
+    test.runIf(onSmallDisks)('has no room for its tables', () =>
       comesAndGoes({
-        begin: () => refuseWrites(),
+        begin: () => server.fillDisk('tables'),
         shows: { ledger: 'waiting' },
         meanwhile: changesAreRefused,
-        end: () => query('DROP FUNCTION disk_is_full CASCADE'),
-      }));
+        end: () => server.makeRoom('tables'),
+      }),
+    );
+    // The server ends itself then, and cannot start again before there is room.
+    test.runIf(onSmallDisks)('has no room for its log', () =>
+      comesAndGoes({
+        begin: () => server.fillDisk('log'),
+        shows: { ledger: 'waiting' },
+        meanwhile: changesAreRefused,
+        end: () => server.makeRoom('log'),
+      }),
+    );
   });
 
   async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     await server.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
     await server.query('SELECT pg_reload_conf()');
-  }
-  /** With the error of a full disk; the disk itself is not. */
-  async function refuseWrites(): Promise<void> {
-    await query(`CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
-    for (const table of ['ledger_batches', 'config_revisions', 'replicas'])
-      await query(`CREATE TRIGGER full_${table} BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION disk_is_full()`);
   }
 
   describe('serve on, and count together again, while Valkey', () => {

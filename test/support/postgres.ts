@@ -1,13 +1,14 @@
 /** A PostgreSQL server of its own for tests: Debian's programs, on a Unix socket in a temporary folder. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { findPostgres } from './find-postgres.ts';
 import { onlyIf } from './only-if.ts';
+import { fillDisk, holdSmallDisks, makeRoom, type SmallDisks } from './small-disk.ts';
 import { endProcess, untilServing } from './started-process.ts';
 
 interface PostgresServer {
@@ -21,6 +22,10 @@ interface PostgresServer {
   /** It stays connected and answers nothing until `go`. */
   pause(): Promise<void>;
   go(): void;
+  /** Leaves no room on its disk for `what`. Only with `onSmallDisks`. */
+  fillDisk(what: 'tables' | 'log'): void;
+  /** Gives the room back, and starts the server if it has ended by itself. */
+  makeRoom(what: 'tables' | 'log'): Promise<void>;
   /** Ends it, and removes what it has stored. */
   stop(): Promise<void>;
 }
@@ -37,11 +42,16 @@ export function hasPostgres(): boolean {
   );
 }
 
+interface PostgresOptions {
+  /** Its tables on a disk of their own, and its log of changes (`pg_wal`) on another one. */
+  onSmallDisks?: boolean;
+}
+
 /** A server that runs for all tests of a `describe`. Registers the hooks. */
-export function startPostgresInSuite(): Omit<PostgresServer, 'stop'> {
+export function startPostgresInSuite(options: PostgresOptions = {}): Omit<PostgresServer, 'stop'> {
   let server: PostgresServer;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await startPostgres(options);
   });
   afterAll(() => server.stop());
   return {
@@ -51,17 +61,21 @@ export function startPostgresInSuite(): Omit<PostgresServer, 'stop'> {
     start: () => server.start(),
     pause: () => server.pause(),
     go: () => server.go(),
+    fillDisk: (what) => server.fillDisk(what),
+    makeRoom: (what) => server.makeRoom(what),
   };
 }
 
-async function startPostgres(): Promise<PostgresServer> {
+async function startPostgres({ onSmallDisks = false }: PostgresOptions): Promise<PostgresServer> {
   const programs = findPostgres();
   if (programs === null) throw new Error('There is no PostgreSQL server. On Debian: apt-get install postgresql.');
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
   const owner = ownerOfServers();
   if (owner) chownSync(folder, owner.uid, owner.gid);
-  execFileSync('cp', ['-a', `${emptyData(programs, owner)}/.`, join(folder, 'data')]);
-  let running = await run(join(programs, 'postgres'), folder, owner);
+  const disks = onSmallDisks ? await disksIn(folder) : null;
+  const place = { programs, folder, owner, enter: disks?.enter ?? [] };
+  copyData(place, (path) => disks?.seen(path) ?? path);
+  let running = await run(place);
   const urlOf = (database: string) => `postgres://${user}@${encodeURIComponent(folder)}:${port}/${database}`;
   let made = 0;
   const query = async (sql: string) => {
@@ -84,7 +98,7 @@ async function startPostgres(): Promise<PostgresServer> {
     query,
     kill: () => endProcess(running, 'SIGQUIT'),
     async start() {
-      running = await run(join(programs, 'postgres'), folder, owner);
+      running = await run(place);
     },
     async pause() {
       // Each connection has a process of its own.
@@ -93,9 +107,17 @@ async function startPostgres(): Promise<PostgresServer> {
       for (const pid of paused) process.kill(pid, 'SIGSTOP');
     },
     go,
+    fillDisk(what) {
+      if (disks) fillDisk(disks.seen(join(folder, diskOf[what])));
+    },
+    async makeRoom(what) {
+      if (disks) makeRoom(disks.seen(join(folder, diskOf[what])));
+      if (running.exitCode !== null) running = await run(place);
+    },
     async stop() {
       go();
       await endProcess(running, 'SIGINT');
+      await disks?.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -127,7 +149,35 @@ function emptyData(programs: string, owner: Owner | undefined): string {
   return kept;
 }
 
-async function run(program: string, folder: string, owner: Owner | undefined): Promise<ChildProcess> {
+/** Where a server runs. */
+interface Place {
+  programs: string;
+  folder: string;
+  owner: Owner | undefined;
+  /** What stands before a command that is to see its disks. */
+  enter: readonly string[];
+}
+
+const diskOf = { tables: 'data', log: 'log' };
+
+/** Large enough for the server and the load of a test. */
+async function disksIn(folder: string): Promise<SmallDisks> {
+  const [data, log] = [join(folder, diskOf.tables), join(folder, diskOf.log)];
+  for (const mountPoint of [data, log]) mkdirSync(mountPoint);
+  return holdSmallDisks({ [data]: 256, [log]: 64 });
+}
+
+/** `seen`: how the path is seen from here. */
+function copyData({ programs, folder, owner, enter }: Place, seen: (path: string) => string): void {
+  const data = seen(join(folder, diskOf.tables));
+  execFileSync('cp', ['-a', `${emptyData(programs, owner)}/.`, data]);
+  if (enter.length === 0) return;
+  execFileSync('cp', ['-a', `${data}/pg_wal/.`, seen(join(folder, diskOf.log))]);
+  rmSync(join(data, 'pg_wal'), { recursive: true });
+  symlinkSync(join(folder, diskOf.log), join(data, 'pg_wal'));
+}
+
+async function run({ programs, folder, owner, enter }: Place): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
@@ -137,8 +187,10 @@ async function run(program: string, folder: string, owner: Owner | undefined): P
     max_connections: '60',
   };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = spawn(program, ['-D', join(folder, 'data'), '-p', String(port), ...parameters], {
-    ...owner,
+  // Only root may enter disks, so its rights are given up after that.
+  const asOwner = owner ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'] : [];
+  const command = [...enter, ...asOwner, join(programs, 'postgres'), '-D', join(folder, 'data'), '-p', String(port)];
+  const server = spawn(command[0] ?? '', [...command.slice(1), ...parameters], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

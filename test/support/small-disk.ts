@@ -1,8 +1,10 @@
-/** A program on a small disk of its own, in a mount namespace that any user may make. Linux only. */
+/** Programs on small disks of their own, in mount namespaces. Linux only. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onlyIf } from './only-if.ts';
 import { plainEnvironment } from './plain-environment.ts';
+import { endProcess, untilServing } from './started-process.ts';
 
 const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"';
 /** As any user; where that is forbidden, as root. */
@@ -19,6 +21,36 @@ export function spawnOnSmallDisk(mountPoint: string, program: readonly string[])
   });
 }
 
+/** For `runIf`: whether this user may hold small disks, which only root may. With CI=true root must be able to. */
+export function mayHoldSmallDisks(): boolean {
+  const mayMount = () => spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+  const isRoot = process.getuid?.() === 0;
+  return onlyIf(isRoot && (process.env.CI === 'true' || mayMount()), 'only root may mount disks for other programs');
+}
+
+export interface SmallDisks {
+  /** For programs that are to see the disks: what stands before their command. */
+  readonly enter: readonly string[];
+  /** The path of a file on a disk, for those that do not. */
+  seen(path: string): string;
+  /** Once no program uses them any more. */
+  remove(): Promise<void>;
+}
+
+/** Empty disks at existing folders, which outlive the programs on them. */
+export async function holdSmallDisks(megabytes: Readonly<Record<string, number>>): Promise<SmallDisks> {
+  const mounts = Object.entries(megabytes).map(([folder, size]) => `mount -t tmpfs -o size=${size}m tmpfs '${folder}'`);
+  const script = `${mounts.join(' && ')} && echo held && exec sleep infinity`;
+  const holder = spawn('unshare', ['--mount', '--', 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await untilServing('A namespace with small disks', holder.stdout, 'held');
+  const { pid = 0 } = holder;
+  return {
+    enter: ['nsenter', '--target', String(pid), '--mount', '--'],
+    seen: (path) => seenBy(pid, path),
+    remove: () => endProcess(holder, 'SIGKILL'),
+  };
+}
+
 /** The path of a file as the process sees it. */
 export function seenBy(pid: number, path: string): string {
   return `/proc/${pid}/root${path}`;
@@ -28,7 +60,9 @@ export function seenBy(pid: number, path: string): string {
 export function fillDisk(folder: string): void {
   for (let pieceBytes = 1024 * 1024; pieceBytes > 0; pieceBytes = Math.floor(pieceBytes / 2)) {
     try {
-      writeFileSync(join(folder, `filler-${pieceBytes}`), Buffer.alloc(pieceBytes));
+      for (let piece = 0; ; piece++) {
+        writeFileSync(join(folder, `filler-${pieceBytes}-${piece}`), Buffer.alloc(pieceBytes));
+      }
     } catch {
       // Until nothing more fits.
     }

@@ -3,6 +3,7 @@
  * keys and groups, changes alone can be written and followed within a second.
  */
 import { applyPatch, type ConfigPatch } from '../../config/config-patch.ts';
+import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { number, text } from '../../database/columns.ts';
@@ -87,22 +88,28 @@ export class ConfigRows {
 }
 
 function bodiesOf(stored: StoredRevision): [config: string | null, patch: string | null] {
-  return 'config' in stored ? [JSON.stringify(stored.config), null] : [null, JSON.stringify(stored.patch)];
+  return 'config' in stored
+    ? [JSON.stringify(withoutDefaults(stored.config)), null]
+    : [null, JSON.stringify(withoutDefaults(stored.patch))];
 }
 
 /** As JSON, without holding up requests. */
 async function writtenInSlices(config: Config): Promise<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(config)) {
-    members.push(`${JSON.stringify(name)}:${Array.isArray(value) ? await listInSlices(value) : JSON.stringify(value)}`);
+    const written = Array.isArray(value)
+      ? await listInSlices(name, value)
+      : JSON.stringify(memberWithoutDefaults(name, value));
+    members.push(`${JSON.stringify(name)}:${written}`);
   }
   return `{${members.join()}}`;
 }
 
-async function listInSlices(list: readonly unknown[]): Promise<string> {
+async function listInSlices(name: string, list: readonly unknown[]): Promise<string> {
   const slices: string[] = [];
   for (let at = 0; at < list.length; at += entriesPerSlice) {
-    slices.push(JSON.stringify(list.slice(at, at + entriesPerSlice)).slice(1, -1));
+    const slice = memberWithoutDefaults(name, list.slice(at, at + entriesPerSlice));
+    slices.push(JSON.stringify(slice).slice(1, -1));
     await nextTurn();
   }
   return `[${slices.join()}]`;

@@ -1,0 +1,47 @@
+/**
+ * What is stored of a configuration that other replicas read: not what the schema fills in by itself. The previous version of the
+ * program refuses members that it does not know, so a new one is not stored before somebody uses it. Pure.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import { groupSchema, keySchema, providerSchema } from '../contract/config.ts';
+import { isObject } from '../contract/is-object.ts';
+import { settingsSchema } from '../contract/settings.ts';
+
+type Members = Record<string, unknown>;
+
+/** By list of the configuration: what an entry has that states no more than it must. */
+const ofEntries: Readonly<Record<string, Members>> = {
+  providers: filledIn(providerSchema, { id: 'any', baseUrl: 'https://any.example' }),
+  groups: filledIn(groupSchema, { id: 'any' }),
+  keys: filledIn(keySchema, { id: 'any', group: 'any' }),
+};
+const ofSettings = filledIn(settingsSchema, {});
+
+/** Of a configuration, or of a patch of one. */
+export function withoutDefaults(config: object): Members {
+  return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, memberWithoutDefaults(name, value)]));
+}
+
+/** `name`: of a member of the configuration. */
+export function memberWithoutDefaults(name: string, value: unknown): unknown {
+  if (name === 'settings' && isObject(value)) return difference(value, ofSettings);
+  const defaults = ofEntries[name];
+  if (!defaults) return value;
+  const slim = (entries: unknown[]) => entries.map((each) => (isObject(each) ? difference(each, defaults) : each));
+  if (Array.isArray(value)) return slim(value);
+  return isObject(value) && Array.isArray(value.entries) ? { ...value, entries: slim(value.entries) } : value;
+}
+
+function difference(value: Members, defaults: Members): Members {
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const usual = defaults[name];
+    if (name in defaults && isDeepStrictEqual(member, usual)) return [];
+    return [[name, isObject(member) && isObject(usual) ? difference(member, usual) : member] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+function filledIn(schema: z.ZodType<Members>, stated: Members): Members {
+  return Object.fromEntries(Object.entries(schema.parse(stated)).filter(([name]) => !(name in stated)));
+}
