@@ -164,7 +164,9 @@ export class OpenCassette implements CassetteDesk {
   }
 
   async #compare(name: string, asked: RecordedRequest): Promise<string> {
-    const { request } = await readRecording(this.#options.folder, name);
+    const recording = await readRecording(this.#options.folder, name).catch(() => null);
+    if (recording === null) return `The nearest one, ${name}, cannot be read any more.`;
+    const { request } = recording;
     if (request.method !== asked.method || request.path !== asked.path) {
       return `The nearest one, ${name}, is of ${request.method} ${request.path}.`;
     }

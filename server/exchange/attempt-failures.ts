@@ -133,6 +133,14 @@ export function refusedCredential(error: GatewayError, record: AttemptRecord): F
   return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
 }
 
+/** A token for the credential could not be asked for, which says nothing of the credential. */
+export function unsignable(target: Target, reason: TransportError, record: AttemptRecord): FailedAttempt {
+  const { failure, message, failureResponse } = transportFailure(target, reason);
+  record.failure = failure.class;
+  record.error = message;
+  return { kind: 'failed', failure, failureResponse };
+}
+
 /** A redirect that is not followed. `location` contains no secrets. */
 export function refusedRedirect(target: Target, location: string, record: AttemptRecord): FailedAttempt {
   const error = errorOfRedirect(target, location);

@@ -175,8 +175,10 @@ export class Attempt {
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   #begin(): boolean {
     if (this.#options.trace.hasBegun) return true;
-    const { client, asked, needs, claim } = this.#options;
-    if (client.hasBegun && !needs.download && !isEventStream(this.#headers, framingOf(asked.route))) {
+    const { client, asked, needs, translation, claim } = this.#options;
+    // Translation turns even a whole answer into a stream, if the client asked for one.
+    const fitsStream = translation !== null || isEventStream(this.#headers, framingOf(asked.route));
+    if (client.hasBegun && !needs.download && !fitsStream) {
       // The keep-alive comments have already committed the response to being a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
       return false;

@@ -20,6 +20,7 @@ export class CassetteVisit {
   readonly #options: VisitOptions;
   #replayed: ReplayedAnswer | null = null;
   #recording: Recording | null = null;
+  #hasLeft = false;
 
   constructor(options: VisitOptions) {
     this.#options = options;
@@ -35,6 +36,7 @@ export class CassetteVisit {
     }
     trace.cassette = 'replayed';
     this.#replayed = new ReplayedAnswer(response, trace.id, { tap, faulted });
+    if (this.#hasLeft) this.#replayed.clientLeft();
     await this.#replayed.send(taken);
     trace.response = this.#replayed.summary;
     return true;
@@ -46,6 +48,7 @@ export class CassetteVisit {
   }
 
   clientLeft(): void {
+    this.#hasLeft = true;
     this.#replayed?.clientLeft();
   }
 

@@ -171,7 +171,7 @@ export class UpstreamAttempts {
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (trace.traceHeaders !== null) replaceTraceHeaders(request.headers, trace.traceHeaders);
     if (credential?.signing) {
-      const refused = await signed(request, credential, this.#options.ports.transport, trace.record);
+      const refused = await signed(request, next, this.#options.ports.transport, trace.record);
       if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
     }
     const rest = this.#download?.restHeaders();

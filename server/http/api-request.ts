@@ -131,6 +131,8 @@ class ApiRequest {
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
+    // The body of a client that has left never ends.
+    if (this.#clientGone) throw new ClientGone();
     checkQuery(query, match.route);
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;

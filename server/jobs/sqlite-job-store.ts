@@ -83,7 +83,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   }
 
   rememberNew(job: Job): void {
-    if (this.findAny(job.id, job.groupId) === undefined) this.remember(job);
+    if (!this.#hasOwner(job)) this.remember(job);
   }
 
   /** The store itself, which is asked at once. */
@@ -110,6 +110,16 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     const own = rows.find((job) => job.groupId === groupId);
     if (own) return this.find(own.kind, id, groupId);
     return rows.length > 0 || this.#isPending(id) ? 'foreign' : undefined;
+  }
+
+  /** False also if it cannot be read now: a new object without an owner would be open to all groups. */
+  #hasOwner({ id, groupId }: Job): boolean {
+    try {
+      return this.findAny(id, groupId) !== undefined;
+    } catch (error) {
+      this.#warn(messageOf(error));
+      return false;
+    }
   }
 
   #isKnown(key: string): boolean {

@@ -1,5 +1,5 @@
 import type { Budget } from '../contract/config.ts';
-import type { Limited, LimitReached } from '../contract/limits.ts';
+import type { Limited, LimitReached, LimitScope } from '../contract/limits.ts';
 import type { Account } from './account.ts';
 
 interface Reported {
@@ -31,6 +31,11 @@ export class BudgetWatch {
       const { scope, id, name } = limited;
       this.#reached({ scope, id, name, budget, percent, used, resetsAt });
     }
+  }
+
+  /** Called when a key is removed, since its id may be reused. */
+  forget(scope: LimitScope, id: string): void {
+    for (const name of this.#reported.keys()) if (name.startsWith(`${scope} ${id} `)) this.#reported.delete(name);
   }
 
   #look({ scope, id }: Limited, account: Account, budget: Budget) {

@@ -135,6 +135,7 @@ export class LocalLimiter implements Limiter {
   forget(scope: LimitScope, id: string): void {
     const { sums, history, log } = this.#ports;
     this.#accounts.delete(nameOf(scope, id));
+    this.#budgets.forget(scope, id);
     const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
     for (const forget of [sums.forget, history.forgetTotal]) {
       try {

@@ -93,7 +93,10 @@ export interface HostedModel {
 export interface Signing {
   /** What must not appear in log or ledger. */
   readonly secrets: readonly string[];
-  /** @throws GatewayError `provider_credential_refused` */
+  /**
+   * @throws GatewayError `provider_credential_refused`
+   * @throws TransportError if a token is needed and nobody answered who could give one
+   */
   headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
 }
 

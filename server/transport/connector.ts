@@ -74,6 +74,7 @@ class ConnectAttempt {
   readonly #options: ConnectorOptions;
   readonly #sessions: Map<string, Buffer>;
   readonly #proxy: URL | null;
+  #secureContext: SecureContext | null = null;
   #socket: Socket | undefined;
   #hop: 'upstream' | 'proxy' = 'upstream';
   /** The host whose address is being looked up. */
@@ -88,6 +89,7 @@ class ConnectAttempt {
 
   async open(target: buildConnector.Options): Promise<Socket> {
     const proxy = this.#proxy;
+    if (target.protocol === 'https:' || proxy?.protocol === 'https:') await this.#readAuthorities();
     if (!proxy) return this.#connect(target.hostname, target.port, target.protocol);
     this.#hop = 'proxy';
     const socket = await this.#connect(proxy.hostname, proxy.port, proxy.protocol);
@@ -135,9 +137,13 @@ class ConnectAttempt {
     });
   }
 
-  async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {
-    const secureContext = await this.#options.secureContext();
+  /** Before anything is connected, since it may take seconds, in which nothing would listen to a socket's errors. */
+  async #readAuthorities(): Promise<void> {
+    this.#secureContext = await this.#options.secureContext();
     if (this.#expired) throw new Error('too slow');
+  }
+
+  async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     const session = this.#sessions.get(host);
     const socket = tls.connect({
@@ -146,7 +152,7 @@ class ConnectAttempt {
       host,
       ...(net.isIP(host) === 0 && { servername: host }),
       ALPNProtocols: ['http/1.1'],
-      ...(secureContext && { secureContext }),
+      ...(this.#secureContext && { secureContext: this.#secureContext }),
       ...(session && { session }),
     });
     // From here on, the TLS socket reports its errors.

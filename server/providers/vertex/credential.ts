@@ -1,6 +1,7 @@
 /** Credentials of Google Cloud: a service account, application-default credentials, a token, or an API key. */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { TransportError } from '../../transport/transport-error.ts';
 import type { Signing } from '../dialect.ts';
 import { type AccessToken, TokenHolder } from './token-holder.ts';
 
@@ -61,6 +62,9 @@ async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promi
   try {
     return await fetchToken();
   } catch (cause) {
+    const unheard = cause instanceof Error && cause.cause instanceof TransportError ? cause.cause : null;
+    // Without an answer of Google's, nothing is known of the credential.
+    if (unheard) throw new TransportError(unheard.fault, unheard.phase, `no access token: ${unheard.message}`, cause);
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `Google gave no access token for the credential: ${why}`;
     throw new GatewayError('provider_credential_refused', message, { cause });

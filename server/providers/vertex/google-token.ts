@@ -3,6 +3,7 @@ import { GoogleAuth, JWT, type JWTInput, UserRefreshClient } from 'google-auth-l
 import { isObject } from '../../contract/is-object.ts';
 import { readResponse } from '../../transport/read-response.ts';
 import type { Transport } from '../../transport/transport.ts';
+import { TransportError } from '../../transport/transport-error.ts';
 import type { AccessToken } from './token-holder.ts';
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
@@ -65,6 +66,9 @@ function fetchThrough({ transport, proxy }: Way): typeof fetch {
       timeouts: { connectMs: callMs, firstByteMs: callMs, idleMs: callMs, totalMs: 2 * callMs },
       proxy,
     });
+    if (answer.status >= 500) {
+      throw new TransportError('malformed', 'headers', `${origin} answered with status ${answer.status}`);
+    }
     const headers = new Headers();
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined) headers.set(name, String(value));

@@ -1,3 +1,4 @@
+import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 
 interface ObsoleteHealth {
@@ -18,16 +19,21 @@ export function findObsoleteHealth(before: Providers, after: Providers): Obsolet
       found.providers.push(providerId);
       continue;
     }
-    for (const { id: credentialId, headers } of old.credentials) {
-      const kept = now.credentials.find(({ id }) => id === credentialId);
-      if (!kept || JSON.stringify(kept.headers) !== JSON.stringify(headers))
-        found.credentials.push({ providerId, credentialId });
+    for (const credential of old.credentials) {
+      const kept = now.credentials.find(({ id }) => id === credential.id);
+      if (!kept || secretsOf(kept) !== secretsOf(credential))
+        found.credentials.push({ providerId, credentialId: credential.id });
     }
     // It needed no credential, or was refused without one.
     if (old.credentials.length === 0 && now.credentials.length > 0)
       found.credentials.push({ providerId, credentialId: '' });
   }
   return found;
+}
+
+/** To compare. */
+function secretsOf({ headers, signing }: UpstreamCredential): string {
+  return JSON.stringify([headers, signing?.secrets]);
 }
 
 export function placeOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {

@@ -245,6 +245,26 @@ describe('a stream', () => {
     expect(whole.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
+  test('is had from a whole answer also after a comment has begun it', async () => {
+    await gateway.stop();
+    await start({ settings: { keepAliveCommentMs: 20 } });
+    let goOn = () => {};
+    upstream.answer(async (_request, response) => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      json(response, message([text('Hello')]));
+    });
+    const response = await raw({ stream: true });
+    let whole = '';
+    for await (const piece of response.body ?? []) {
+      whole += Buffer.from(piece).toString();
+      if (whole.includes(': ')) goOn();
+    }
+    expect(whole).toContain('"content":"Hello"');
+    expect(whole.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
   test('stops at the provider when its client leaves', async () => {
     const stopped = new Promise<void>((resolve) => {
       upstream.answer((_request, response) => {

@@ -122,6 +122,17 @@ test('a miss names the nearest recording and the first field that differs, in th
   expect(suite.upstream.seen.length).toBe(asked);
 });
 
+test('a miss stays one where the file of the nearest recording is gone', async () => {
+  suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  const recorded = await suite.open('record');
+  await ask(recorded.gateway, hello);
+  await recorded.cassette.close();
+  const { gateway } = await suite.open('replay');
+  for (const [name] of suite.recordings()) rmSync(join(suite.folder, name));
+  const { response, text } = await ask(gateway, { ...hello, temperature: 1 });
+  expect([response.status, JSON.parse(text).error.code]).toEqual([404, 'replay_miss']);
+});
+
 test('a stream that broke off breaks off again at the same place', async () => {
   suite.upstream.answer((_request, response) => {
     eventStream(response);

@@ -1,5 +1,8 @@
 /** Cassettes that the configuration gives to groups and keys of a running gateway. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import http from 'node:http';
 import { join } from 'node:path';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -11,6 +14,7 @@ import type { GatewayPorts } from '../../../server/gateway-ports.ts';
 import { ask, CassetteSuite, hello } from '../../support/cassette-suite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';
+import { onlyIf } from '../../support/only-if.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
@@ -186,6 +190,31 @@ describe('a cassette that cannot be used', () => {
     expect(told()).toHaveLength(1);
   });
 });
+
+test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no named pipes in folders'))(
+  'a client that leaves while its cassette is being opened is recorded as gone',
+  async () => {
+    const file = join(suite.folder, '0001-chat-000000.json');
+    execFileSync('mkfifo', [file]);
+    const gateway = await start({ group: replay() });
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+    const client = http.request(`${gateway.baseUrl}/chat/completions`, { method: 'POST', agent: false, headers });
+    client.on('error', () => {}).end(JSON.stringify(hello));
+    // Opens only when the other end is being read.
+    const pipe = await open(file, 'w');
+    client.destroy();
+    await pipe.writeFile(
+      JSON.stringify({
+        version: 1,
+        request: { method: 'GET', path: '/v1/models', wire: 'x', headers: {}, body: null },
+        response: { status: 200, headers: {}, ended: 'complete', body: null },
+        usage: null,
+      }),
+    );
+    await pipe.close();
+    expect(await gateway.record()).toMatchObject({ outcome: 'client-gone', attempts: [] });
+  },
+);
 
 test('a realtime session is refused in replay, and no provider is asked', async () => {
   const gateway = await start({ group: replay() });

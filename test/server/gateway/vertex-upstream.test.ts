@@ -1,7 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { closedPort } from '../../support/ports.ts';
 import { bodyOf, message, sendStream, streamOf, text } from '../../support/strict-anthropic.ts';
 import { answered, generated, sendEvents } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -165,4 +167,29 @@ test('a service account whose file is damaged is a refused credential', async ()
   await expect(failing).rejects.toMatchObject({ status: 502, code: 'provider_credential_refused' });
   expect(upstream.seen).toEqual([]);
   await broken.stop();
+});
+
+test('an access token that nobody could be asked for is no refused credential', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const account = {
+    type: 'service_account',
+    client_email: 'sluice@p1.iam.gserviceaccount.com',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  };
+  const proxy = `http://127.0.0.1:${await closedPort()}`;
+  const offline = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [mainProvider('https://vertex.example/v1', { dialect: 'vertex', models: ['*'], proxy })],
+    },
+    secrets: { 'provider/main/c1': JSON.stringify(account) },
+  });
+  const response = await offline.fetch('/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gemini-3-pro', messages }),
+  });
+  expect(await response.json()).toMatchObject({ error: { code: 'upstream_unreachable' } });
+  expect((await offline.record()).attempts).toMatchObject([{ failure: 'transient' }]);
+  await offline.stop();
 });

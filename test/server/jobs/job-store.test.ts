@@ -125,6 +125,21 @@ test('what cannot be written is found all the same, and written when it works ag
   careful.close();
 });
 
+test('a new object is remembered also while the disk cannot be read', () => {
+  const unreadable = () => {
+    throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+  };
+  const prepare = database.prepare.bind(database);
+  vi.spyOn(database, 'prepare').mockImplementation((sql) => {
+    const statement = prepare(sql);
+    return sql.endsWith('WHERE id = ?') ? { ...statement, all: unreadable } : statement;
+  });
+  const careful = createJobStore({ database, log: silent });
+  careful.rememberNew(job('file-1', { kind: 'object' }));
+  expect(careful.find('object', 'file-1', 'default')).toBeDefined();
+  careful.close();
+});
+
 test('a job that memory has no room for any more is found on the disk', () => {
   store.remember(job('first'));
   for (let index = 0; index < 5_000; index += 1) store.remember(job(`video_${index}`));

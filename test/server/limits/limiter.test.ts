@@ -54,6 +54,16 @@ describe('a budget', () => {
     expect(fake.told.at(-1)).toMatchObject({ scope: 'key', id: 'k', resetsAt: Date.parse('2026-11-21T23:00:00Z') });
   });
 
+  test('of a removed key is told anew for the next key of its id', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.1, 'day', { hard: false });
+    spend(fake, party, 12);
+    fake.limiter.forget('key', 'k');
+    fake.pass(1);
+    spend(fake, { ...party, sinceMs: fake.clock.wallMs }, 12);
+    expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100, 80, 100]);
+  });
+
   test('does not count what another key of the same id has used before', () => {
     const fake = fakeLimiter();
     const old = budget(0.02, 'month');

@@ -45,15 +45,13 @@ describe('an access key of AWS', () => {
   });
 });
 
-test('a service account’s token is asked for through Sluice’s transport, signed with its key', async () => {
+describe('a service account’s token', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const file = {
     type: 'service_account',
     client_email: 'sluice@p1.iam.gserviceaccount.com',
     private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
   };
-  const transport = scriptedTransport(() => ({ access_token: 'ya29.new', expires_in: 3600, token_type: 'Bearer' }));
-  const signing = googleSigning(JSON.stringify(file)) ?? expect.unreachable();
   const asked: SignedRequest = {
     origin: 'https://x.example',
     method: 'POST',
@@ -62,10 +60,26 @@ test('a service account’s token is asked for through Sluice’s transport, sig
     body: null,
     proxy: 'direct',
   };
-  expect(await signing.headersFor(asked, transport)).toEqual({ authorization: 'Bearer ya29.new' });
-  expect(signing.secrets).toEqual(['ya29.new', file.private_key]);
-  expect(transport.seen).toMatchObject([{ origin: 'https://oauth2.googleapis.com', path: '/token', method: 'POST' }]);
-  expect(String(transport.seen[0]?.body)).toContain('grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer');
+
+  test('is asked for through Sluice’s transport, signed with its key', async () => {
+    const transport = scriptedTransport(() => ({ access_token: 'ya29.new', expires_in: 3600, token_type: 'Bearer' }));
+    const signing = googleSigning(JSON.stringify(file)) ?? expect.unreachable();
+    expect(await signing.headersFor(asked, transport)).toEqual({ authorization: 'Bearer ya29.new' });
+    expect(signing.secrets).toEqual(['ya29.new', file.private_key]);
+    expect(transport.seen).toMatchObject([{ origin: 'https://oauth2.googleapis.com', path: '/token', method: 'POST' }]);
+    expect(String(transport.seen[0]?.body)).toContain(
+      'grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer',
+    );
+  });
+
+  test.each([
+    [400, { code: 'provider_credential_refused' }],
+    [503, { fault: 'malformed', message: expect.stringContaining('status 503') }],
+  ])('is refused where Google says so, not where it fails (%i)', async (status, error) => {
+    const signing = googleSigning(JSON.stringify({ ...file, client_email: `of-${status}@p1.example` }));
+    const transport = scriptedTransport(() => ({ error: 'invalid_grant' }), status);
+    await expect(signing?.headersFor(asked, transport)).rejects.toMatchObject(error);
+  });
 });
 
 describe('an access token', () => {

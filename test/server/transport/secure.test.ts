@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
@@ -94,6 +95,19 @@ describe('an upstream with a certificate of its own', () => {
 });
 
 describe('a secure connection', () => {
+  test('that is late because the authorities are read slowly fails, and ends nothing else', async () => {
+    const upstream = await listenRaw(() => {});
+    servers.push(upstream);
+    const authorities = { ...trusting(), secureContext: () => sleep(150, null) };
+    const timeouts = { connectMs: 50, firstByteMs: 30_000, idleMs: 30_000 };
+    // An error of a socket to which nothing listens would end the program, and this test.
+    const error = await failureOf(
+      transportWith({ authorities }),
+      requestTo(`https://127.0.0.1:${upstream.port}`, { timeouts }),
+    );
+    expect(error).toMatchObject({ fault: 'timeout', phase: 'connect' });
+  });
+
   test('fails as `tls` where the upstream speaks plain HTTP', async () => {
     const upstream = await listen(http.createServer());
     servers.push(upstream);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { HealthBook } from '../../../../server/routing/health/health-book.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
+import { snapshotOf } from '../../../support/providers.ts';
 import { type FakeRun, fakeRun, pickRequest, providersWith } from './harness.ts';
 
 function breakDown(run: FakeRun, id: string): void {
@@ -96,6 +98,23 @@ describe('after a change of the configuration', () => {
     run.attempt('a', { failure: 'credential', credential: 'c2' });
     run.book.follow(providersWith({ a: 2 }, (name) => (name.endsWith('c1') ? 'a new one' : name)));
     expect(run.credentials('a')).toEqual(['c1']);
+  });
+
+  test('a credential that signs requests begins anew with another secret, and only then', () => {
+    const book = new HealthBook({ nowMs: () => 1 });
+    const signedWith = (secret: string) =>
+      snapshotOf(
+        { providers: [{ id: 'a', dialect: 'bedrock', baseUrl: 'https://a.example', credentials: [{ id: 'c1' }] }] },
+        { secrets: { 'provider/a/c1': `ASIAIOSFODNN7EXAMPLE:secret:${secret}` } },
+      );
+    const provider = signedWith('old').providers.get('a') ?? expect.unreachable();
+    const report = { credentialId: 'c1', isAnswer: true, firstByteMs: 1, retryAfterMs: null };
+    book.follow(signedWith('old'));
+    book.report({ ...report, failure: 'credential', target: { provider, model: 'm', priority: 0, weight: 1 } });
+    book.follow(signedWith('old'));
+    expect(book.provider('a')?.isRefused('c1')).toBe(true);
+    book.follow(signedWith('new'));
+    expect(book.provider('a')?.isRefused('c1')).toBe(false);
   });
 
   test('a credential added to a provider without any is used, though it was refused without', () => {
