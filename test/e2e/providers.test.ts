@@ -92,6 +92,20 @@ describe('adding a provider', () => {
     expect((await gateway.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(upstream.baseUrl);
   });
 
+  it('says which part of an address is missing', async () => {
+    const { page } = await open({ screen: '/providers' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /^Google Vertex AI/ }).click();
+    await dialog.getByLabel('project').fill('acme');
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    const wrong = dialog.getByText('Enter a value that completes the address above.');
+    await wrong.waitFor();
+    expect(await wrong.count()).toBe(1);
+    await dialog.getByLabel('location').fill('eu:west');
+    await expect.poll(() => wrong.count()).toBe(2);
+  });
+
   it('need not be waited for', async () => {
     const { page } = await open({ screen: '/providers' });
     upstream.answer(() => {});
