@@ -250,6 +250,25 @@ describe('a test', () => {
   });
 });
 
+it('replaces the credential that was refused, not the first', async () => {
+  const credentials = [
+    { id: 'c1', label: 'retired', secret: 'env:RIGHT', enabled: false },
+    { id: 'c2', label: 'team', secret: 'env:WRONG' },
+  ];
+  const config = { providers: [{ id: 'main', baseUrl: upstream.baseUrl, credentials }] };
+  const env = { RIGHT: rightSecret, WRONG: 'sk-wrong' };
+  const { page, gateway } = await open({ screen: '/providers', config, env });
+  const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+  await card.getByRole('button', { name: /^Test/ }).click();
+  await card.getByRole('button', { name: 'Replace credential' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Replace the credential “team”' });
+  await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await card.getByText(/^Answered in/).waitFor();
+  const [provider] = await gateway.gateway.query({ type: 'providers' });
+  expect(provider?.credentials.map(({ reference }) => reference)).toEqual(['env:RIGHT', 'keychain']);
+});
+
 describe('the settings of a provider', () => {
   it('set, replace, switch off and remove credentials, and never show them', async () => {
     const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
