@@ -321,6 +321,18 @@ describe('the settings of a provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('show what is wrong in the advanced part also where it was closed', async () => {
+    const { page } = await open({ screen: '/providers/main', config: oneProvider() });
+    const form = page.getByRole('region', { name: 'Connection' });
+    const advanced = form.getByRole('button', { name: 'Advanced' });
+    await advanced.click();
+    await form.getByLabel('Proxy').selectOption('Custom');
+    await advanced.click();
+    await form.getByLabel('Proxy address').waitFor({ state: 'hidden' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/Enter an address that begins with/).waitFor();
+  });
+
   it('keep what was typed when the provider changes elsewhere, and ask which is to hold', async () => {
     const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
     const form = page.getByRole('region', { name: 'Connection' });
