@@ -342,6 +342,9 @@ describe('the playground', () => {
     const message = page.getByLabel('Message', { exact: true });
     await tabTo(page, message);
     await page.keyboard.type('Hello');
+    // Safari's, of the Enter that takes a word from an input method.
+    await message.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
+    expect(await message.inputValue()).toBe('Hello');
     await page.keyboard.press('Enter');
     const chat = page.getByRole('region', { name: 'Chat' });
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);
