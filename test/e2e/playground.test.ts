@@ -114,6 +114,23 @@ describe('the playground', () => {
     expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('Hello');
   });
 
+  it('keeps what was typed while it waited for an answer that failed', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/v1/chat/completions', async (route) => {
+      await typed.promise;
+      await route.fulfill({ status: 500, json: { error: { message: 'No luck' } } });
+    });
+    await say(chat, 'Hello');
+    const message = chat.getByLabel('Message', { exact: true });
+    await expect.poll(() => message.inputValue()).toBe('');
+    await message.fill('And one more thing');
+    typed.resolve();
+    await chat.getByRole('alert').getByText('500: No luck').waitFor();
+    expect(await message.inputValue()).toBe('Hello\nAnd one more thing');
+  });
+
   it('lets one response follow from another', async () => {
     const { page, complaints } = await openBench('responses');
     const responses = page.getByRole('region', { name: 'Responses' });
