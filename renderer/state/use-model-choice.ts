@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import type { ModelView } from '../../server/contract/access-views.ts';
 import type { ModelUse } from '../../server/contract/model-use.ts';
 import { likelyModel } from './likely-model.ts';
+import { listingAge } from './serving-age.ts';
 import { createSessionValue, useSessionFields } from './session-value.ts';
 import { useControlState } from './use-control.ts';
 import { useMostUsed } from './use-most-used.ts';
@@ -25,9 +26,7 @@ const chosenByUse = createSessionValue<Partial<Record<ModelUse, string>>>({});
 
 /** A model that a key may use: the default of its group or a likely one, until the person says another. */
 export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice {
-  const asOf = useControlState(({ views }) =>
-    views ? [views.status.revision, ...views.providers.map(({ modelNames }) => modelNames.length)].join(' ') : '',
-  );
+  const asOf = useControlState(listingAge);
   const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, asOf);
   const mostUsed = useMostUsed();
   const [chosen, choose] = useSessionFields(chosenByUse);

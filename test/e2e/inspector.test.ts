@@ -414,20 +414,17 @@ it('copies a request as a program, and leads to the playground', async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   const panel = await openFirst(page);
-  const copied = async (name: string) => {
-    await menuOf(page, panel, name);
-    await panel.getByRole('button', { name: 'Copied' }).waitFor();
-    const text = await page.evaluate(() => navigator.clipboard.readText());
-    await panel.getByRole('button', { name: 'Copied' }).click();
-    await page.keyboard.press('Escape');
-    return text;
-  };
-  const curl = await copied('Copy as curl');
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await menuOf(page, panel, 'Copy as curl');
+  await page.getByText('Copied.', { exact: true }).waitFor();
+  const curl = await clipboard();
   expect(curl).toContain(`curl '${gateway.baseUrl}/chat/completions'`);
   expect(curl).toContain(`--data-raw '${JSON.stringify({ model: 'gpt-x', messages })}'`);
   expect(curl).toContain('Bearer YOUR_KEY');
-  expect(await copied('Copy as Python')).toContain(`OpenAI(base_url="${gateway.baseUrl}", api_key="YOUR_KEY")`);
-  expect(await copied('Copy as Node')).toContain('await client.chat.completions.create({');
+  await menuOf(page, panel, 'Copy as Python');
+  await expect.poll(clipboard).toContain(`OpenAI(base_url="${gateway.baseUrl}", api_key="YOUR_KEY")`);
+  await menuOf(page, panel, 'Copy as Node');
+  await expect.poll(clipboard).toContain('await client.chat.completions.create({');
   await menuOf(page, panel, 'Open in playground');
   const message = page.getByRole('region', { name: 'Chat' }).getByLabel('Message', { exact: true });
   await message.waitFor();

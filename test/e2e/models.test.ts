@@ -80,6 +80,20 @@ describe('the names', () => {
 });
 
 describe('the route preview', () => {
+  it('follows what a provider lists, also where it lists as many as before', async () => {
+    const lists = (id: string) => upstream.answer((_request, response) => json(response, { data: [{ id }] }));
+    lists('gpt-old');
+    const providers = [{ id: 'alpha', baseUrl: upstream.baseUrl }];
+    const { page, gateway } = await open({ screen: '/models?model=gpt-new', config: { providers } });
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await route.getByText('The request would be refused.').waitFor();
+    await expect.poll(() => rowsOf(page)).toEqual(['gpt-oldalpha · Chat']);
+    lists('gpt-new');
+    await gateway.gateway.execute({ type: 'provider.refresh-models', id: 'alpha' });
+    await route.getByText('it serves this model').waitFor();
+    await expect.poll(() => rowsOf(page)).toEqual(['gpt-newalpha · Chat']);
+  });
+
   it('stands in the address with the group that was chosen', async () => {
     const { page, gateway } = await open({ screen: '/models', config: config() });
     await page.getByLabel('Show models for').selectOption('Narrow');

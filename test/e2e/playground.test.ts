@@ -87,7 +87,13 @@ describe('the playground', () => {
   it('shows the model an image', async () => {
     const { page, complaints } = await openBench('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
-    await choose(page, chat.getByRole('button', { name: 'Attach image' }), await drawnPng(page));
+    const attach = chat.getByRole('button', { name: 'Attach image' });
+    await choose(page, attach, await drawnPng(page));
+    // A browser tells nothing of a file that is chosen already, so it must forget the one that was removed.
+    await chat.getByRole('button', { name: /^Remove / }).click();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), attach.click()]);
+    expect(await chooser.element().evaluate((input: HTMLInputElement) => input.value)).toBe('');
+    await chooser.setFiles(await drawnPng(page));
     await say(chat, 'What is this?');
     await chat.getByRole('img', { name: 'Attached image' }).waitFor();
     await chat.getByRole('button', { name: 'Send' }).waitFor();
@@ -106,6 +112,23 @@ describe('the playground', () => {
       .getByText(/nothing-like-it/)
       .waitFor();
     expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('Hello');
+  });
+
+  it('keeps what was typed while it waited for an answer that failed', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/v1/chat/completions', async (route) => {
+      await typed.promise;
+      await route.fulfill({ status: 500, json: { error: { message: 'No luck' } } });
+    });
+    await say(chat, 'Hello');
+    const message = chat.getByLabel('Message', { exact: true });
+    await expect.poll(() => message.inputValue()).toBe('');
+    await message.fill('And one more thing');
+    typed.resolve();
+    await chat.getByRole('alert').getByText('500: No luck').waitFor();
+    expect(await message.inputValue()).toBe('Hello\nAnd one more thing');
   });
 
   it('lets one response follow from another', async () => {
@@ -336,6 +359,9 @@ describe('the playground', () => {
     const message = page.getByLabel('Message', { exact: true });
     await tabTo(page, message);
     await page.keyboard.type('Hello');
+    // Safari's, of the Enter that takes a word from an input method.
+    await message.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
+    expect(await message.inputValue()).toBe('Hello');
     await page.keyboard.press('Enter');
     const chat = page.getByRole('region', { name: 'Chat' });
     await expect.poll(() => turnsOf(chat)).toHaveLength(2);

@@ -92,6 +92,20 @@ describe('adding a provider', () => {
     expect((await gateway.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(upstream.baseUrl);
   });
 
+  it('says which part of an address is missing', async () => {
+    const { page } = await open({ screen: '/providers' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /^Google Vertex AI/ }).click();
+    await dialog.getByLabel('project').fill('acme');
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    const wrong = dialog.getByText('Enter a value that completes the address above.');
+    await wrong.waitFor();
+    expect(await wrong.count()).toBe(1);
+    await dialog.getByLabel('location').fill('eu:west');
+    await expect.poll(() => wrong.count()).toBe(2);
+  });
+
   it('need not be waited for', async () => {
     const { page } = await open({ screen: '/providers' });
     upstream.answer(() => {});
@@ -236,6 +250,25 @@ describe('a test', () => {
   });
 });
 
+it('replaces the credential that was refused, not the first', async () => {
+  const credentials = [
+    { id: 'c1', label: 'retired', secret: 'env:RIGHT', enabled: false },
+    { id: 'c2', label: 'team', secret: 'env:WRONG' },
+  ];
+  const config = { providers: [{ id: 'main', baseUrl: upstream.baseUrl, credentials }] };
+  const env = { RIGHT: rightSecret, WRONG: 'sk-wrong' };
+  const { page, gateway } = await open({ screen: '/providers', config, env });
+  const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+  await card.getByRole('button', { name: /^Test/ }).click();
+  await card.getByRole('button', { name: 'Replace credential' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Replace the credential “team”' });
+  await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await card.getByText(/^Answered in/).waitFor();
+  const [provider] = await gateway.gateway.query({ type: 'providers' });
+  expect(provider?.credentials.map(({ reference }) => reference)).toEqual(['env:RIGHT', 'keychain']);
+});
+
 describe('the settings of a provider', () => {
   it('set, replace, switch off and remove credentials, and never show them', async () => {
     const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
@@ -286,6 +319,18 @@ describe('the settings of a provider', () => {
     });
     expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     expect(complaints).toEqual([]);
+  });
+
+  it('show what is wrong in the advanced part also where it was closed', async () => {
+    const { page } = await open({ screen: '/providers/main', config: oneProvider() });
+    const form = page.getByRole('region', { name: 'Connection' });
+    const advanced = form.getByRole('button', { name: 'Advanced' });
+    await advanced.click();
+    await form.getByLabel('Proxy').selectOption('Custom');
+    await advanced.click();
+    await form.getByLabel('Proxy address').waitFor({ state: 'hidden' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/Enter an address that begins with/).waitFor();
   });
 
   it('keep what was typed when the provider changes elsewhere, and ask which is to hold', async () => {

@@ -75,6 +75,7 @@ export const providers = {
     address: 'Base URL',
     addressHint: (example: string) => `As the service documents it, such as ${example}`,
     addressWrong: 'Enter an address that begins with http:// or https://.',
+    blankWrong: 'Enter a value that completes the address above.',
     back: 'Back',
     submit: 'Add and test',
     added: (name: string) => `“${name}” was added.`,

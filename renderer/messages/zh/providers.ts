@@ -52,6 +52,7 @@ export const providers: typeof english.providers = {
     address: 'Base URL',
     addressHint: (example) => `与服务文档一致，例如 ${example}`,
     addressWrong: '请填写以 http:// 或 https:// 开头的地址。',
+    blankWrong: '请填写，使上面的地址完整有效。',
     back: '返回',
     submit: '添加并测试',
     added: (name) => `已添加“${name}”。`,

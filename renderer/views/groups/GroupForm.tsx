@@ -6,6 +6,7 @@ import { FormActs } from '../../components/FormActs.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { listingAge } from '../../state/serving-age.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useEdits } from '../../state/use-edits.ts';
@@ -34,11 +35,12 @@ export function GroupForm({ group }: { group: GroupView }) {
   const edits = useEdits(draftOf(group));
   const { draft, change, isChanged, isOvertaken } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
+  const asOf = useControlState(listingAge);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
   // A field that is not typed to its end is no reason to show no models.
   const previewed = { ...groupOf(settled), cassette: null, shadow: null };
-  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, revision);
-  const saved = useQuery<'models'>({ type: 'models', group: group.id }, revision);
+  const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, asOf);
+  const saved = useQuery<'models'>({ type: 'models', group: group.id }, asOf);
   const locks = useLocks();
   const lockOf = (field: keyof GroupView) => locks.changing('groups', group.id, field);
   const command = useCommand();

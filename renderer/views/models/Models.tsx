@@ -2,6 +2,7 @@
 import { useRef } from 'react';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { servingAge } from '../../state/serving-age.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { AliasesSection } from './AliasesSection.tsx';
@@ -17,7 +18,7 @@ export function Models() {
   const isWithoutAliases = useControlState(({ views }) => views?.aliases.length === 0);
   const { asker, chooseAsker, model, chooseModel } = useModelsAddress();
   const field = useRef<HTMLInputElement>(null);
-  const asOf = useControlState((state) => ageOf(state.views));
+  const asOf = useControlState(servingAge);
   const models = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, asOf);
   const explain = (name: string) => {
     chooseModel(name);
@@ -44,15 +45,4 @@ export function Models() {
       </div>
     </Screen>
   );
-}
-
-interface Aged {
-  status: { revision: number };
-  providers: readonly { modelNames: string[]; health: { state: string } }[];
-}
-
-/** What the list of models hangs on: the configuration, what each provider is known to serve, and how it does. */
-function ageOf(views: Aged | null): string {
-  const each = views?.providers.map(({ modelNames, health }) => `${modelNames.length} ${health.state}`) ?? [];
-  return [views?.status.revision ?? 0, ...each].join(' ');
 }

@@ -64,8 +64,8 @@ function Fact({ name, hint, children }: { name: string; hint?: string; children:
 function SpentToday() {
   const { formats } = useLocalization();
   const { query } = useControlStore();
-  const { answer } = useLiveAnswer(useCallback(() => loadSpentToday(query, Date.now()), [query]));
-  if (!answer) return <Skeleton height={20} width={56} />;
+  const { answer, problem } = useLiveAnswer(useCallback(() => loadSpentToday(query, Date.now()), [query]));
+  if (!answer) return problem ? <span className={classes.figure}>{unknown}</span> : <Skeleton height={20} width={56} />;
   const { usd, sinceMs } = answer;
   return (
     <Link className={classes.figure} href={requestsAddress({ since: sinceMs })}>

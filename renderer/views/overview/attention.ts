@@ -106,7 +106,7 @@ function concernsOfLedger({ ok, spooled, dropped, ...ledger }: ConfigViews['stat
 function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status']): Concern[] {
   if (!sharedCounts || sharedCounts.problem === null) return [];
   const isClosed = settings.sharedCounts.hardBudgets === 'closed';
-  return [{ kind: 'counts-away', isBad: true, href: '/settings', counts: sharedCounts, isClosed }];
+  return [{ kind: 'counts-away', isBad: true, href: '/settings?section=serving', counts: sharedCounts, isClosed }];
 }
 
 /** Nothing to those who have no budget. */

@@ -3,6 +3,7 @@ import { IconColumns2, IconColumnsOff } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
 import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { isComposing } from '../../state/shortcuts.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
@@ -22,7 +23,7 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const isPair = chat.lanes.length > 1;
   const wantsResult = (first.at(-1)?.toolCalls.length ?? 0) > 0;
   const sendOnEnter = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     if (!bench.isIncomplete && !bench.isRunning && runners[0].canRun && models.model) void bench.send();
   };

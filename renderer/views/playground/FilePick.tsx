@@ -1,5 +1,5 @@
-import { Button, FileButton } from '@mantine/core';
 import { IconPaperclip, IconX } from '@tabler/icons-react';
+import { ChooseFileButton } from '../../components/ChooseFileButton.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
@@ -16,13 +16,9 @@ export function FilePick({ label, accept, file, onPick }: FilePickProps) {
   const { playground: names } = useMessages();
   return (
     <div className={classes.pick}>
-      <FileButton onChange={onPick} accept={accept}>
-        {(props) => (
-          <Button {...props} size="xs" variant="default" leftSection={<IconPaperclip size={14} />}>
-            {label}
-          </Button>
-        )}
-      </FileButton>
+      <ChooseFileButton accept={accept} icon={<IconPaperclip size={14} />} onChoose={onPick}>
+        {label}
+      </ChooseFileButton>
       {file && (
         <>
           <span className={classes.fileName}>{file.name}</span>

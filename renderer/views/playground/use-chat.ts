@@ -46,8 +46,11 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     const wentWell = await Promise.all(
       said.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
     );
-    // What failed before a word was said can be said again.
-    if (!wentWell.includes(true)) change({ lanes, text, image });
+    // What failed before a word was said can be said again, before what was typed meanwhile.
+    if (!wentWell.includes(true)) {
+      const typed = chatSession.get();
+      change({ lanes, text: [text, typed.text].filter(Boolean).join('\n'), image: typed.image ?? image });
+    }
   };
   return {
     chat,

@@ -97,15 +97,17 @@ function draftFor(choice: Choice): CredentialDraft {
 /** What is missing of the address: all of it, or what the preset leaves open. */
 function AddressFields({ form }: { form: ConnectFormState }) {
   const { add: names } = useMessages().providers;
-  const problem = form.lacksAddress ? names.addressWrong : null;
   if (form.preset) {
+    const isBlank = (name: string) => !form.values[name]?.trim();
+    // Where all are filled in, any of them may be what is wrong.
+    const isWrong = (name: string) => form.lacksAddress && (isBlank(name) || !form.blanks.some(isBlank));
     return form.blanks.map((blank, index) => (
       <TextInput
         key={blank}
         label={blank}
         value={form.values[blank] ?? ''}
         onChange={(event) => form.setValues({ ...form.values, [blank]: event.currentTarget.value })}
-        error={problem}
+        error={isWrong(blank) && names.blankWrong}
         autoComplete="off"
         data-autofocus={index === 0 || undefined}
       />
@@ -119,7 +121,7 @@ function AddressFields({ form }: { form: ConnectFormState }) {
         placeholder="https://llm.example.com/v1"
         value={form.address}
         onChange={(event) => form.setAddress(event.currentTarget.value)}
-        error={problem}
+        error={form.lacksAddress && names.addressWrong}
         autoComplete="off"
         inputMode="url"
         data-autofocus

@@ -1,5 +1,5 @@
 import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { type FormErrors, useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
@@ -31,9 +31,11 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
     const changes = changesOf(values);
     if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) overtaken.reload();
   };
+  // What is wrong cannot be said in a field that is not shown.
+  const showWrong = ({ proxyUrl }: FormErrors) => proxyUrl && setShowsAdvanced(true);
   return (
     <Section title={names.title}>
-      <form className={classes.body} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
+      <form className={classes.body} onSubmit={form.onSubmit((values) => void save(values), showWrong)} noValidate>
         <Stack gap="sm">
           <AddressFields form={form} lockOf={lockOf} />
           <ModelsFields form={form} lockOf={lockOf} />

@@ -39,6 +39,7 @@ export function FixButton({ provider, report, onFixed, onReplace }: FixButtonPro
       </>
     );
   }
+  const replaced = provider.credentials.find(({ id }) => id === fix.credential) ?? null;
   const saved = () => {
     setReplacing(false);
     onFixed();
@@ -46,12 +47,16 @@ export function FixButton({ provider, report, onFixed, onReplace }: FixButtonPro
   return (
     <>
       <Button size="xs" onClick={onReplace ?? (() => setReplacing(true))}>
-        {fix.isNew ? names.addCredential : names.replaceCredential}
+        {replaced ? names.replaceCredential : names.addCredential}
       </Button>
-      <ModalFrame opened={isReplacing} onClose={() => setReplacing(false)} title={credentialNames.title}>
+      <ModalFrame
+        opened={isReplacing}
+        onClose={() => setReplacing(false)}
+        title={replaced ? credentialNames.replaceTitle(replaced.label ?? replaced.id) : credentialNames.add}
+      >
         <CredentialForm
           provider={provider.id}
-          credential={provider.credentials[0] ?? null}
+          credential={replaced}
           onCancel={() => setReplacing(false)}
           onSaved={saved}
         />

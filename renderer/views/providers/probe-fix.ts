@@ -1,12 +1,13 @@
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 
-/** What one click can do about a failed test: another base URL, or another credential. Null: nothing. */
-export type ProbeFix = { kind: 'base-url'; baseUrl: string } | { kind: 'credential'; isNew: boolean };
+/** What one click can do about a failed test. `credential`: the one to replace; null: another one is wanted. */
+export type ProbeFix = { kind: 'base-url'; baseUrl: string } | { kind: 'credential'; credential: string | null };
 
+/** Null: nothing. */
 export function fixOf({ steps }: Pick<ProbeReport, 'steps'>): ProbeFix | null {
-  const remedy = steps.find(({ status }) => status === 'failed')?.remedy;
-  if (remedy?.code === 'set-base-url') return { kind: 'base-url', baseUrl: remedy.baseUrl };
-  if (remedy?.code === 'check-credential') return { kind: 'credential', isNew: false };
-  if (remedy?.code === 'add-credential') return { kind: 'credential', isNew: true };
-  return null;
+  const failed = steps.find(({ status }) => status === 'failed');
+  if (failed?.remedy?.code === 'set-base-url') return { kind: 'base-url', baseUrl: failed.remedy.baseUrl };
+  if (failed?.remedy?.code === 'add-credential') return { kind: 'credential', credential: null };
+  if (failed?.remedy?.code !== 'check-credential' || !('credential' in failed.finding)) return null;
+  return { kind: 'credential', credential: failed.finding.credential };
 }

@@ -1,6 +1,7 @@
 /** What made a request fail, and where that can be mended. Pure. */
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
+import type { SectionId } from '../settings/settings-sections.ts';
 
 interface Mend {
   kind: keyof Messages['requests']['mends'];
@@ -8,7 +9,7 @@ interface Mend {
 }
 
 const keys: Mend = { kind: 'keys', href: '/keys' };
-const settings: Mend = { kind: 'settings', href: '/settings' };
+const settingsOf = (section: SectionId): Mend => ({ kind: 'settings', href: `/settings?section=${section}` });
 const byCode: Record<string, Mend> = {
   missing_key: keys,
   invalid_api_key: keys,
@@ -16,10 +17,10 @@ const byCode: Record<string, Mend> = {
   key_expired: keys,
   no_healthy_provider: { kind: 'providers', href: '/providers' },
   loop_detected: { kind: 'providers', href: '/providers' },
-  host_not_allowed: settings,
-  origin_not_allowed: settings,
-  request_too_large: settings,
-  slow_down: settings,
+  host_not_allowed: settingsOf('access'),
+  origin_not_allowed: settingsOf('access'),
+  request_too_large: settingsOf('serving'),
+  slow_down: settingsOf('serving'),
 };
 
 type Failed = Pick<

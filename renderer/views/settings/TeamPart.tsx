@@ -4,9 +4,9 @@ import { type FormEvent, useState } from 'react';
 import { isSluiceLink, readPresetLink } from '../../../server/contract/preset-link.ts';
 import type { TeamPresetView } from '../../../server/contract/status-views.ts';
 import { asControlError, ControlError } from '../../api.ts';
+import { ChooseFileButton } from '../../components/ChooseFileButton.tsx';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
-import { JsonFileButton } from '../../components/JsonFileButton.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -24,9 +24,8 @@ export function TeamPart() {
   const openImport = useOpenImport();
   const [isPasting, setPasting] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  const chooseFile = async (file: File | null) => {
+  const chooseFile = async (file: File) => {
     setProblem(null);
-    if (!file) return;
     await openImport({ name: file.name, text: await file.text() }).catch((error) => setProblem(asControlError(error)));
   };
   return (
@@ -38,13 +37,14 @@ export function TeamPart() {
           <PresetInForce key={preset.source} preset={preset} />
         ))}
         <div className={classes.acts}>
-          <JsonFileButton
+          <ChooseFileButton
+            accept="application/json,.json"
             icon={<IconFileImport size={14} />}
             disabled={!canChange}
             onChoose={(file) => void chooseFile(file)}
           >
             {names.choose}
-          </JsonFileButton>
+          </ChooseFileButton>
           <Button
             size="xs"
             variant="default"

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { IconDownload, IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { asControlError, type ControlError } from '../../api.ts';
+import { ChooseFileButton } from '../../components/ChooseFileButton.tsx';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { JsonFileButton } from '../../components/JsonFileButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
@@ -25,10 +25,7 @@ export function TransferPart() {
   };
   const exportConfig = () =>
     attempt(async () => downloadJson('sluice-config.json', (await store.query({ type: 'config' })).config));
-  const chooseFile = (file: File | null) =>
-    attempt(async () => {
-      if (file) await openImport({ name: file.name, text: await file.text() });
-    });
+  const chooseFile = (file: File) => attempt(async () => openImport({ name: file.name, text: await file.text() }));
   return (
     <Section title={messages.parts.transfer}>
       <div className={classes.form}>
@@ -42,13 +39,14 @@ export function TransferPart() {
           >
             {messages.export}
           </Button>
-          <JsonFileButton
+          <ChooseFileButton
+            accept="application/json,.json"
             icon={<IconUpload size={14} />}
             disabled={!canChange}
             onChoose={(file) => void chooseFile(file)}
           >
             {messages.import}
-          </JsonFileButton>
+          </ChooseFileButton>
         </div>
         {problem && <CommandProblem problem={problem} />}
       </div>

@@ -13,7 +13,9 @@ import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { type SentRequest, sentRequestOf } from '../../../../server/contract/sent-request.ts';
+import { writeToClipboard } from '../../../components/write-to-clipboard.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
+import { announce } from '../../../state/announcement.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import { openable } from '../../playground/openable.ts';
 import { curlOf } from './curl.ts';
@@ -32,30 +34,18 @@ interface SendMenuProps {
 export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
   const { inspector: names, playground } = useMessages();
   const [, navigate] = useLocation();
-  const [said, setSaid] = useState('');
   const sent = useMemo(() => sentRequestOf(shown), [shown]);
   const [isMenuOpen, setMenuOpen] = useState(false);
   // A body may be long: it is read when somebody wants to know.
   const inPlayground = useMemo(() => (isMenuOpen ? openable(sent) : null), [isMenuOpen, sent]);
   const snippet = useSnippet(sent);
   const copy = async (text: string | null) => {
-    const isCopied =
-      text !== null &&
-      (await navigator.clipboard.writeText(text).then(
-        () => true,
-        () => false,
-      ));
-    setSaid(isCopied ? names.snippetCopied : names.snippetNotCopied);
+    const isCopied = text !== null && (await writeToClipboard(text));
+    announce(isCopied ? names.snippetCopied : names.snippetNotCopied);
   };
   return (
     <>
-      <Menu
-        position="bottom-end"
-        width={240}
-        transitionProps={{ duration: 0 }}
-        onOpen={() => setSaid('')}
-        onChange={setMenuOpen}
-      >
+      <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }} onChange={setMenuOpen}>
         <Menu.Target>
           <Button
             size="compact-sm"
@@ -63,7 +53,7 @@ export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
             leftSection={<IconRefresh size={14} aria-hidden />}
             rightSection={<IconChevronDown size={14} aria-hidden />}
           >
-            {said || names.sendAgain}
+            {names.sendAgain}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>

@@ -125,9 +125,9 @@ describe('the mend of a request', () => {
       '/settings?section=prices&model=a%2Fb',
     ],
     [
-      'from a page that is not allowed is in the settings',
+      'from a page that is not allowed is in that part of the settings',
       { outcome: 'error', status: 403, errorCode: 'origin_not_allowed', provider: null },
-      '/settings',
+      '/settings?section=access',
     ],
     ['that was malformed is with who asked', { outcome: 'error', status: 400, errorCode: null }, null],
   ])('%s', (_, more, href) => {
