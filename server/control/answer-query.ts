@@ -125,7 +125,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'connect-clients': () => ports.clients.list(),
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
-    usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
+    usage: ({ type: _, ...asked }, of) => ledger.summarizeUsage(defined({ ...asked, within: partOf(asked, of) })),
     'usage-over-time': ({ type: _, own, ...question }, of) =>
       ledger.usageOverTime(defined({ ...question, within: own ? usedBy(ports, of.by) : partOf(question, of) })),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
@@ -166,8 +166,7 @@ function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Wit
 }
 
 /** Of keys and groups there are sums, which are narrowed by name. */
-const partOf = ({ by }: Pick<QueryMap['usage-over-time'], 'by'>, { within }: Asking) =>
-  isSummed(by) ? undefined : within;
+const partOf = ({ by }: Pick<QueryMap['usage'], 'by'>, { within }: Asking) => (isSummed(by) ? undefined : within);
 
 function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {
   return { dataFolder, logFolder, node: process.versions.node, platform: `${process.platform} ${process.arch}` };

@@ -10,9 +10,10 @@ import { nameColumns } from './counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from './first-byte-steps.ts';
 import { piecesOf, select } from './request-filter.ts';
 import { seekSeq } from './seek.ts';
-import { addInto, displayedCost, readSums, type Sums } from './sums.ts';
+import { addInto, displayedCost, readSums, sumColumns, usageColumns } from './sums.ts';
 import type { TextIndex } from './text-index.ts';
 import { quarterMs } from './usage-cells.ts';
+import type { Step } from './usage-within.ts';
 
 export interface OverTimeQuestion {
   sinceMs: number;
@@ -38,9 +39,6 @@ export interface UsageOverTimeQuestion extends OverTimeQuestion, NamedQuestion {
 
 export type FirstByteQuestion = OverTimeQuestion & Partial<NamedQuestion>;
 
-/** The running total of a step. */
-type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
-
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;
 
@@ -49,14 +47,23 @@ export async function usageOverTime(
   index: TextIndex,
   question: UsageOverTimeQuestion,
 ): Promise<UsageStepView[]> {
-  const found = new Map<string, Summed>();
+  return (await sumsOverTime(database, index, question)).map(viewStep);
+}
+
+/** In order of time. */
+export async function sumsOverTime(
+  database: Database,
+  index: TextIndex,
+  question: UsageOverTimeQuestion,
+): Promise<Step[]> {
+  const found = new Map<string, Step>();
   const fromCells = question.within === undefined && question.stepMs % quarterMs === 0;
   const read = fromCells ? readCells(database, question) : readRequests(database, index, question);
   for await (const rows of read) {
     for (const row of rows) addStep(found, readStep(row, question));
     await setImmediate();
   }
-  return [...found.values()].map(viewStep).sort((a, b) => a.startMs - b.startMs);
+  return [...found.values()].sort((a, b) => a.startMs - b.startMs);
 }
 
 function* readCells(database: Database, question: UsageOverTimeQuestion): Generator<Row[]> {
@@ -85,8 +92,7 @@ async function* readRequests(
 const namesSqlOf = ({ names }: NamedQuestion) =>
   names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
 
-const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(refused) AS refused, sum(input_tokens) AS input_tokens,
-  sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced_requests`;
+const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 function cellsSql(namesSql: string): string {
   return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
@@ -105,30 +111,30 @@ function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): s
 /** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
-  const unpricedSql = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
-    AND (outcome <> 'error' OR usage IS NOT NULL)`;
+  const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
+      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
+    ELSE json_array_length(attempts) > 1 AND EXISTS (SELECT 1 FROM json_each(attempts) AS attempt WHERE ${unpricedAttemptSql}) END`;
   return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AND fault IS NULL AS errors,
       outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
-      CASE WHEN ${whole} THEN coalesce(usage ->> 'inputTokens', 0) ELSE 0 END AS input_tokens,
-      CASE WHEN ${whole} THEN coalesce(usage ->> 'outputTokens', 0) ELSE 0 END AS output_tokens,
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${whole} THEN coalesce(usage ->> '${name}', 0) ELSE 0 END AS ${column}`).join(', ')},
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${whole} THEN ${unpricedSql} ELSE 0 END AS unpriced_requests
+      CASE WHEN ${whole} THEN coalesce(${unpricedSql}, 0) ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
+
+const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
+  OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
 
 /** The usage of each attempt, by its model or provider; unknown costs count once for each. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
-  const unpricedSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
-    OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
   return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
-      sum(coalesce(attempt.value ->> '$.usage.inputTokens', 0)) AS input_tokens,
-      sum(coalesce(attempt.value ->> '$.usage.outputTokens', 0)) AS output_tokens,
-      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedSql}) AS unpriced_requests
+      ${usageColumns.map(([name, column]) => `sum(coalesce(attempt.value ->> '$.usage.${name}', 0)) AS ${column}`).join(', ')},
+      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedAttemptSql}) AS unpriced_requests
     FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
 }
 
-function readStep(row: Row, question: OverTimeQuestion): Summed {
+function readStep(row: Row, question: OverTimeQuestion): Step {
   return {
     startMs: (number(row.step) ?? 0) * question.stepMs - offsetMsOf(question),
     name: text(row.name) || null,
@@ -137,14 +143,14 @@ function readStep(row: Row, question: OverTimeQuestion): Summed {
 }
 
 /** A step may extend over several batches. */
-function addStep(found: Map<string, Summed>, step: Summed): void {
+function addStep(found: Map<string, Step>, step: Step): void {
   const id = `${step.startMs} ${step.name ?? ''}`;
   const before = found.get(id);
   if (before) addInto(before, step);
   else found.set(id, step);
 }
 
-function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
+export function viewStep({ startMs, name, ...sums }: Step): UsageStepView {
   const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
   const costUsd = displayedCost(sums);
   return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };

@@ -100,7 +100,7 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     listNames: async (dimension) => recordedNames(database, dimension),
     listClients: () => listClients(database),
     listUnpriced: () => findUnpriced(database),
-    summarizeUsage: (question) => summarizeUsage(database, question),
+    summarizeUsage: (question) => summarizeUsage(database, index, question),
     usageOverTime: (question) => usageOverTime(database, index, question),
     firstByteTimes: (question) => firstByteTimes(database, question),
     lastUsed() {

@@ -6,10 +6,8 @@ import type { Row } from '../database/database.ts';
 /** `costUsd` is the sum of the known costs. */
 export type Sums = Omit<UsageTotals, 'costUsd'> & { costUsd: number };
 
-const columns = [
-  ['requests', 'requests'],
-  ['errors', 'errors'],
-  ['refused', 'refused'],
+/** The amounts of a request's or attempt's usage, and their columns. */
+export const usageColumns = [
   ['inputTokens', 'input_tokens'],
   ['outputTokens', 'output_tokens'],
   ['cachedInputTokens', 'cached_input_tokens'],
@@ -17,6 +15,13 @@ const columns = [
   ['seconds', 'seconds'],
   ['characters', 'characters'],
   ['images', 'images'],
+] as const satisfies readonly (readonly [keyof Sums, string])[];
+
+const columns = [
+  ['requests', 'requests'],
+  ['errors', 'errors'],
+  ['refused', 'refused'],
+  ...usageColumns,
   ['costUsd', 'cost_usd'],
   ['unpricedRequests', 'unpriced_requests'],
 ] as const satisfies readonly (readonly [keyof Sums, string])[];

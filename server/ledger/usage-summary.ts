@@ -1,12 +1,16 @@
 /** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
+import type { Within } from '../contract/people.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
+import { sumsOverTime } from './over-time.ts';
 import { addInto, displayedCost, readSums, type Sums, sumColumns } from './sums.ts';
+import type { TextIndex } from './text-index.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
+import { byCost, stepsOf, summaryOf } from './usage-within.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,6 +23,8 @@ export interface UsageQuestion {
   untilMs?: number;
   /** Local time minus UTC; decides where days begin. */
   utcOffsetMinutes?: number;
+  /** Only this part of the ledger, of exactly this time; computed from individual requests. Absent: all of it. */
+  within?: Within;
 }
 
 /** Several days in one query are faster, but block the event loop longer. */
@@ -28,14 +34,20 @@ const rolledDaysPerBatch = 16;
 /** The running total of a result row. */
 type Summed = Sums & { name: string | null };
 
-export async function summarizeUsage(database: Database, question: UsageQuestion): Promise<UsageView[]> {
+export async function summarizeUsage(
+  database: Database,
+  index: TextIndex,
+  question: UsageQuestion,
+): Promise<UsageView[]> {
+  const { within } = question;
+  if (within) return summaryOf(await sumsOverTime(database, index, stepsOf({ ...question, within })), question);
   const sums = new Map<string, Summed>();
   const quarters = quartersOf(database, question);
   if (question.by === 'day') await addLocalDays(database, { quarters, question, sums });
   else await addWholeTime(database, { quarters, question, sums });
   const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) }));
   if (question.by === 'day') return summaries;
-  return summaries.sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || b.requests - a.requests);
+  return summaries.sort(byCost);
 }
 
 interface Span {

@@ -87,7 +87,7 @@ export class LocalLimiter implements Limiter {
     const counted = new Set<Account>();
     for (const { limited, account } of parties) {
       if (reservation) account.settle(reservation, settled);
-      this.#budgets.report(limited, account);
+      this.#budgets.report(limited, account, settled.used);
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.

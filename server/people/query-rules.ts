@@ -54,8 +54,8 @@ export const queryRules: Rules = {
   'connect-clients': 'admin',
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
-  usage: { ask: namedOnly },
   // By model, provider and day from the visible requests.
+  usage: { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
   'usage-over-time': { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
   'first-byte-times': { ask: namedOnly },
   config: 'admin',

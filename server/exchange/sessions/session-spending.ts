@@ -28,6 +28,8 @@ const mostRemembered = 4_096;
 export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
   readonly #spent = new RecentMap<Spent>(mostRemembered);
+  /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
+  readonly #ended = new Map<string, RequestRecord[]>();
   #reached: (notice: SessionBudgetReached) => void = () => {};
 
   constructor(ports: SessionSpendingPorts) {
@@ -53,7 +55,9 @@ export class SessionSpending {
   }
 
   /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
-  finished({ session, costUsd, keyId, client }: RequestRecord, budget: SessionBudget): void {
+  finished(record: RequestRecord, budget: SessionBudget): void {
+    const { session, costUsd, keyId, client } = record;
+    if (session !== null) this.#ended.get(session.id)?.push(record);
     const spent = session === null ? undefined : this.#spent.get(session.id);
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
@@ -66,24 +70,40 @@ export class SessionSpending {
   /** Its amount is read from the ledger when it is asked for again. */
   forget(sessionId: string): void {
     this.#spent.delete(sessionId);
+    this.#ended.delete(sessionId);
   }
 
   /** Null if it cannot be read, or comes later; the session's requests are served until then. */
   #read(sessionId: string, budget: SessionBudget): Spent | null {
+    if (this.#ended.has(sessionId)) return null;
     const usd = this.#ports.budgetUsedUsd(sessionId);
     if (usd instanceof Promise) void this.#readLater(sessionId, usd, budget);
     return usd === null || usd instanceof Promise ? null : this.#begin(sessionId, usd, budget);
   }
 
   async #readLater(sessionId: string, reading: Promise<number | null>, budget: SessionBudget): Promise<void> {
-    const before = this.#spent.get(sessionId);
     const staleAtMs = performance.now() + staleAfterMs;
-    if (before) before.staleAtMs = staleAtMs;
+    const before = this.#spent.get(sessionId);
+    if (!before) return this.#beginLater(sessionId, reading, { budget, staleAtMs });
+    before.staleAtMs = staleAtMs;
+    // Requests of this replica may have ended meanwhile.
+    before.usd = Math.max(before.usd, (await reading) ?? 0);
+  }
+
+  async #beginLater(
+    sessionId: string,
+    reading: Promise<number | null>,
+    { budget, staleAtMs }: { budget: SessionBudget; staleAtMs: number },
+  ): Promise<void> {
+    const ended: RequestRecord[] = [];
+    this.#ended.set(sessionId, ended);
     const usd = await reading;
+    // One that was forgotten begins anew.
+    if (this.#ended.get(sessionId) !== ended) return;
+    this.#ended.delete(sessionId);
     if (usd === null) return;
-    // Requests of this replica may have ended meanwhile; one that was forgotten begins anew.
-    if (!before) this.#begin(sessionId, usd, budget).staleAtMs = staleAtMs;
-    else before.usd = Math.max(before.usd, usd);
+    this.#begin(sessionId, usd, budget).staleAtMs = staleAtMs;
+    for (const record of ended) this.finished(record, budget);
   }
 
   #begin(sessionId: string, usd: number, budget: SessionBudget): Spent {

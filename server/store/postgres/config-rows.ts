@@ -8,8 +8,10 @@ import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { number, text } from '../../database/columns.ts';
 import { nextTurn } from '../../loop-turns.ts';
+import { isTemporary } from './failures.ts';
 import { channel } from './notices.ts';
 import type { Postgres } from './postgres.ts';
+import { soon } from './within.ts';
 
 /** What is stored of a revision. */
 export type StoredRevision = { config: Config } | { patch: ConfigPatch };
@@ -47,18 +49,25 @@ export class ConfigRows {
   /** False if the revision is not the next one. */
   async insert(revision: number, stored: StoredRevision): Promise<boolean> {
     const [config, patch] = bodiesOf(stored);
-    // A server that stands still would carry out a statement by itself later, though it was refused by then.
-    const { count } = await this.#postgres.transaction((queries) =>
-      queries.ask(insertSql, revision, config, patch, Date.now()),
-    );
-    if (count > 0 && revision % keptRevisions === 0) await this.#postgres.ask(dropSql, revision - keptRevisions);
-    return count > 0;
+    let isMade = false;
+    try {
+      // A server that stands still would carry out a statement by itself later, though it was refused by then.
+      await this.#postgres.transactionSoon(async (queries) => {
+        isMade = (await queries.ask(insertSql, revision, config, patch, Date.now())).count > 0;
+      });
+    } catch (error) {
+      // The connection may have broken after the commit.
+      const mayBeStored = isMade && isTemporary(error);
+      const isStored = mayBeStored && (await this.#holds(revision, patch ?? config).catch(() => false));
+      if (!isStored) throw error;
+    }
+    if (isMade && revision % keptRevisions === 0) await this.#postgres.ask(dropSql, revision - keptRevisions);
+    return isMade;
   }
 
   /** Whether this is what the revision was made with. */
-  async holds(revision: number, stored: StoredRevision): Promise<boolean> {
-    const [config, patch] = bodiesOf(stored);
-    return (await this.#postgres.ask(oursSql, revision, patch ?? config)).count > 0;
+  async #holds(revision: number, body: string | null): Promise<boolean> {
+    return (await soon(this.#postgres.ask(oursSql, revision, body))).count > 0;
   }
 
   /** The newest one, not checked yet. Null: nothing is stored. */
@@ -74,9 +83,12 @@ export class ConfigRows {
     return { revision: number((later.at(-1) ?? base).revision) ?? 0, value };
   }
 
-  /** What later revisions change, in order; null: they cannot be followed one by one, since one is whole or is gone. */
+  /**
+   * What later revisions change, in order; null: they cannot be followed one by one, since one is whole or is gone. Rejects soon if
+   * the server does not answer, since changes wait for their turn behind it.
+   */
   async changesSince(revision: number): Promise<unknown[] | null> {
-    const { rows } = await this.#postgres.ask(laterSql, revision);
+    const { rows } = await soon(this.#postgres.ask(laterSql, revision));
     const isGapless = rows.every((row, index) => number(row.revision) === revision + 1 + index && row.patch !== null);
     return isGapless ? rows.map((row) => JSON.parse(text(row.patch) ?? 'null')) : null;
   }

@@ -57,6 +57,7 @@ class PostgresConfigStore implements ConfigStore {
   #unusable = 0;
   /** Whether the stored entries have the form of this version, so that changes can be stored beside them. */
   #isOfThisVersion = false;
+  #willFollow = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -79,7 +80,7 @@ class PostgresConfigStore implements ConfigStore {
       );
     });
     this.#isFirstRun = this.#current.revision === firstRevision;
-    this.#options.notices.on('config', () => void this.#inTurn(() => this.#followQuietly()));
+    this.#options.notices.on('config', () => void this.#followInTurn());
   }
 
   commit(change: NextConfig, expectedRevision?: number): Promise<ConfigRevision> {
@@ -120,10 +121,7 @@ class PostgresConfigStore implements ConfigStore {
       return await this.#rows.insert(revision, stored);
     } catch (error) {
       if (isUniqueViolation(error)) return false;
-      // The connection may have broken after the commit.
-      const isDone = isTemporary(error) && (await this.#rows.holds(revision, stored).catch(() => false));
-      if (!isDone) throw isTemporary(error) ? unreachable(error) : error;
-      return true;
+      throw isTemporary(error) ? unreachable(error) : error;
     }
   }
 
@@ -166,6 +164,16 @@ class PostgresConfigStore implements ConfigStore {
       refused(checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems));
       this.#unusable = revision;
     }
+  }
+
+  /** Once for all notices that wait for it. */
+  async #followInTurn(): Promise<void> {
+    if (this.#willFollow) return;
+    this.#willFollow = true;
+    await this.#inTurn(() => {
+      this.#willFollow = false;
+      return this.#followQuietly();
+    });
   }
 
   async #followQuietly(): Promise<void> {

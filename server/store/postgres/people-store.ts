@@ -7,6 +7,7 @@ import type { PeopleStore } from '../../people/people-store.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import type { Parameter, Postgres } from './postgres.ts';
+import { soon } from './within.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
@@ -35,6 +36,9 @@ const toFound = (row: Row) => ({
 /** Closing it leaves the database open. */
 export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notices: Pick<Notices, 'on'>): PeopleStore {
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
+  /** Each call of the control plane waits for this. */
+  const find = async (condition: string, value: Parameter) =>
+    (await explained(() => soon(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
   return {
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
@@ -43,11 +47,8 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
     async open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
       await ask(openSql, hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
-    async find(hash) {
-      const [row] = (await ask(findSql('hash = $1'), hash)).rows;
-      return row ? toFound(row) : null;
-    },
-    findByIds: async (ids) => (await ask(findSql('accesses.id = ANY($1)'), ids)).rows.map(toFound),
+    find: async (hash) => (await find('hash = $1', hash))[0] ?? null,
+    findByIds: (ids) => find('accesses.id = ANY($1)', ids),
     onEnded: (listener) => notices.on('people', listener),
     listTokens: async (personId) => (await ask(tokensSql, personId)).rows.map(readAccess),
     async end(ended) {

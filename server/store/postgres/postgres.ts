@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Row, SqlValue } from '../../database/database.ts';
 import { sqlStateOf } from './failures.ts';
-import { within } from './within.ts';
+import { soon, within } from './within.ts';
 
 /** A value of a parameter; a list becomes an array of PostgreSQL. */
 export type Parameter = SqlValue | readonly SqlValue[];
@@ -96,10 +96,28 @@ export class Postgres implements Queries {
 
   /** Runs `work` in a transaction, which is rolled back if it rejects. */
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#transact(await this.#begin(), work);
+  }
+
+  /** As `transaction`, for a person who waits: rejects soon if the server does not answer, and runs nothing then. */
+  async transactionSoon<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#transact(await soon(this.#begin(), (client) => client.release(true)), work);
+  }
+
+  async #begin(): Promise<pg.PoolClient> {
     const client = await this.#pool.connect();
-    let broken: Error | undefined;
     try {
       await client.query('BEGIN');
+      return client;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async #transact<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
+    let broken: Error | undefined;
+    try {
       const result = await work(queriesOf(client));
       await client.query('COMMIT');
       return result;

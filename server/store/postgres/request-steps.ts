@@ -1,10 +1,9 @@
 /** Usage in steps shorter than the sums', from the requests themselves. Must count in the same way as `ledger/usage-cells.ts`. */
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
+import { sumColumns, usageColumns } from '../../ledger/sums.ts';
 
-const summed = ['requests', 'errors', 'refused', 'input_tokens', 'output_tokens', 'cost_usd', 'unpriced_requests']
-  .map((column) => `sum(${column}) AS ${column}`)
-  .join(', ');
+const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /**
  * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups whose
@@ -27,26 +26,27 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
 /** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
-  const unpriced = `(cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
-    AND (outcome <> 'error' OR usage IS NOT NULL))::integer`;
-  const tokens = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
+  const unpriced = `coalesce((CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
+      AND (method = 'POST' OR usage IS NOT NULL) AND (outcome <> 'error' OR usage IS NOT NULL)
+    ELSE json_array_length(attempts) > 1
+      AND EXISTS (SELECT FROM json_array_elements(attempts) AS attempt WHERE ${unpricedAttempt}) END)::integer, 0)`;
+  const amount = (name: string) => `coalesce((usage ->> '${name}')::float8, 0)`;
   return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, (outcome NOT IN ('ok', 'client-gone') AND fault IS NULL)::integer AS errors,
       (outcome = 'error' AND fault IS NULL AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499)::integer AS refused,
-      CASE WHEN ${whole} THEN ${tokens('inputTokens')} ELSE 0 END AS input_tokens,
-      CASE WHEN ${whole} THEN ${tokens('outputTokens')} ELSE 0 END AS output_tokens,
+      ${usageColumns.map(([name, column]) => `CASE WHEN ${whole} THEN ${amount(name)} ELSE 0 END AS ${column}`).join(', ')},
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
       CASE WHEN ${whole} THEN ${unpriced} ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
 
+const unpricedAttempt = `attempt ->> 'costUsd' IS NULL AND (attempt ->> 'usage' IS NOT NULL
+  OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
+
 /** The usage of each attempt, by its model or provider; unknown costs count once for each. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt ->> 'model', model_asked, '')" : "attempt ->> 'provider'";
-  const unpriced = `(attempt ->> 'costUsd' IS NULL AND (attempt ->> 'usage' IS NOT NULL
-    OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken')))::integer`;
   return `SELECT slot, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
-      sum(coalesce((attempt #>> '{usage,inputTokens}')::float8, 0)) AS input_tokens,
-      sum(coalesce((attempt #>> '{usage,outputTokens}')::float8, 0)) AS output_tokens,
-      sum(coalesce((attempt ->> 'costUsd')::float8, 0)) AS cost_usd, max(${unpriced}) AS unpriced_requests
+      ${usageColumns.map(([name, column]) => `sum(coalesce((attempt #>> '{usage,${name}}')::float8, 0)) AS ${column}`).join(', ')},
+      sum(coalesce((attempt ->> 'costUsd')::float8, 0)) AS cost_usd, max((${unpricedAttempt})::integer) AS unpriced_requests
     FROM asked, json_array_elements(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY slot, seq, 2`;
 }

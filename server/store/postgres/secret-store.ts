@@ -12,6 +12,7 @@ import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../se
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { explained } from './failures.ts';
 import type { Parameter, Postgres } from './postgres.ts';
+import { soon } from './within.ts';
 
 export interface OutsideKey {
   passphrase?: string | undefined;
@@ -37,22 +38,27 @@ export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey)
       'Secrets are stored in the database only if they can be encrypted: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE for all replicas, or refer to the secret by env:NAME or file:PATH.',
     );
   };
-  const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
+  /** By itself, a statement would be carried out later by a server that stands still. */
+  const change = (sql: string, ...values: Parameter[]) =>
+    explained(() => postgres.transactionSoon((queries) => queries.ask(sql, ...values)), unavailable);
   return {
     kind: 'database',
     description: describe(outside),
     async get(name) {
-      const { rows } = await ask(readSql, name);
+      const { rows } = await explained(() => soon(postgres.ask(readSql, name)), unavailable);
       return rows[0] && open(text(rows[0].sealed), name, keyOrAdvice());
     },
     async set(name, value) {
-      await ask(writeSql, name, seal([name, value], keyOrAdvice()));
+      await change(writeSql, name, seal([name, value], keyOrAdvice()));
     },
     async delete(name) {
-      await ask('DELETE FROM secrets WHERE name = $1', name);
+      await change('DELETE FROM secrets WHERE name = $1', name);
     },
     async list() {
-      const { rows } = await ask('SELECT name FROM secrets ORDER BY name COLLATE "C"');
+      const { rows } = await explained(
+        () => postgres.ask('SELECT name FROM secrets ORDER BY name COLLATE "C"'),
+        unavailable,
+      );
       return rows.map((row) => String(row.name));
     },
   };

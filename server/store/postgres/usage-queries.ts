@@ -3,10 +3,11 @@ import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
-import type { UsageOverTimeQuestion } from '../../ledger/over-time.ts';
+import { type UsageOverTimeQuestion, viewStep } from '../../ledger/over-time.ts';
 import { displayedCost, readSums, sumColumns } from '../../ledger/sums.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
 import type { UsageQuestion } from '../../ledger/usage-summary.ts';
+import { byCost, type Step, stepsOf, summaryOf } from '../../ledger/usage-within.ts';
 import type { Postgres } from './postgres.ts';
 import { stepsOfRequestsSql } from './request-steps.ts';
 
@@ -14,7 +15,9 @@ const dayMs = 86_400_000;
 const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /** Days in chronological order; everything else by cost, then by requests, highest first. */
-export function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+export async function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
+  const { within } = question;
+  if (within) return summaryOf(await readSteps(postgres, stepsOf({ ...question, within })), question);
   return question.by === 'day' ? summarizeDays(postgres, question) : summarizeNames(postgres, question);
 }
 
@@ -58,9 +61,7 @@ async function summarizeNames(postgres: Postgres, question: UsageQuestion): Prom
     by,
     ...(names === undefined ? [] : [names]),
   );
-  return rows
-    .map((row) => viewOf(text(row.name), row))
-    .sort((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0) || other.requests - one.requests);
+  return rows.map((row) => viewOf(text(row.name), row)).sort(byCost);
 }
 
 function viewOf(name: string | null, row: Row): UsageView {
@@ -70,6 +71,10 @@ function viewOf(name: string | null, row: Row): UsageView {
 
 /** In order of time. */
 export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+  return (await readSteps(postgres, question)).map(viewStep);
+}
+
+async function readSteps(postgres: Postgres, question: UsageOverTimeQuestion): Promise<Step[]> {
   const { by, names = null, sinceMs, untilMs, stepMs, within } = question;
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
   const fromCells = within === undefined && stepMs % quarterMs === 0;
@@ -77,23 +82,11 @@ export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQ
   const { rows } = fromCells
     ? await postgres.ask(stepsOfQuartersSql, offsetMs, stepMs, names, from, to, by)
     : await postgres.ask(stepsOfRequestsSql(by), offsetMs, stepMs, names, sinceMs, untilMs, ...partOf(within));
-  return rows.map((row) => {
-    const sums = readSums(row);
-    const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
-    const startMs = (number(row.step) ?? 0) * stepMs - offsetMs;
-    const costUsd = displayedCost(sums);
-    return {
-      startMs,
-      name: text(row.name) || null,
-      requests,
-      errors,
-      refused,
-      inputTokens,
-      outputTokens,
-      costUsd,
-      unpricedRequests,
-    };
-  });
+  return rows.map((row) => ({
+    ...readSums(row),
+    startMs: (number(row.step) ?? 0) * stepMs - offsetMs,
+    name: text(row.name) || null,
+  }));
 }
 
 const partOf = (within: Within | undefined) => [within?.keyIds ?? null, within?.groupIds ?? null] as const;

@@ -5,3 +5,22 @@ export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
     work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
   });
 }
+
+/** For how long a person waits for a server that does not answer. */
+export const soonMs = 2_500;
+
+/** Rejects if the work has not settled within `soonMs`; what comes of it later is given to `late`. */
+export async function soon<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {
+  let isLate = false;
+  work.then((result) => isLate && late(result)).catch(() => {});
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    isLate = true;
+    limit.reject(new Error('it does not answer'));
+  }, soonMs);
+  try {
+    return await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -58,6 +58,31 @@ describe('a budget of several replicas', () => {
     expect(faked.told).toMatchObject([{ percent: 100 }]);
   });
 
+  test.each([
+    ['before it was known', () => {}],
+    ['once it was known', setImmediate],
+  ])('is told of once where the first request reaches a level, ended %s what was spent', async (_, untilThen) => {
+    const soft = budget(10, 'day', { hard: false });
+    spendElsewhere(7);
+    faked.limiter.admit('one', [soft], estimate);
+    await untilThen();
+    faked.finish('one', { usd: 2, tokens: 0 });
+    await setImmediate();
+    faked.pass(5_000);
+    faked.limiter.admit('two', [soft], estimate);
+    await setImmediate();
+    faked.finish('two', { usd: 0.5, tokens: 0 });
+    expect(faked.told).toMatchObject([{ percent: 80, used: expect.toSatisfy((used) => used >= 9) }]);
+  });
+
+  test('is told of at once where the first request reaches it alone, before anything was known', async () => {
+    faked.limiter.admit('one', [budget(10, 'day', { hard: false })], estimate);
+    faked.finish('one', { usd: 9, tokens: 0 });
+    expect(faked.told).toEqual([]);
+    await setImmediate();
+    expect(faked.told).toMatchObject([{ percent: 80, used: 9 }]);
+  });
+
   test('stays as it was while the ledger cannot be read', async () => {
     await faked.limiter.recall([tenDollars]);
     faked.state.isBroken = true;

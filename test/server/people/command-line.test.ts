@@ -45,6 +45,27 @@ test('who has signed in uses the team gateway, until they sign out', async () =>
   expect((await run(['key', 'list'])).code).toBe(1);
 });
 
+test('a member sees their own usage, and a manager that of the group', async () => {
+  const [mia, mo] = [await logIn('mia'), await logIn('mo')];
+  const created = await run(['key', 'create', '--group', 'ours', '--name', 'Usage', '--json'], { token: mia });
+  const { secret, id } = JSON.parse(created.stdout);
+  const body = JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] });
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  const url = `${team.sluice.origin}/v1/chat/completions`;
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+  for (const token of [mia, mo]) {
+    for (const by of ['day', 'model', 'provider', 'key']) {
+      const shown = await run(['usage', '--by', by, '--json'], { token });
+      expect(JSON.parse(shown.stdout), shown.stderr).toMatchObject([{ requests: 1 }]);
+    }
+    expect((await run(['usage'], { token })).stdout).toMatch(/^DAY +REQUESTS/);
+  }
+  const byGroup = async (token: string) =>
+    JSON.parse((await run(['usage', '--by', 'group', '--json'], { token })).stdout);
+  expect([await byGroup(mia), await byGroup(mo)]).toMatchObject([[], [{ name: 'ours', requests: 1 }]]);
+  await run(['key', 'revoke', id, '--yes'], { token: mia });
+});
+
 test('a laptop joins a team gateway: a key of its own there, a provider here; leaving takes both away', async () => {
   const { origin } = team.sluice;
   const logins = openLogins(folder, { prefer: 'file' });

@@ -120,6 +120,8 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'session', id: team.own.session }, member)).toMatchObject({ session: { keyId: 'own' } });
     expect(await ask({ type: 'usage', by: 'key' }, member)).toMatchObject([{ name: 'own', requests: 1 }]);
     expect(await ask({ type: 'usage', by: 'group' }, member)).toEqual([]);
+    for (const by of ['day', 'model', 'provider'] as const)
+      expect(await ask({ type: 'usage', by }, member)).toMatchObject([{ requests: 1 }]);
     const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
     const used = [{ name: 'demo-chat', requests: 1 }];
     expect(await ask(byModel, member)).toMatchObject(used);
@@ -131,6 +133,8 @@ describe('people see and do what is theirs', () => {
     expect(await ask({ type: 'keys' }, manager)).toMatchObject([{ id: 'own' }, { id: 'service' }]);
     expect(await ask({ type: 'request-count' }, manager)).toMatchObject({ requests: 2 });
     expect(await ask({ type: 'usage', by: 'group' }, manager)).toMatchObject([{ name: 'ours', requests: 2 }]);
+    for (const by of ['day', 'model', 'provider'] as const)
+      expect(await ask({ type: 'usage', by }, manager)).toMatchObject([{ requests: 2 }]);
     const byModel = { type: 'usage-over-time', by: 'model', ...span() } as const;
     expect(await ask(byModel, manager)).toMatchObject([{ name: 'demo-chat', requests: 2 }]);
     expect(await ask({ ...byModel, own: true }, manager)).toEqual([]);

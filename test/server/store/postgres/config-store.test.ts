@@ -88,6 +88,22 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     expect(groupsOf(two)).not.toContain('lost');
   });
 
+  test('refuses a change within five seconds while the database stands still, also behind others that wait for it', async () => {
+    const { config, postgres } = await openReplica({ pollMs: 20 });
+    await server.pause();
+    const waiting = Array.from({ length: 6 }, () => postgres.ask('SELECT 1').catch(() => {}));
+    const beganMs = performance.now();
+    await expect(config.commit(withGroup('refused'))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(performance.now() - beganMs).toBeLessThan(6_000);
+    server.go();
+    await Promise.all(waiting);
+    await eventually(async () => {
+      await config.commit(withGroup('after'));
+      return true;
+    });
+    expect(groupsOf(config)).not.toContain('refused');
+  });
+
   test('does not change later by what was refused while the database stood still', async () => {
     const { config, postgres } = await openReplica({ connections: 1, statementMs: 100, connectMs: 100 });
     const { rows } = await postgres.ask('SELECT pg_backend_pid() AS pid');

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
+import type { UsageView } from '../../../../../server/contract/request-views.ts';
+import type { UsageQuestion } from '../../../../../server/ledger/usage-summary.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import type { StoreSubject } from '../store-subject.ts';
 import { day, dayName, ended, hour, minute, noon, rescued, useLedger } from './used-ledger.ts';
+
+const byName = (one: UsageView, other: UsageView) => String(one.name).localeCompare(String(other.name));
 
 export function usageContract(subject: StoreSubject): void {
   describe('a summary of usage', () => {
@@ -124,6 +128,40 @@ export function usageContract(subject: StoreSubject): void {
       });
     });
 
+    test.each(usageDimensions)('of keys and groups counts by %s as one of all does', async (by) => {
+      const failed = { outcome: 'error', usage: null, costUsd: null } as const;
+      used.add(
+        ended('req_1', {
+          usage: { inputTokens: 10, cachedInputTokens: 4, reasoningTokens: 3, seconds: 1.5, images: 2 },
+          costUsd: 0.25,
+        }),
+        ended('req_2', { startedAt: noon - day, keyId: 'k2', usage: { outputTokens: 7, characters: 9 }, costUsd: 3 }),
+        ended('req_3', { method: 'GET', capability: 'responses', costUsd: null }),
+        ended('req_4', { ...failed, method: 'GET', capability: 'videos' }),
+        ended('req_5', { ...failed, provider: null, modelServed: null, status: 404, attempts: [] }),
+        rescued('req_6', { groupId: 'g2' }),
+        ended('req_7', {
+          attempts: [
+            attemptRecord({ startedAt: noon, usage: { inputTokens: 1 }, costUsd: null }),
+            attemptRecord({ startedAt: noon, usage: { inputTokens: 2 }, costUsd: 3 }),
+          ],
+          usage: { inputTokens: 3 },
+          costUsd: 3,
+        }),
+      );
+      const time = { sinceMs: noon - 2 * day, untilMs: noon + hour };
+      // Those of equal cost have no order.
+      const summary = async (more: Omit<UsageQuestion, 'by'>) =>
+        (await used.ledger.summarizeUsage({ by, utcOffsetMinutes: 330, ...more })).sort(byName);
+      const all = await summary(time);
+      const within = { keyIds: ['k1', 'k2'], groupIds: [] };
+      expect(await summary({ ...time, within })).toEqual(all);
+      expect(await summary({ within })).toEqual(all);
+      const ofGroup = await summary({ within: { keyIds: ['k2'], groupIds: ['g2'] } });
+      expect(ofGroup.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+      expect(await summary({ within: { keyIds: [], groupIds: [] } })).toEqual([]);
+    });
+
     test('is the same after a sweep, from sums of quarters of an hour or of days', async () => {
       for (let index = 0; index < 60; index += 1) {
         const startedAt = noon - (index % 5) * day + ((index * 7) % 24) * hour - day / 2;
@@ -133,11 +171,10 @@ export function usageContract(subject: StoreSubject): void {
       const spans = [{}, { sinceMs: noon - 3 * day }, { sinceMs: noon - 3 * day + hour, untilMs: noon - day + hour }];
       const questions = spans.flatMap((span) => usageDimensions.map((by) => ({ by, utcOffsetMinutes: 330, ...span })));
       const answers = () => Promise.all(questions.map((question) => used.ledger.summarizeUsage(question)));
-      const byName = (all: Awaited<ReturnType<typeof answers>>) =>
-        all.map((rows) => rows.toSorted((one, other) => String(one.name).localeCompare(String(other.name))));
       const before = await answers();
       await used.ledger.sweep();
-      expect(byName(await answers())).toEqual(byName(before));
+      const inOrder = (all: UsageView[][]) => all.map((rows) => rows.toSorted(byName));
+      expect(inOrder(await answers())).toEqual(inOrder(before));
       expect(before[0]?.length).toBeGreaterThan(4);
     });
   });

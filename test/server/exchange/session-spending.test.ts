@@ -1,0 +1,79 @@
+/** Budgets of sessions over a ledger that answers later, since it is that of several replicas. */
+import { beforeEach, expect, test } from 'vitest';
+import type { SessionBudgetReached } from '../../../server/contract/session-budget.ts';
+import { SessionSpending } from '../../../server/exchange/sessions/session-spending.ts';
+import { finishedRow, sessionMark } from '../ledger/records.ts';
+
+const budget = { notifyAtUsd: 1, stopAtUsd: 2 };
+const session = sessionMark('ses_1');
+
+let reads: PromiseWithResolvers<number | null>[];
+let told: SessionBudgetReached[];
+let spending: SessionSpending;
+beforeEach(() => {
+  reads = [];
+  told = [];
+  spending = new SessionSpending({
+    budgetUsedUsd() {
+      const read = Promise.withResolvers<number | null>();
+      reads.push(read);
+      return read.promise;
+    },
+  });
+  spending.onReached((notice) => told.push(notice));
+});
+
+const hold = () => spending.hold(session.id, budget);
+const end = (costUsd: number) => spending.finished(finishedRow('req', { session, costUsd }), budget);
+async function answer(usd: number | null): Promise<void> {
+  reads.shift()?.resolve(usd);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a first request that ends before it is known what was spent is counted and told of, once', async () => {
+  hold();
+  end(1.5);
+  expect(told).toEqual([]);
+  await answer(0);
+  expect(told).toMatchObject([{ amount: 'notify', usedUsd: 1.5, sessionId: 'ses_1' }]);
+  hold();
+  end(0.25);
+  expect(told).toHaveLength(1);
+  end(0.5);
+  expect(told.map(({ amount }) => amount)).toEqual(['notify', 'stop']);
+  expect(hold).toThrow('uses up its budget');
+});
+
+test('requests that begin meanwhile are served, and ask no second time', async () => {
+  hold();
+  hold();
+  expect(reads).toHaveLength(1);
+  await answer(2);
+  expect(hold).toThrow('uses up its budget');
+});
+
+test('what was reached before is not told', async () => {
+  hold();
+  await answer(1.25);
+  end(0.25);
+  expect(told).toEqual([]);
+});
+
+test('a session that is resumed while its amount is read begins anew', async () => {
+  hold();
+  spending.forget(session.id);
+  hold();
+  const [old, fresh] = reads;
+  old?.resolve(5);
+  fresh?.resolve(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hold).not.toThrow();
+});
+
+test('what cannot be read is asked for again with the next request', async () => {
+  hold();
+  await answer(null);
+  hold();
+  await answer(2);
+  expect(hold).toThrow('uses up its budget');
+});
