@@ -127,10 +127,11 @@ export class PostgresJobStore implements JobStore {
   async owing(): Promise<Job[]> {
     await this.flush();
     const { rows } = await this.#options.postgres.ask(owingSql);
-    // Settled jobs may not be written yet.
-    const owing = rows
-      .flatMap((row) => toKept(row) ?? [])
-      .filter(({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed);
+    // Jobs that are new or settled may not be written yet.
+    const known = [...rows.flatMap((row) => toKept(row) ?? []), ...this.#pending.values()];
+    const owing = [...new Map(known.map((kept) => [placeOf(kept.job), kept])).values()].filter(
+      ({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed,
+    );
     for (const kept of owing) this.#memory.set(placeOf(kept.job), kept);
     return owing.map(({ job }) => job);
   }
