@@ -104,8 +104,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     network.stop();
     stopClock();
     side.routes.close();
-    poller.stop();
     await shadows.stopAfter(server?.stop(drainMs));
+    await poller.stop();
     api.loopWatch.stop();
     await side.stop();
     await observability.close();

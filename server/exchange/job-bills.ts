@@ -41,6 +41,8 @@ export const isOngoing = (status: string | null) => ongoing.has(status);
 
 export class JobBills {
   readonly #ports: JobBillsPorts;
+  /** By name: the jobs whose reservations are counted here. */
+  readonly #held = new Map<string, Job>();
 
   constructor(ports: JobBillsPorts) {
     this.#ports = ports;
@@ -55,10 +57,17 @@ export class JobBills {
 
   /** Restores the reservation; also used at startup for jobs of an earlier run. */
   hold(job: Job): void {
-    if (job.owed) this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
+    if (!job.owed) return;
+    this.#held.set(nameOf(job), job);
+    this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
+  }
+
+  get held(): readonly Job[] {
+    return [...this.#held.values()];
   }
 
   release(job: Job): void {
+    this.#held.delete(nameOf(job));
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
@@ -117,7 +126,8 @@ const mostInputTokens = 100_000_000;
 /** Upper bound for reasoning that is not reported. */
 const mostHiddenTokens = 1_000_000;
 
-const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
+/** Unlike the id alone, no other job has it. */
+export const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
 const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
 
 /** The last attempt holds the usage, since a job is only asked about at its owner. */

@@ -1,23 +1,26 @@
-/** Polls background responses that no client has fetched since they ended, so that they are billed. */
-
+/**
+ * Polls background responses that no client has fetched since they ended, so that they are billed, and ends the reservations of
+ * those that other replicas have billed.
+ */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { NowOrLater } from '../now-or-later.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
 import { askAboutJob } from './ask-about-job.ts';
-import { type JobBills, jobLifeMs } from './job-bills.ts';
+import { type JobBills, jobLifeMs, nameOf } from './job-bills.ts';
 import { Tail } from './tail.ts';
 
 interface JobPollerPorts {
-  jobs: JobStore;
-  bills: JobBills;
+  jobs: Pick<JobStore, 'owing'>;
+  bills: Pick<JobBills, 'hold' | 'held' | 'release' | 'book'>;
   transport: Transport;
   snapshot(): Snapshot;
   now?: () => number;
 }
 
-const tickMs = 60_000;
+const tickMs = 10_000;
+const shortestPauseMs = 60_000;
 /** Upper bound of the polling interval, which grows with the job's age. */
 const longestPauseMs = 15 * 60_000;
 const concurrency = 8;
@@ -38,7 +41,8 @@ export class JobPoller {
     else this.#hold(owing);
   }
 
-  #hold(owing: readonly Job[]): void {
+  #hold(owing: readonly Job[] | null): void {
+    if (owing === null) return;
     for (const job of owing) if (this.#isAlive(job)) this.#ports.bills.hold(job);
   }
 
@@ -46,27 +50,44 @@ export class JobPoller {
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
+    await this.#lookAt((await this.#releaseBilled()) ?? []);
+    this.#isLooking = false;
+  }
+
+  /** Ends the reservations of jobs that other replicas have billed. Resolves with all that owe; null if the database cannot be read. */
+  async #releaseBilled(): Promise<readonly Job[] | null> {
+    const { bills } = this.#ports;
+    // What is held later may owe without being among those that are read now.
+    const { held } = bills;
     const owing = await this.#owing();
+    if (owing === null) return null;
+    const names = new Set(owing.map(nameOf));
+    for (const job of held) if (!names.has(nameOf(job))) bills.release(job);
+    return owing;
+  }
+
+  async #lookAt(owing: readonly Job[]): Promise<void> {
     for (const job of owing) if (!this.#isAlive(job)) this.#ports.bills.release(job);
     const due = owing.filter((job) => this.#isAlive(job) && this.#isDue(job));
     this.#asked = new Map(owing.flatMap(({ id }) => [[id, this.#asked.get(id) ?? 0] as const]));
     for (let start = 0; start < due.length; start += concurrency) {
       await Promise.all(due.slice(start, start + concurrency).map((job) => this.#ask(job)));
     }
-    this.#isLooking = false;
   }
 
-  stop(): void {
+  /** What stayed reserved for a job that is billed would count as spent once this replica is gone. Never rejects. */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#releaseBilled();
   }
 
-  /** Empty if the database cannot be read. */
-  #owing(): NowOrLater<Job[]> {
+  /** Null if the database cannot be read. */
+  #owing(): NowOrLater<Job[] | null> {
     try {
       const owing = this.#ports.jobs.owing();
-      return owing instanceof Promise ? owing.catch(() => []) : owing;
+      return owing instanceof Promise ? owing.catch(() => null) : owing;
     } catch {
-      return [];
+      return null;
     }
   }
 
@@ -76,7 +97,7 @@ export class JobPoller {
 
   #isDue({ id, createdAt }: Job): boolean {
     const now = this.#now();
-    const pauseMs = Math.min(longestPauseMs, Math.max(tickMs, (now - createdAt) / 4));
+    const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, (now - createdAt) / 4));
     return now - Math.max(createdAt, this.#asked.get(id) ?? 0) >= pauseMs;
   }
 

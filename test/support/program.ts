@@ -19,6 +19,8 @@ export interface ProgramOptions {
   input?: string;
   /** In place of the built one. */
   program?: string;
+  /** What stands before its command, such as `nsenter` and its parameters. */
+  within?: readonly string[];
 }
 
 /** The line of `serve --json`. */
@@ -48,8 +50,9 @@ export async function ensureBuilt(): Promise<void> {
 
 /** Secrets go to the encrypted file unless `env` says otherwise; nothing else of the tests' environment is passed on. */
 export function startProgram(parameters: readonly string[], options: ProgramOptions = {}): RunningProgram {
-  const { env = {}, input, program = builtProgram } = options;
-  const child = spawn(process.execPath, [program, ...parameters], {
+  const { env = {}, input, program = builtProgram, within = [] } = options;
+  const [command = '', ...words] = [...within, process.execPath, program, ...parameters];
+  const child = spawn(command, words, {
     env: { ...plainEnvironment, SLUICE_SECRETS: 'file', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -1,6 +1,6 @@
 /**
  * Jobs in memory and in PostgreSQL. What this replica has seen of late is found in memory, also while the database is away. A job
- * never changes its owner, so what is in memory stays right whatever other replicas do.
+ * never changes its owner, so what is in memory stays right whatever other replicas do, but for what it owes: they may have billed it.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { messageOf } from '../../database/failures.ts';
@@ -76,8 +76,10 @@ export class PostgresJobStore implements JobStore {
 
   lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs> {
     const near = ids.flatMap((id) => this.#nearBy(id, groupId));
-    const isKnown = ids.every((id) => near.some(({ job }) => job.id === id));
-    return isKnown ? this.#found(near) : this.#ask(ids, near);
+    if (!ids.every((id) => near.some(({ job }) => job.id === id))) return this.#ask(ids, near);
+    const mayBeBilled = near.some(({ job }) => job.owed && !this.#pending.has(placeOf(job)));
+    // Better billed twice than not found.
+    return mayBeBilled ? this.#ask(ids, []).catch(() => this.#found(near)) : this.#found(near);
   }
 
   async #ask(ids: readonly string[], near: readonly KeptJob[]): Promise<KnownJobs> {
@@ -100,10 +102,13 @@ export class PostgresJobStore implements JobStore {
   }
 
   /** Written at most once a day, so that polling a video does not write. */
-  #noteUse(kept: KeptJob): void {
+  #noteUse(found: KeptJob): void {
     const nowMs = this.#now();
-    if (nowMs - kept.lastUsedAt >= dayMs) this.#keep({ job: kept.job, lastUsedAt: nowMs });
-    else this.#memory.set(placeOf(kept.job), kept);
+    const known = this.#memory.get(placeOf(found.job));
+    // It may have been settled here since it was read.
+    const { job, lastUsedAt } = known && !known.job.owed ? known : found;
+    if (nowMs - lastUsedAt >= dayMs) this.#keep({ job, lastUsedAt: nowMs });
+    else this.#memory.set(placeOf(job), { job, lastUsedAt });
   }
 
   async list(kind: JobKind, groupId: string, page: JobPage): Promise<JobList> {
@@ -127,10 +132,11 @@ export class PostgresJobStore implements JobStore {
   async owing(): Promise<Job[]> {
     await this.flush();
     const { rows } = await this.#options.postgres.ask(owingSql);
-    // Settled jobs may not be written yet.
-    const owing = rows
-      .flatMap((row) => toKept(row) ?? [])
-      .filter(({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed);
+    // Jobs that are new or settled may not be written yet.
+    const known = [...rows.flatMap((row) => toKept(row) ?? []), ...this.#pending.values()];
+    const owing = [...new Map(known.map((kept) => [placeOf(kept.job), kept])).values()].filter(
+      ({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed,
+    );
     for (const kept of owing) this.#memory.set(placeOf(kept.job), kept);
     return owing.map(({ job }) => job);
   }

@@ -80,6 +80,33 @@ describe.runIf(hasPostgres())('the store in PostgreSQL', () => {
     await store.close();
   });
 
+  test('does not bill a job that another replica has billed, though it remembers that the job owes', async () => {
+    const store = await subject.open(() => configSchema.parse({ version: 1 }).settings);
+    const tables = await openTables(url);
+    const made = job('resp_1', { kind: 'response', owed: { usage: {}, costUsd: 0.5 } });
+    store.jobs.remember(made);
+    await store.jobs.flush();
+    const found = async () => (await store.jobs.lookUp(['resp_1'], 'default')).find('response', 'resp_1', 'default');
+    expect((await found())?.owed).toBeDefined();
+    await tables.ask('UPDATE jobs SET owed = NULL');
+    expect(await found()).toMatchObject({ id: 'resp_1' });
+    expect(store.jobs.settle(made)).toBeUndefined();
+    await tables.close();
+    await store.close();
+  });
+
+  test('bills a job once, though it was looked up before and is asked for after that', async () => {
+    const store = await subject.open(() => configSchema.parse({ version: 1 }).settings);
+    const made = job('resp_1', { kind: 'response', owed: { usage: {}, costUsd: 0.5 } });
+    store.jobs.remember(made);
+    await store.jobs.flush();
+    const earlier = await store.jobs.lookUp(['resp_1'], 'default');
+    expect(store.jobs.settle(made)).toBeDefined();
+    earlier.find('response', 'resp_1', 'default');
+    expect(store.jobs.settle(made)).toBeUndefined();
+    await store.close();
+  });
+
   describe('while the database is away', () => {
     const used = useStore(subject);
 

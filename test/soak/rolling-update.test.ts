@@ -1,0 +1,194 @@
+/**
+ * Replicas of a previous build are replaced under load by those of this one: no request fails, changes made at either are followed
+ * by the other, and the books agree with the upstream's. The previous build is the folder in SLUICE_TEST_PREVIOUS, a checkout in which
+ * `npm run build` has run; without it, this build replaces itself.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { KeyView } from '../../server/contract/access-views.ts';
+import { get } from '../server/cli/ask-served.ts';
+import { eventually } from '../support/eventually.ts';
+import { hasNginx, type Nginx, startNginx } from '../support/nginx.ts';
+import { freePort } from '../support/ports.ts';
+import { hasPostgres, startPostgresInSuite } from '../support/postgres.ts';
+import { builtProgram, ensureBuilt, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
+import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startTeamLoad } from './team-load.ts';
+import { startTeamUpstream, type TeamUpstream } from './team-upstream.ts';
+
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+
+const previousProgram = process.env.SLUICE_TEST_PREVIOUS
+  ? join(process.env.SLUICE_TEST_PREVIOUS, 'dist/program/cli.js')
+  : builtProgram;
+const loadKey = 'Load';
+
+interface Replica {
+  port: number;
+  folder: string;
+  program: string;
+  running: RunningProgram;
+}
+
+describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previous build', () => {
+  const server = startPostgresInSuite();
+  let valkey: ValkeyServer;
+  let upstream: TeamUpstream;
+  let nginx: Nginx;
+  let folder: string;
+  let database: string;
+  let env: Record<string, string>;
+  /** The last one is not started in the beginning. */
+  let ports: [number, number, number];
+  const replicas = new Map<number, Replica>();
+
+  beforeAll(async () => {
+    await ensureBuilt();
+    folder = mkdtempSync(join(tmpdir(), 'sluice-update-'));
+    upstream = await startTeamUpstream();
+    valkey = await startValkey();
+    database = await server.createDatabase();
+    env = { SLUICE_STORE: database, SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
+    ports = [await freePort(), await freePort(), await freePort()];
+    nginx = await startNginx(ports.map((port) => `127.0.0.1:${port}`));
+  });
+  afterAll(async () => {
+    await nginx.stop();
+    for (const { running } of replicas.values()) {
+      running.child.kill('SIGKILL');
+      await running.ended;
+    }
+    await Promise.all([upstream.stop(), valkey.stop()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  async function start(port: number, program: string): Promise<Replica> {
+    const at = join(folder, String(port));
+    mkdirSync(at, { recursive: true });
+    const place = ['--port', String(port), '--data-dir', at, '--shared', valkey.url, '--shutdown-delay', '1'];
+    const running = startProgram(['serve', '--json', ...place], { env, program });
+    const replica = { port, folder: at, program, running };
+    replicas.set(port, replica);
+    await readyOf(running);
+    return replica;
+  }
+  async function replace(port: number): Promise<void> {
+    const { running } = replicaAt(port);
+    running.child.kill('SIGTERM');
+    expect(await running.ended, running.output.stderr).toBe(0);
+    await start(port, builtProgram);
+  }
+  function replicaAt(port: number): Replica {
+    const found = replicas.get(port);
+    if (!found) throw new Error(`No replica was started on ${port}.`);
+    return found;
+  }
+  /** By the command line of the replica's own build. */
+  async function change({ folder: at, program }: Replica, ...words: string[]): Promise<string> {
+    const { ended, output } = startProgram([...words, '--data-dir', at], { env, program });
+    expect(await ended, output.stderr).toBe(0);
+    return output.stdout;
+  }
+  async function newKey(replica: Replica, ...words: string[]): Promise<{ id: string; secret: string }> {
+    const { secret } = JSON.parse(await change(replica, 'key', 'create', ...words, '--json')) as { secret: string };
+    const id = (await keysAt(replica)).find(({ name }) => name !== null && words.includes(name))?.id ?? '';
+    return { id, secret };
+  }
+  const keysAt = async (replica: Replica): Promise<KeyView[]> =>
+    JSON.parse(await change(replica, 'key', 'list', '--json')) as KeyView[];
+  async function query(sql: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client(database);
+    await client.connect();
+    const { rows } = await client.query<Record<string, unknown>>(sql);
+    await client.end();
+    return rows;
+  }
+
+  test('are replaced without a failed request, and the books agree', async () => {
+    const [one, two, three] = ports;
+    const first = await start(one, previousProgram);
+    await setUp(first);
+    const { secret } = await newKey(
+      first,
+      '--name',
+      loadKey,
+      '--limit',
+      'requests=1000000,tokens=1000000000/total,usd=1000000/total:soft',
+    );
+    await start(two, previousProgram);
+    const load = startTeamLoad(nginx.origin, secret);
+    try {
+      await load.answered(10);
+      await start(three, builtProgram);
+      await load.answered(10);
+      await changesAreFollowed(replicaAt(two), replicaAt(three));
+      await changesAreFollowed(replicaAt(three), replicaAt(two));
+      for (const port of [one, two]) {
+        await replace(port);
+        await load.answered(10);
+      }
+    } finally {
+      await load.stop();
+    }
+    console.log(`Answered meanwhile: ${JSON.stringify(load.answers)}`);
+    expect(load.failures).toEqual([]);
+    await booksAgree();
+    await budgetsAgree();
+  });
+
+  async function setUp(replica: Replica): Promise<void> {
+    const provider = ['--no-test', '--url', upstream.baseUrl, '--id', 'main', '--models', 'any'];
+    await change(replica, 'provider', 'add', ...provider, '--credential-env', 'UPSTREAM_KEY');
+    await change(replica, 'settings', 'set', 'prices', '{"any":{"input":1000,"output":2000}}');
+  }
+
+  /** A key that is created at one of them is used at the other, until the first deletes it. */
+  async function changesAreFollowed(here: Replica, there: Replica): Promise<void> {
+    const { id, secret } = await newKey(here, '--name', `Made at ${here.port}`);
+    const statusThere = async () => (await get(`http://127.0.0.1:${there.port}/v1/models`, secret)).status;
+    await eventually(async () => (await statusThere()) === 200);
+    await change(here, 'key', 'revoke', id, '--yes');
+    await eventually(async () => (await statusThere()) === 401);
+  }
+
+  /** The ledger and its sums have each request that the upstream has answered, once. */
+  async function booksAgree(): Promise<void> {
+    const { requests, inputTokens, outputTokens } = upstream.book;
+    const usd = expect.closeTo(inputTokens / 1_000 + outputTokens / 500, 6);
+    // Usage of background responses comes later; looks at them are requests as well.
+    await vi.waitFor(async () => {
+      const [rows] = await query(`SELECT sum((method = 'POST')::integer)::integer AS requests,
+          sum((usage->>'inputTokens')::integer)::integer AS "inputTokens",
+          sum((usage->>'outputTokens')::integer)::integer AS "outputTokens", sum(cost_usd) AS usd
+        FROM requests WHERE provider = 'main' AND outcome IS NOT NULL`);
+      expect(rows).toEqual({ requests, inputTokens, outputTokens, usd });
+    }, 30_000);
+    const [all] = await query(`SELECT count(*)::integer AS requests FROM requests WHERE provider = 'main'`);
+    for (const table of ['usage_quarters', 'usage_days']) {
+      const [sums] =
+        await query(`SELECT sum(requests)::integer AS requests, sum(input_tokens)::integer AS "inputTokens",
+          sum(output_tokens)::integer AS "outputTokens", sum(cost_usd) AS usd
+        FROM ${table} WHERE dimension = 'provider' AND name = 'main'`);
+      expect(sums, table).toEqual({ ...all, inputTokens, outputTokens, usd });
+    }
+  }
+
+  /** What counts against the budgets of the load's key is what the ledger has of it, at each replica. */
+  async function budgetsAgree(): Promise<void> {
+    const { inputTokens, outputTokens } = upstream.book;
+    for (const replica of replicas.values()) {
+      await vi.waitFor(async () => {
+        const key = (await keysAt(replica)).find(({ name }) => name === loadKey);
+        const meters = key?.limitUse.flatMap(({ budget, used }) => (budget ? [[budget.unit, used]] : []));
+        expect(Object.fromEntries(meters ?? [])).toEqual({
+          tokens: inputTokens + outputTokens,
+          usd: expect.closeTo(inputTokens / 1_000 + outputTokens / 500, 6),
+        });
+      }, 30_000);
+    }
+  }
+});
