@@ -86,6 +86,14 @@ describe('usage', () => {
     expect([read.usage, read.certainty]).toEqual([{ inputTokens: 9, outputTokens: 30 }, 'reported']);
     expect(usage.read(kept(event({ type: 'ping' }), 'text/event-stream'), {}).usage).toBeNull();
   });
+
+  test('of a stream keeps a count that a later event leaves open', () => {
+    const start = { type: 'message_start', message: { usage: { input_tokens: 9, cache_read_input_tokens: 4 } } };
+    const open = { input_tokens: null, cache_read_input_tokens: null, output_tokens: 30 };
+    const text = event(start) + event({ type: 'message_delta', usage: open } as { type: string });
+    const read = usage.read(kept(text, 'text/event-stream'), {});
+    expect(read.usage).toEqual({ inputTokens: 13, outputTokens: 30, cachedInputTokens: 4 });
+  });
 });
 
 describe('an error', () => {
