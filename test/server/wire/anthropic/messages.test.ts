@@ -104,6 +104,14 @@ describe('an error', () => {
     [400, error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'), 'too-large', false],
     [401, error('authentication_error'), 'credential', false],
     [402, error('billing_error'), 'quota', false],
+    [403, error('permission_error'), 'credential', false],
+    // Claude on Bedrock.
+    [
+      403,
+      error('permission_error', "You don't have access to the model with the specified model ID."),
+      'model-unavailable',
+      false,
+    ],
     [404, error('not_found_error', 'model: claude-opus-9'), 'model-unavailable', false],
     [404, error('not_found_error', 'File not found: file_1'), 'rejected', false],
     [404, null, 'model-unavailable', false],
