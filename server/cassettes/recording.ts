@@ -1,6 +1,8 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { Headers } from '../exchange/capture/message-capture.ts';
 import type { HeardRequest, Recording } from '../exchange/cassette-desk.ts';
+import { encodingOf } from '../exchange/encodings.ts';
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import type { Redactor } from './redactor.ts';
@@ -50,8 +52,23 @@ export class ExchangeRecording implements Recording {
       return false;
     }
     const head = packHead(this.#head, heard.id, redactor);
-    const body = packBody(head.headers['content-type'], this.#pieces, redactor);
+    const body = packBody(head.headers['content-type'], unpacked(this.#pieces, this.#head.headers), redactor);
     ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
     return true;
+  }
+}
+
+const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
+
+/** Without compression, in which neither people nor the redactor can read. A damaged body stays as it is. */
+function unpacked(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
+  const encoding = encodingOf(headers);
+  const [first] = pieces;
+  if (!encoding || !first) return pieces;
+  try {
+    const packed = Buffer.concat(pieces.map(({ bytes }) => bytes));
+    return [{ afterMs: first.afterMs, bytes: unpack[encoding](packed, { maxOutputLength: maxRecordedBytes }) }];
+  } catch {
+    return pieces;
   }
 }

@@ -67,7 +67,7 @@ export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
     const client = clientOf(id);
     const record = await store.read(id);
     if (!record) throw controlError('not_found', { code: 'client-not-connected', client: client.name });
-    const plans = record.files.map((each) => planDisconnect(client, home, each));
+    const plans = record.files.map((each, index) => planDisconnect(client.files[index], home, each));
     return { client, plans: (await Promise.all(plans)).filter((plan) => plan !== null), earlier: record };
   };
   return {

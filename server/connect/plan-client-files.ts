@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
 import type { AppliedFile, AppliedRecord } from './applied-store.ts';
-import type { ClientFile, ConfigurableClient, WantedConnection } from './client-files.ts';
+import type { ClientFile, WantedConnection } from './client-files.ts';
 import { ConfigSyntaxError } from './config-format.ts';
 import { type HomeFile, readHomeFile } from './home-file.ts';
 import { SettingsInTheWay } from './merge-settings.ts';
@@ -64,13 +64,12 @@ export function planConnect(
 
 /** Null if the file is gone, with which there is nothing to take back. */
 export async function planDisconnect(
-  client: ConfigurableClient,
+  file: ClientFile | undefined,
   home: string,
   applied: AppliedFile,
 ): Promise<FilePlan | null> {
   const now = await readHomeFile(home, applied.path);
   const { text } = now;
-  const file = client.files.find(({ names }) => names.some((name) => applied.path.endsWith(name)));
   if (text === null || !file) return null;
   const after = withReason(now, () => disconnectedText(file.format, applied, text));
   return { now, after, mode: applied.mode ?? now.mode ?? 0o600, record: null, madeFolder: applied.madeFolder };

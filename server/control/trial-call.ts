@@ -136,6 +136,7 @@ function trialRequest(provider: Upstream, { shape, model, body }: TrialCall): Ou
   const bytes = Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), ...envelope?.added }));
   return {
     ...list,
+    origin: provider.endpoint.origin,
     method: 'POST',
     path: provider.dialect.address(provider.endpoint, envelope?.path ?? shape.path, '', model),
     headers: {
@@ -160,7 +161,8 @@ function wireOf(provider: Upstream, model: string): UpstreamWire | null {
 
 function hasMember(body: Buffer, member: string): boolean {
   const value = parsed(body);
-  return isObject(value) && Array.isArray(value[member]) && errorIn(value) === null;
+  const found = isObject(value) ? value[member] : undefined;
+  return (Array.isArray(found) || isObject(found)) && errorIn(value) === null;
 }
 
 /** What an error response of the provider says, without its credentials; null: nothing. */

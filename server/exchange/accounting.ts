@@ -18,25 +18,25 @@ interface AccountingPorts {
   prices: PriceTable;
   /** Booked for an attempt whose usage is unknown; null if it may stay unknown. */
   reserved: Usage | null;
-  /** Booked for a background response whose usage will never be known; null if no limit applies. */
-  unheard: Usage | null;
+  /** Booked for a background response that nobody can fetch, so that its usage stays unknown; null if no limit applies. */
+  unfetchable: Usage | null;
 }
 
 /** Records each attempt's usage and cost, and returns the sum. */
 export function accountFor(
   trace: RequestTrace,
   body: RequestBody | undefined,
-  { prices, reserved, unheard }: AccountingPorts,
+  { prices, reserved, unfetchable }: AccountingPorts,
 ): Accounting {
   const { route, attempts, model } = trace;
   const call = body ? callAccounting(trace, body) : null;
   for (const attempt of attempts) {
     Object.assign(attempt.record, call ? call.account(attempt, prices) : withoutUsage(route, attempt.record));
     if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
-    else if (call && unheard && goesOnUnheard(trace, attempt, body)) {
-      attempt.record.usage = unheard;
+    else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
+      attempt.record.usage = unfetchable;
       attempt.record.usageCertainty = 'estimated';
-      attempt.record.costUsd = costOf(attempt.record, unheard, { prices, model });
+      attempt.record.costUsd = costOf(attempt.record, unfetchable, { prices, model });
     } else if (call && reserved && isUnpricedAttempt(attempt.record))
       standIn(attempt.record, reserved, { prices, model });
   }
@@ -66,7 +66,7 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
 }
 
 /** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
-function goesOnUnheard(
+function goesOnUnfetchable(
   { route, madeJob }: RequestTrace,
   { record }: AttemptTrace,
   body: RequestBody | undefined,

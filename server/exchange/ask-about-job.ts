@@ -7,8 +7,8 @@ import type { Transport } from '../transport/transport.ts';
 const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/', object: null } as const;
 
 /**
- * Fetches the current state of a job from the provider that owns it, with the credential that created it. Returns null if
- * that provider or credential cannot be used now. Rejects with a TransportError.
+ * Fetches the current state of a job from the provider that owns it, with the credential that created it, or the first one if
+ * that was removed. Returns null if the provider cannot be used now. Rejects with a TransportError.
  */
 export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<CollectedResponse> | null {
   const provider = snapshot.providers.get(job.providerId);
@@ -16,7 +16,7 @@ export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job):
   if (!provider || provider.unusable || !folder || !isPathSegment(job.upstreamId ?? job.id)) return null;
   const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
-  return readResponse(transport, {
+  const request = {
     origin: endpoint.origin,
     method: 'GET',
     path: provider.dialect.address(endpoint, folder + encodeURIComponent(job.upstreamId ?? job.id), '', null),
@@ -24,5 +24,9 @@ export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job):
     body: null,
     timeouts: provider.timeouts,
     proxy: provider.proxy,
-  });
+  };
+  return readResponse(transport, request, maxAnswerBytes);
 }
+
+/** A response may contain images. */
+const maxAnswerBytes = 32 * 1024 * 1024;

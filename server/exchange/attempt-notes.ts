@@ -44,13 +44,13 @@ export class AttemptNotes {
     this.#record.droppedEvents++;
   }
 
-  /** `words` may be empty. */
+  /** The upstream answered with an error. `words`: its message, which may be empty. */
   errorTold(words: string): void {
     const status = `status ${this.#record.status}`;
     this.#record.error = notedText(words === '' ? status : `${status}: ${words}`, this.#secrets, maxNotedLength);
   }
 
-  /** `failure` is null if neither side is at fault. Without `why` what was told before stays. */
+  /** `failure` is null if neither side is at fault. Without `why`, the words of the upstream's error stay in the record. */
   failed(failure: FailureClass | null, why?: string): void {
     this.#record.failure = failure;
     if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);

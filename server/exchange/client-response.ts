@@ -107,7 +107,7 @@ export class ClientResponse {
     this.#keepAlive = new AwakeTimer(() => this.#comment(keepAliveMs), keepAliveMs);
   }
 
-  /** Stops the comments; Sluice may now send a response of its own. */
+  /** Stops the keep-alive comments, so that none comes between the parts of an answer of Sluice's own. */
   stop(): void {
     this.#keepAlive?.clear();
     this.#keepAlive = undefined;

@@ -260,8 +260,8 @@ export class Exchange {
       this.#trace.captured = null;
       this.#capture = null;
     }
-    const unheard = this.#reserved?.usage ?? null;
-    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
+    const unfetchable = this.#reserved?.usage ?? null;
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unfetchable });
     this.#cassette?.end(accounting.usage);
     const record = this.#trace.record(this.#options.request, accounting);
     if (this.#trace.session !== null) this.#trace.session.hasEnded = true;

@@ -82,7 +82,7 @@ class ObjectWatch implements ResponseObserver {
     this.#chunks = null;
     const [id, file] = [peek.fields.get('id'), peek.fields.get('file')];
     const storing = id && this.#remember(readField(json, id));
-    // What is remembered later is stored with what was before.
+    // Both are stored in one write, so it is enough to wait for the later one.
     return (file && this.#remember(idOf(readField(json, file)))) ?? storing;
   }
 

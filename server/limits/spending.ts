@@ -38,7 +38,8 @@ export class Spending {
   #isRecalled = false;
   /** Unix milliseconds of a failed read, or of one that has to be repeated; null once both were read. */
   #askAgainAt: number | null = null;
-  #hasTold = false;
+  /** The trouble that lasts has been reported, which is done once. */
+  #hasReported = false;
   #loading: Promise<void> | null = null;
 
   constructor(per: Budget['per'], ports: SpendingPorts, nowMs: number) {
@@ -74,7 +75,7 @@ export class Spending {
     const isSame = this.#period.startMs <= nowMs && nowMs < this.#period.endMs;
     if (isSame) this.#spent = largest(this.#spent, this.#load(nowMs));
     else this.#follow(nowMs);
-    if (this.#askAgainAt === null) this.#hasTold = false;
+    if (this.#askAgainAt === null) this.#hasReported = false;
     this.#keep();
   }
 
@@ -123,12 +124,12 @@ export class Spending {
   async #addLater(loading: Promise<Spent>, period: Period): Promise<void> {
     try {
       const loaded = await loading;
-      this.#hasTold = false;
+      this.#hasReported = false;
       if (this.#period !== period) return;
       this.#spent = largest(this.#spent, loaded);
       this.#isKnown = true;
     } catch (error) {
-      this.#tellFailure(error);
+      this.#reportOnce(error);
     }
   }
 
@@ -137,15 +138,15 @@ export class Spending {
     try {
       return ask();
     } catch (error) {
-      this.#tellFailure(error);
+      this.#reportOnce(error);
       this.#askAgainAt = nowMs;
       return undefined;
     }
   }
 
-  #tellFailure(error: unknown): void {
-    if (!this.#hasTold) this.#ports.failed(error);
-    this.#hasTold = true;
+  #reportOnce(error: unknown): void {
+    if (!this.#hasReported) this.#ports.failed(error);
+    this.#hasReported = true;
   }
 
   /** An incomplete total must not replace the stored one. */

@@ -187,8 +187,8 @@ export class AttemptPlan {
       return this.#retry(asked, 'retry', 0);
     }
     // While another target is left, a rate limit without `Retry-After` is not waited for.
-    const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = asked.retryable && hasTold && !wasRetried(asked);
+    const mayWait = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
+    const isWorthIt = asked.retryable && mayWait && !wasRetried(asked);
     // A target in a cooldown is not retried, unless it states when to retry.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
     return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#retryWithin(asked, 'retry', shortWaitMs) : null;
@@ -221,11 +221,11 @@ export class AttemptPlan {
     return { target: asked.target, credential: asked.credential, cause, waitMs };
   }
 
-  /** Full jitter: a random delay up to a bound that doubles with each retry. */
   #askedOf(target: Target): AskedTarget | undefined {
     return this.#asked.find((asked) => asked.target === target);
   }
 
+  /** A random delay up to a bound that doubles with each retry. */
   #backoffMs(): number {
     return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** this.#retriesMade);
   }

@@ -30,8 +30,9 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
 function rank({ kind, failure, failureResponse }: FailedAttempt): number {
   if (kind === 'broken') return -1;
   if (failure.isOnlyHere) return byUsefulness.indexOf('model-unavailable');
-  const isOnlyOurs = failure.class === 'transient' && failureResponse.kind === 'error';
-  return isOnlyOurs ? byUsefulness.length : byUsefulness.indexOf(failure.class);
+  // A provider that could not be reached has said nothing that helps the client.
+  const isSilent = failure.class === 'transient' && failureResponse.kind === 'error';
+  return isSilent ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }
 
 /** Null if the upstream named no code. */

@@ -84,15 +84,15 @@ interface Begun {
   ended: Promise<Ended>;
 }
 
-type Told = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
-const toldNothing: Told = { retryAfterMs: null };
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
+const noDetails: FailureDetails = { retryAfterMs: null };
 
 function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
   const { target } = next;
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
   const attempt = start(next);
-  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: Told = toldNothing) =>
+  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: FailureDetails = noDetails) =>
     picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
   const ended = attempt.result.then(
     (result) => {

@@ -76,6 +76,7 @@ class ConnectAttempt {
   readonly #proxy: URL | null;
   #secureContext: SecureContext | null = null;
   #socket: Socket | undefined;
+  /** Who would be at fault now: the proxy, until it has passed the connection on. */
   #hop: 'upstream' | 'proxy' = 'upstream';
   /** The host whose address is being looked up. */
   #soughtHost: string | null = null;

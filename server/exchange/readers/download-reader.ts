@@ -14,7 +14,7 @@ export class DownloadReader implements ResponseReader {
 
   read(chunk: Buffer): Steps {
     this.#hasBegun = true;
-    this.#download.took(chunk.length);
+    this.#download.passed(chunk.length);
     return [{ kind: 'pass', bytes: chunk }];
   }
 

@@ -35,7 +35,7 @@ interface Part {
 export interface SeenEvent {
   /** Includes the blank line. */
   bytes: Buffer;
-  /** What is sent instead: the same bytes, or the rest after one piece was removed. */
+  /** What is sent instead: the same bytes, or those without one piece, such as a `usage` that only Sluice has asked for. */
   passing: Buffer;
   /** The text that it adds; null if text is not kept. */
   text: string | null;

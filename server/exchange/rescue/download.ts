@@ -21,11 +21,11 @@ export class Download {
   #part: FilePart | null = null;
   /** The strong validator of this version of the file (RFC 9110, section 8.8). */
   #validator = '';
-  #takenBytes = 0;
+  #passedBytes = 0;
 
   /** The client has the beginning. */
   get isUnderWay(): boolean {
-    return this.#takenBytes > 0;
+    return this.#passedBytes > 0;
   }
 
   /** The client has the whole file. */
@@ -60,13 +60,14 @@ export class Download {
     return isSameFile && part.first === rest.first && part.last === rest.last;
   }
 
-  took(bytes: number): void {
-    this.#takenBytes += bytes;
+  /** So many more bytes have been passed on to the client. */
+  passed(bytes: number): void {
+    this.#passedBytes += bytes;
   }
 
   #rest(): FilePart | undefined {
     const part = this.isUnderWay ? this.#part : null;
-    return part ? { ...part, first: part.first + this.#takenBytes } : undefined;
+    return part ? { ...part, first: part.first + this.#passedBytes } : undefined;
   }
 }
 

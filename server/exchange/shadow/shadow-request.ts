@@ -155,7 +155,7 @@ export class ShadowRequest {
   #record(body: RequestBody | undefined, captured: Captured | null, own: Captured | null): void {
     const { call, request, reserved } = this.#prepared;
     const { prices, limiter, finished, capture } = this.#ports;
-    const accounting = accountFor(this.#trace, body, { prices, reserved: reserved.usage, unheard: null });
+    const accounting = accountFor(this.#trace, body, { prices, reserved: reserved.usage, unfetchable: null });
     const { wire } = call.match.route;
     const isComparable = captured && own && isWireName(wire.name) && this.#trace.response.outcome === 'ok';
     const sameAnswer = isComparable ? isSameAnswer(wire.name, captured.response, own.response) : null;

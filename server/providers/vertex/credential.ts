@@ -62,9 +62,10 @@ async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promi
   try {
     return await fetchToken();
   } catch (cause) {
-    const unheard = cause instanceof Error && cause.cause instanceof TransportError ? cause.cause : null;
+    const unreached = cause instanceof Error && cause.cause instanceof TransportError ? cause.cause : null;
     // Without an answer of Google's, nothing is known of the credential.
-    if (unheard) throw new TransportError(unheard.fault, unheard.phase, `no access token: ${unheard.message}`, cause);
+    if (unreached)
+      throw new TransportError(unreached.fault, unreached.phase, `no access token: ${unreached.message}`, cause);
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `Google gave no access token for the credential: ${why}`;
     throw new GatewayError('provider_credential_refused', message, { cause });

@@ -72,6 +72,8 @@ function classOf(status: number, error: UpstreamError | null, isAboutJob: boolea
   // The missing object may be a file, or the one named in the path.
   if (status === 404 && (isAboutJob || (error && !modelWord.test(error.message)))) return 'rejected';
   if (status === 409 && isAboutJob) return 'rejected';
+  // One model that the account may not use: "You don't have access to the model with the specified model ID." of Bedrock.
+  if (status === 403 && error && modelWord.test(error.message)) return 'model-unavailable';
   const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
   return entryOf(classOfType, error?.type) ?? byStatus;
 }

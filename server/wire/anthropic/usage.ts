@@ -32,7 +32,8 @@ function usageOfEvents(head: Buffer, tail: Buffer): Usage | null {
     if (!line.startsWith('data:') || !line.includes('"usage"')) continue;
     const event = parse(line.slice('data:'.length));
     const told = isObject(event) ? (usageIn(event) ?? usageIn(event.message)) : null;
-    if (told) Object.assign(fields, told);
+    // Null: this event leaves the count as it was told before.
+    for (const [name, value] of Object.entries(told ?? {})) if (value !== null) fields[name] = value;
   }
   return Object.keys(fields).length === 0 ? null : toUsage(fields);
 }

@@ -47,6 +47,8 @@ const classOfStatus: Record<string, FailureClass> = {
 
 /** "This model doesn't support the image content block that you provided." Another model may. */
 const modelWords = pattern(/^This model doesn['’]t support/);
+/** "You don't have access to the model with the specified model ID." The credential may use others. */
+const accessWords = pattern(/\bmodel\b/i);
 /** Of models that refuse even their own (langchain-ai/langchain-aws#401, zed-industries/zed#32341). */
 const reasoningWords = pattern(/^User messages cannot contain reasoning content/);
 /** "Input is too long for requested model." has no numbers. */
@@ -66,6 +68,7 @@ function classOf(status: number, error: UpstreamError | null): FailureClass {
   if (error && (overflowIn(error) || lengthWords.test(message))) return 'too-large';
   const meaning = entryOf(meanings, type)?.class;
   if (meaning === 'rejected' && modelWords.test(message)) return 'model-unavailable';
+  if (type === 'AccessDeniedException' && accessWords.test(message)) return 'model-unavailable';
   return meaning ?? entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
 }
 

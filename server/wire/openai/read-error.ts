@@ -82,7 +82,9 @@ function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamErro
   if (modelCode.test(code)) return isAboutJob ? 'rejected' : 'model-unavailable';
   if ((status === 400 || status === 403) && quotaWords.test(message)) return 'quota';
   if (status === 401 || (status === 400 && keyWords.test(message))) return 'credential';
-  if (status === 403) return policyWords.test(message) ? 'rejected' : 'credential';
+  if (status === 403 && policyWords.test(message)) return 'rejected';
+  // One model that the account may not use: "No access to model: openai/o3" of GitHub Models.
+  if (status === 403) return modelWords.test(message) ? 'model-unavailable' : 'credential';
   if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
   if (status === 413 && rateCode.test(code)) return 'model-unavailable';
   // From a proxy in front of the service; another target's may accept more.

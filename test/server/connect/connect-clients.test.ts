@@ -287,6 +287,15 @@ it('writes through a link inside the home folder, and keeps the link', async () 
   expect(read('dotfiles/config.toml')).toBe('# mine\n');
 });
 
+it('takes back what it wrote through a link to a file of another name', async () => {
+  write('dotfiles/codex.conf', '# mine\n');
+  mkdirSync(join(home, '.codex'));
+  symlinkSync(join(home, 'dotfiles/codex.conf'), join(home, '.codex/config.toml'));
+  await apply('codex');
+  await undo('codex');
+  expect(read('dotfiles/codex.conf')).toBe('# mine\n');
+});
+
 it('follows the variable that moves a client’s folder', async () => {
   const elsewhere = await start({ CODEX_HOME: join(home, 'else') });
   const query = { type: 'connect-preview', client: 'codex', key, model } as const;

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { describeTest } from '../../../server/cli/describe-test.ts';
 import { createProviderKnowledge } from '../../../server/control/provider-knowledge.ts';
-import { chooseTrialModel } from '../../../server/control/trial-call.ts';
+import { chooseTrialModel, tryModel } from '../../../server/control/trial-call.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import { createPriceTable } from '../../../server/usage/price-table.ts';
 import { compiledProvider } from '../../support/providers.ts';
+import { scriptedTransport } from '../../support/scripted-transport.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 const secret = 'planted-credential-4711';
@@ -70,6 +71,18 @@ describe('the call that ends the test of a provider', () => {
     const report = await probe(reply, { dialect, model: 'gpt-4o', models: ['gpt-4o'] });
     expect(called().map((call) => call.url)).toEqual([url]);
     expect(report).toMatchObject({ ok: true, call: { model: 'gpt-4o' } });
+  });
+
+  test('goes to the host of Bedrock that answers, not to the one that lists its models', async () => {
+    const message = { role: 'assistant', content: [{ text: 'OK' }] };
+    const bedrock = scriptedTransport(() => ({ output: { message }, stopReason: 'end_turn' }));
+    const baseUrl = 'https://bedrock-runtime.eu-west-1.amazonaws.com';
+    const provider = compiledProvider({ dialect: 'bedrock', baseUrl }, secret);
+    const trial = await tryModel(provider, 'amazon.nova-pro-v1:0', bedrock);
+    expect(bedrock.seen.map(({ origin, path }) => origin + path)).toEqual([
+      `${baseUrl}/model/amazon.nova-pro-v1%3A0/converse`,
+    ]);
+    expect(trial).toMatchObject({ outcome: { kind: 'answer', status: 200 }, said: null });
   });
 
   test.each([

@@ -249,6 +249,17 @@ describe('Sluice itself asks', () => {
     expect(requests[0]).toMatchObject({ client: 'Sluice', keyId: 'k1', route: '/v1/responses/{id}' });
   });
 
+  test('also for one with images, of many megabytes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    await start();
+    state = { ...completed, output: [{ type: 'image_generation_call', result: 'A'.repeat(5 * 2 ** 20) }] };
+    await madeId();
+    await eventually(async () => {
+      vi.advanceTimersByTime(2 * minuteMs);
+      return (await usedBy('k1')).tokens === 10_000;
+    });
+  });
+
   test('for a day at most; then nothing is held for it any more', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
     await start(15_000);

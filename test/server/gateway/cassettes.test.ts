@@ -1,6 +1,7 @@
 /** Requests that are recorded in a cassette, and replayed from it without a provider. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ask, CassetteSuite, hello } from '../../support/cassette-suite.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -62,6 +63,20 @@ test('a stream is replayed byte for byte, however its upstream had cut it', asyn
   const again = await ask(gateway, { ...hello, stream: true });
   expect(again.text).toBe(first.text);
   expect(again.response.headers.get('content-type')).toBe(first.response.headers.get('content-type'));
+});
+
+test('an answer that its upstream has compressed is replayed as it was sent', async () => {
+  suite.upstream.answer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync(JSON.stringify(completion({ content: 'Hello' }))));
+  });
+  const recorded = await suite.open('record');
+  const first = await ask(recorded.gateway, hello);
+  await recorded.cassette.close();
+  const { gateway } = await suite.open('replay');
+  const again = await ask(gateway, hello);
+  expect(first.text).toContain('Hello');
+  expect(again.text).toBe(first.text);
 });
 
 test('a recording is a file that a person can read', async () => {

@@ -52,6 +52,12 @@ describe('an answer is', () => {
     ['rejected', 403, openAi('content_policy_violation')],
     ['rejected', 403, JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata: {} } })],
     ['model-unavailable', 403, openAi('unsupported_country_region_territory')],
+    // GitHub Models.
+    [
+      'model-unavailable',
+      403,
+      JSON.stringify({ error: { code: 'no_access', message: 'No access to model: openai/o3' } }),
+    ],
     ['model-unavailable', 404, openAi('model_not_found')],
     ['model-unavailable', 400, openAi('model_not_found', { param: 'model' })],
     ['model-unavailable', 404, JSON.stringify({ error: { code: 'DeploymentNotFound', message: 'no deployment' } })],

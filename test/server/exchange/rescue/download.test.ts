@@ -4,10 +4,10 @@ import { Download } from '../../../../server/exchange/rescue/download.ts';
 const headers = { 'content-length': '100', 'accept-ranges': 'bytes', etag: '"a"' };
 const whole = { status: 200, headers };
 
-function begun(takenBytes = 40): Download {
+function begun(passedBytes = 40): Download {
   const download = new Download();
   download.begins(whole, 10);
-  download.took(takenBytes);
+  download.passed(passedBytes);
   return download;
 }
 

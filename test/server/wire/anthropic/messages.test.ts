@@ -86,6 +86,14 @@ describe('usage', () => {
     expect([read.usage, read.certainty]).toEqual([{ inputTokens: 9, outputTokens: 30 }, 'reported']);
     expect(usage.read(kept(event({ type: 'ping' }), 'text/event-stream'), {}).usage).toBeNull();
   });
+
+  test('of a stream keeps a count that a later event leaves open', () => {
+    const start = { type: 'message_start', message: { usage: { input_tokens: 9, cache_read_input_tokens: 4 } } };
+    const open = { input_tokens: null, cache_read_input_tokens: null, output_tokens: 30 };
+    const text = event(start) + event({ type: 'message_delta', usage: open } as { type: string });
+    const read = usage.read(kept(text, 'text/event-stream'), {});
+    expect(read.usage).toEqual({ inputTokens: 13, outputTokens: 30, cachedInputTokens: 4 });
+  });
 });
 
 describe('an error', () => {
@@ -96,6 +104,14 @@ describe('an error', () => {
     [400, error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'), 'too-large', false],
     [401, error('authentication_error'), 'credential', false],
     [402, error('billing_error'), 'quota', false],
+    [403, error('permission_error'), 'credential', false],
+    // Claude on Bedrock.
+    [
+      403,
+      error('permission_error', "You don't have access to the model with the specified model ID."),
+      'model-unavailable',
+      false,
+    ],
     [404, error('not_found_error', 'model: claude-opus-9'), 'model-unavailable', false],
     [404, error('not_found_error', 'File not found: file_1'), 'rejected', false],
     [404, null, 'model-unavailable', false],
