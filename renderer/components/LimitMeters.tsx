@@ -53,9 +53,9 @@ function Meter({ meter }: { meter: LimitMeter }) {
 
 /** `$5 a day`, `requests per minute`. */
 export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, formats }: Localization): string {
-  const { meters, periods, budget: name } = messages.limits;
+  const { meters, budgetPer, budget: name } = messages.limits;
   if (kind !== 'budget' || !budget) return kind === 'budget' ? name : meters[kind];
-  return `${amountOf(budget.unit, amount, { messages, formats })} ${periods[budget.per]}`;
+  return budgetPer[budget.per](amountOf(budget.unit, amount, { messages, formats }));
 }
 
 /** The amount of a budget stands in its name. */

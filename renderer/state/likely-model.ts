@@ -1,9 +1,6 @@
 import type { ModelView } from '../../server/contract/access-views.ts';
-import type { demoProviderId } from '../../server/contract/config.ts';
 import { type ModelUse, purposeOf } from '../../server/contract/model-use.ts';
-
-/** The constant itself would bring the schemas of the configuration into the window. */
-const demoId: typeof demoProviderId = 'demo';
+import { demoId } from './demo-id.ts';
 
 type Candidate = Pick<ModelView, 'id' | 'health' | 'providers' | 'price'>;
 

@@ -9,10 +9,10 @@ import { useMostUsed } from './use-most-used.ts';
 import { useQuery } from './use-query.ts';
 
 export interface ModelChoice {
-  /** The names that the key lists. */
-  names: readonly string[];
-  /** The same with what helps to choose among them. */
+  /** Those that the key lists. */
   models: readonly ModelView[];
+  /** They are known. */
+  isLoaded: boolean;
   use: ModelUse;
   /** The most used first. */
   mostUsed: readonly string[];
@@ -39,8 +39,8 @@ export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice
     // The field does not change its mind in front of the person once the second answer is there.
     const likely = mostUsed === null ? '' : likelyModel({ models, use, usual, mostUsed });
     return {
-      names: models.map(({ id }) => id),
       models,
+      isLoaded: answer !== null,
       use,
       mostUsed: mostUsed ?? [],
       model: chosen[use] ?? likely,

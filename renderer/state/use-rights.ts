@@ -4,6 +4,8 @@ import { useControlState } from './use-control.ts';
 
 interface Rights {
   isAdmin: boolean;
+  /** The screen that a link leads to. */
+  mayOpen(href: string): boolean;
   manages(groupId: string): boolean;
   mayWithKey(right: KeyRight, key: { group: string; owner: string | null }): boolean;
 }
@@ -13,12 +15,16 @@ export function usePerson(): Person | null {
   return useControlState(({ views }) => views?.status.person ?? null);
 }
 
+/** Of those that are linked to. */
+const screensOfAdmins = /^\/(?:providers|models|groups|settings)\b/;
+
 /** What the person may do: everything where nobody signs in. The engine has the last word. */
 export function useRights(): Rights {
   const person = usePerson();
   const isAdmin = person?.isAdmin ?? true;
   return {
     isAdmin,
+    mayOpen: (href) => isAdmin || !screensOfAdmins.test(href),
     manages: (groupId) => isAdmin || (person?.manages.includes(groupId) ?? false),
     mayWithKey: (right, key) => person === null || mayWithKey(right, person, key),
   };

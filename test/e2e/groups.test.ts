@@ -46,7 +46,7 @@ describe('a group', () => {
           {
             ...{ id: 'default', order: [{ provider: 'beta' }], defaults: { chat: 'gpt-a' } },
             policy: { hedgeAfterMs: 2_000, timeouts: { firstByteMs: 9_000 }, rescue: 'off' as const },
-            limits: { requestsPerMinute: 60, budgets: [{ unit: 'usd' as const, amount: 5, per: 'day' as const }] },
+            limits: { requestsPerMinute: 1, budgets: [{ unit: 'usd' as const, amount: 5, per: 'day' as const }] },
           },
         ],
       },
@@ -56,7 +56,7 @@ describe('a group', () => {
       Routing: 'Provider order · 2 retries · 3 fallbacks · broken streams not resumed · 2 more settings changed',
       'Default models': 'Chat: gpt-a',
       'Other API endpoints': 'None',
-      Limits: '60 requests per minute · $5.00 a day',
+      Limits: '1 request per minute · $5.00 a day',
       'Response cache': 'Off',
       'Record and replay': 'Off',
       'Shadow requests': 'Off',

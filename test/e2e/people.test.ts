@@ -74,6 +74,22 @@ test('a member sees what they have used by model, and nothing of others', async 
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
+test('a member is not led to screens that they may not open', async () => {
+  const own = await give('mia', { type: 'key.create', group: 'ours', name: 'Phone' });
+  const refused = await team.sluice.fetch('/chat/completions', {
+    method: 'POST',
+    body: JSON.stringify({ model: 'nothing-like-it', messages: [] }),
+    headers: { authorization: `Bearer ${own.secret}`, 'content-type': 'application/json' },
+  });
+  expect(refused.status).toBe(404);
+  await refused.text();
+  const page = await openAs('mia', '/requests?outcome=error');
+  await page.getByRole('link', { name: 'POST /v1/chat/completions' }).click();
+  await page.getByRole('note').getByText('Sluice answered 404').waitFor();
+  await page.getByRole('definition').filter({ hasText: 'ours' }).waitFor();
+  expect(await page.getByRole('main').locator('a[href^="#/models"], a[href^="#/groups"]').count()).toBe(0);
+});
+
 test('a person makes an API token, which is shown once, and revokes it', async () => {
   const page = await openAs('mia', '/account');
   await page.getByRole('button', { name: 'New API token' }).click();

@@ -602,6 +602,13 @@ describe('the playground', () => {
     expect(await isInView(send)).toBe(true);
   });
 
+  it('says so where no model is listed', async () => {
+    const window = await open({ screen: '/playground/chat', config: { settings: { demo: 'off' } } });
+    await createKeptKey(window, 'mine');
+    const chat = window.page.getByRole('region', { name: 'Chat' });
+    await chat.getByText('No models listed. Type any name.').waitFor();
+  });
+
   it('says what to do where there is no key', async () => {
     const { page } = await open({ config: { keys: [] }, screen: '/playground' });
     await page.getByText('Create one under Keys').waitFor();

@@ -56,6 +56,22 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps what was typed when the same is changed elsewhere, and asks which is to hold', async () => {
+    const { page, gateway } = await open({ screen });
+    const address = page.getByRole('region', { name: 'Address' });
+    const port = address.getByLabel('Port', { exact: true });
+    await port.fill('4811');
+    const change = (changes: object) => gateway.gateway.execute({ type: 'settings.update', changes: { ...changes } });
+    await change({ host: '0.0.0.0' });
+    await address.getByText(/Anyone on your network/).waitFor();
+    expect(await port.inputValue()).toBe('4811');
+    await change({ port: 4822 });
+    await address.getByRole('alert').getByRole('button', { name: 'Keep my version' }).click();
+    await address.getByRole('button', { name: 'Save' }).click();
+    await address.getByText('Saved.').waitFor();
+    expect((await gateway.gateway.query({ type: 'status' })).settings).toMatchObject({ host: '0.0.0.0', port: 4811 });
+  });
+
   it('asks before less of the records is kept than is there', async () => {
     const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
     const records = page.getByRole('region', { name: 'Records' });

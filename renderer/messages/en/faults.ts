@@ -9,12 +9,12 @@ export const faults = {
   stop: 'Stop',
   stopOf: (whom: string) => `Stop faults for ${whom}`,
   act: 'Faults on purpose…',
-  title: 'Let a program meet faults',
+  title: 'Test a program with faults',
   lead: (name: string) =>
     `Requests with the key “${name}” meet errors, delays and broken streams, so that you can see how the program copes. They end by themselves.`,
   profileLabel: 'Profile',
   profiles: {
-    rough: 'rough: about every second request meets something',
+    rough: 'rough: about every second request meets a fault',
     'rate-limited': 'rate-limited: two of five requests get 429',
     outage: 'outage: no request is answered',
     slow: 'slow: answers begin late and come slowly',

@@ -15,7 +15,7 @@ export const keys = {
   rotate: 'Rotate…',
   rotateTitle: 'Rotate this key?',
   rotateText: (name: string) =>
-    `The secret that programs have of “${name}” ends at once; they are refused until they get the new one.`,
+    `The present secret of “${name}” stops working at once; programs are refused until they get the new one.`,
   rotateConfirm: 'Rotate',
   rotated: 'New secret of the key',
   snippetsFor: 'Use it in',

@@ -19,6 +19,18 @@ export const limits = {
   units: { usd: 'US dollars', tokens: 'tokens' },
   tokens: (count: string) => counted(count, 'token'),
   per: (number: number) => `Period of budget ${number}`,
+  /** A limit in words. */
+  each: {
+    requestsPerMinute: (count: string) => `${counted(count, 'request')} per minute`,
+    tokensPerMinute: (count: string) => `${counted(count, 'token')} per minute`,
+    concurrent: (count: string) => counted(count, 'concurrent request'),
+  },
+  budgetPer: {
+    day: (amount: string) => `${amount} a day`,
+    week: (amount: string) => `${amount} a week`,
+    month: (amount: string) => `${amount} a month`,
+    total: (amount: string) => `${amount} in total`,
+  },
   periods: { day: 'a day', week: 'a week', month: 'a month', total: 'in total' },
   hardness: (number: number) => `When budget ${number} is spent`,
   hard: 'then refuse',

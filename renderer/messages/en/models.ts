@@ -94,7 +94,7 @@ export const models = {
     editTitle: 'Change this alias',
     emptyTitle: 'No aliases',
     emptyNext:
-      'An alias is a name of your own for models of providers, in order. With one, tools need not know who serves it.',
+      'An alias is a name of your own for one or more models, tried in order. Tools that use it need not know which provider answers.',
     edit: (name: string) => `Change ${name}`,
     remove: (name: string) => `Remove ${name}…`,
     removeTitle: 'Remove this alias?',

@@ -37,7 +37,7 @@ export const people = {
   signOut: (name: string) => `Sign out ${name} everywhere…`,
   signOutTitle: 'Sign out everywhere',
   signOutText: (name: string) =>
-    `All sessions and API tokens of ${name} end at once. Keys go on working; revoke them on the Keys screen.`,
+    `All sessions and API tokens of ${name} end at once. Keys keep working; revoke them on the Keys screen.`,
   signOutConfirm: 'Sign out',
   signedOut: (name: string, count: number) =>
     `${name} is signed out: ${count} ${count === 1 ? 'session or API token' : 'sessions and API tokens'} ended.`,
@@ -54,7 +54,7 @@ export const tokens = {
   scopeNames: { read: 'Read', keys: 'Keys', write: 'Write' },
   scopeHints: {
     read: 'See what you see: keys, requests, usage',
-    keys: 'Make, change, rotate and revoke keys',
+    keys: 'Create, change, rotate and revoke keys',
     write: 'Change everything that you may change',
   },
   expiry: 'Expires',
@@ -114,7 +114,7 @@ const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
   'team-preset.apply': () => 'applied a team preset',
   'team-preset.leave': () => 'left a team preset',
   'connect.apply': () => 'changed a program’s configuration file',
-  'connect.undo': () => 'took back a change of a program’s configuration file',
+  'connect.undo': () => 'undid a change to a program’s configuration file',
   'team.join': () => 'began to join a team gateway',
   'team.finish-join': () => 'joined a team gateway',
   'team.leave': (target) => `left the team gateway ${target}`,
@@ -124,7 +124,7 @@ const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
 
 export const audit = {
   actions,
-  other: (action: string, target: string) => `gave the command ${action} ${target}`,
+  other: (action: string, target: string) => `ran the command ${action} ${target}`,
   machine: 'Admin token of the machine',
   filter: 'Person',
   everybody: 'Everybody',
@@ -160,10 +160,10 @@ export const joining = {
   code: 'Code',
   openPage: 'Open the sign-in page',
   waiting: 'Waiting for you to confirm the code…',
-  chooseText: 'You are in several groups. Which one is your key to belong to?',
+  chooseText: 'You are in several groups. Which one should your key belong to?',
   group: 'Group',
   join: 'Join',
-  again: 'Begin again',
+  again: 'Start over',
   presetText: (host: string) => `You have joined ${host}. It offers a team preset:`,
   withoutPreset: 'Continue without it',
   presetManaged: (host: string) =>

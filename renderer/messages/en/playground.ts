@@ -132,5 +132,5 @@ export const playground = {
   videoFollow: 'Follow',
   videoFollowHint: 'A video started earlier, such as the last one from here.',
   videoAskedAgain: 'The video is still being generated. Checking again in a moment.',
-  videoState: (state: string, percent: string) => `${state}, ${percent} %`,
+  videoState: (state: string, percent: string) => `${state}, ${percent}%`,
 };

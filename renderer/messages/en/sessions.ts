@@ -8,7 +8,8 @@ export const sessions = {
   backToAll: 'All sessions',
   backToRequests: 'All requests',
   emptyTitle: 'No sessions yet',
-  emptyNext: 'Requests of Claude Code, Codex, opencode and of conversations that go on appear here as sessions.',
+  emptyNext:
+    'Programs such as Claude Code, Codex and opencode name their sessions, which appear here. Other conversations do if you choose so in Settings under Records.',
   noneFound: 'No matching sessions',
   noneFoundNext: 'Choose other filters.',
   state: 'State',

@@ -12,7 +12,7 @@ export const timedCapture = {
   group: (name: string) => `Group ${name}`,
   key: (name: string) => `Key ${name}`,
   running: (what: string, left: string) => `Capturing: ${what} · ${left} left`,
-  one: 'To capture a certain request, let its client send the header x-sluice-capture: on.',
+  one: 'To capture a single request, have its client send the header x-sluice-capture: on.',
   stop: 'Stop',
   stopOf: (what: string) => `Stop capturing: ${what}`,
 };

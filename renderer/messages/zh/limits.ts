@@ -18,6 +18,17 @@ export const limits: typeof english.limits = {
   units: { usd: '美元', tokens: 'token' },
   tokens: (count) => `${count} 个 token`,
   per: (number) => `预算 ${number} 的周期`,
+  each: {
+    requestsPerMinute: (count) => `每分钟 ${count} 个请求`,
+    tokensPerMinute: (count) => `每分钟 ${count} 个 token`,
+    concurrent: (count) => `同时 ${count} 个请求`,
+  },
+  budgetPer: {
+    day: (amount) => `每天 ${amount}`,
+    week: (amount) => `每周 ${amount}`,
+    month: (amount) => `每月 ${amount}`,
+    total: (amount) => `总计 ${amount}`,
+  },
   periods: { day: '每天', week: '每周', month: '每月', total: '总计' },
   hardness: (number) => `预算 ${number} 用完时`,
   hard: '用完后拒绝',

@@ -95,7 +95,7 @@ export const models: typeof english.models = {
     createTitle: '新建别名',
     editTitle: '修改此别名',
     emptyTitle: '没有别名',
-    emptyNext: '别名是你为若干服务商的模型起的名称，按顺序使用。有了它，工具无需知道由谁提供。',
+    emptyNext: '别名是你为一个或多个模型起的名称，按顺序尝试。使用别名的工具无需知道由哪个服务商回答。',
     edit: (name) => `修改 ${name}`,
     remove: (name) => `移除 ${name}…`,
     removeTitle: '移除此别名？',

@@ -128,5 +128,5 @@ export const playground: typeof english.playground = {
   videoFollow: '跟踪',
   videoFollowHint: '之前提交的视频，例如上次在这里提交的。',
   videoAskedAgain: '视频仍在生成；稍后会再次查询。',
-  videoState: (state, percent) => `状态 ${state}，${percent} %`,
+  videoState: (state, percent) => `状态 ${state}，${percent}%`,
 };

@@ -204,7 +204,7 @@ export const requests: typeof english.requests = {
     silent: '未及时响应',
     'rate-limit': '速率限制',
     quota: '配额用尽',
-    credential: '凭据被拒绝',
+    credential: 'API 密钥被拒绝',
     'model-unavailable': '模型不可用',
     'too-large': '超出模型容量',
     rejected: '被拒绝',

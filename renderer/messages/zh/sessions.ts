@@ -7,7 +7,8 @@ export const sessions: Messages['sessions'] = {
   backToAll: '所有会话',
   backToRequests: '所有请求',
   emptyTitle: '还没有会话',
-  emptyNext: 'Claude Code、Codex、opencode 以及多轮对话的请求会在这里显示为会话。',
+  emptyNext:
+    'Claude Code、Codex、opencode 等程序会注明自己的会话，这些会话显示在这里。在设置的“记录”中可以选择同时显示其他对话。',
   noneFound: '没有符合条件的会话',
   noneFoundNext: '请选择其他筛选条件。',
   state: '状态',

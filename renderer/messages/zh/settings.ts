@@ -53,7 +53,7 @@ export const settings: typeof english.settings = {
     uploadMegabytes: { label: '上传上限', hint: '客户端发送的图像、音频和视频。' },
     retentionDays: { label: '保留请求', hint: '只含时间、用量和费用，不含内容。' },
     retentionRows: { label: '最多保留', hint: '超出后删除最旧的。' },
-    captureKilobytes: { label: '捕获内容上限', hint: '只有开启捕获的分组才会保留请求与响应内容。' },
+    captureKilobytes: { label: '捕获内容上限', hint: '超出部分会被截断。只保留捕获的内容。' },
     sessions: { label: '会话', hint: '哪些请求会一起显示。Claude Code、Codex 和 opencode 等智能体会注明自己的会话。' },
     sessionNotifyAt: {
       label: '会话预算：提醒',
@@ -66,8 +66,8 @@ export const settings: typeof english.settings = {
     captureDays: { label: '保留捕获内容', hint: '到期后删除内容，请求记录仍保留。' },
     metrics: { label: 'Prometheus 指标', hint: '按分组、服务商和模型统计次数、费用和时间，不含内容。' },
     metricsToken: {
-      label: '指标只读密钥',
-      hint: '只能读取 /metrics 的密钥，填写 env:名称 或 file:路径。留空则只能使用 admin.token。',
+      label: '指标 token',
+      hint: '只能读取 /metrics 的 token，填写 env:名称 或 file:路径。留空则只能使用管理员 token。',
     },
     telemetryEndpoint: {
       label: 'OpenTelemetry 端点',
@@ -181,13 +181,12 @@ export const settings: typeof english.settings = {
   diagnostics: '下载诊断信息',
   sessions: {
     title: '已登录的浏览器',
-    hint: '用 Sluice 给出的地址打开过此窗口的浏览器会保持登录，直到连续 30 天未使用。',
+    hint: '用登录链接登录过的浏览器会保持登录，直到连续 30 天未使用。',
     signOut: '退出所有登录…',
     confirmTitle: '退出所有登录',
     confirmInBrowser:
-      '所有浏览器（包括当前浏览器）都会立即退出登录，已打印但尚未打开的地址也会失效。程序及其密钥不受影响。运行“npm run -s sluice -- window”会打印一个可重新登录的地址。',
-    confirmInDesktop:
-      '所有浏览器都会立即退出登录，已打印但尚未打开的地址也会失效。此窗口保持打开；程序及其密钥不受影响。',
+      '所有浏览器（包括当前浏览器）都会立即退出登录，尚未打开的登录链接也会失效。程序及其密钥不受影响。运行“npm run -s sluice -- window”会打印一个新的登录链接。',
+    confirmInDesktop: '所有浏览器都会立即退出登录，尚未打开的登录链接也会失效。此窗口保持打开；程序及其密钥不受影响。',
     confirm: '退出所有登录',
     done: (count) => (count === 0 ? '没有已登录的浏览器。' : `已让 ${count} 个浏览器退出登录。`),
   },

@@ -36,14 +36,9 @@ export function GroupLimits({ group, draft, change, lock, unpricedLock }: GroupL
 /** `60 requests per minute · $5.00 a day`; empty where there is no limit. */
 function describeLimits(limits: Limits | undefined, localization: Localization): string {
   const { messages, formats } = localization;
-  const { meters, periods } = messages.limits;
-  const rates = rateNames.flatMap((name) => (limits?.[name] ? [{ name, amount: limits[name] }] : []));
+  const { each, budgetPer } = messages.limits;
   return [
-    ...rates.map(({ name, amount }) => `${formats.number(amount)} ${meters[meterOf[name]]}`),
-    ...(limits?.budgets ?? []).map(
-      ({ unit, amount, per }) => `${amountOf(unit, amount, localization)} ${periods[per]}`,
-    ),
+    ...rateNames.flatMap((name) => (limits?.[name] ? [each[name](formats.number(limits[name]))] : [])),
+    ...(limits?.budgets ?? []).map(({ unit, amount, per }) => budgetPer[per](amountOf(unit, amount, localization))),
   ].join(' · ');
 }
-
-const meterOf = { requestsPerMinute: 'requests', tokensPerMinute: 'tokens', concurrent: 'concurrent' } as const;

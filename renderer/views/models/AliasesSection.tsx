@@ -83,7 +83,7 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
   const removalLock = locks.removing('aliases', alias.name);
   const canChange = useCanChange();
   return (
-    <li className={classes.alias}>
+    <li className={list.plain}>
       <div className={classes.aliasText}>
         <ModelNameButton name={alias.name} onExplain={onExplain} />
         <AliasFlow alias={alias} />

@@ -24,7 +24,7 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
     ...(tokenId === null ? [] : [`${names.byToken} ${tokenId}`]),
   ];
   return (
-    <li className={classes.row}>
+    <li className={list.plain}>
       <div>
         <span className={list.name}>{author}</span> {describeAct(entry, personNames, names)}
         {from.length > 0 && <div className={list.detail}>{from.join(' · ')}</div>}

@@ -1,9 +1,8 @@
-import { Button, NativeSelect } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { PersonView } from '../../../server/contract/people-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
-import filterBar from '../../components/FilterBar.module.css';
+import { FilterSelect } from '../../components/FilterSelect.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -40,14 +39,16 @@ export function AuditSection() {
   return (
     <Section title={peopleNames.tabs.audit}>
       <search className={classes.bar}>
-        <NativeSelect
-          className={filterBar.filter}
-          size="xs"
-          aria-label={names.filter}
-          data={authorsOf(people ?? [], names)}
+        <FilterSelect
+          label={names.filter}
+          any={names.everybody}
+          options={[
+            { value: ofMachine, label: names.machine },
+            ...(people ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
           value={author}
-          onChange={({ currentTarget }) => {
-            setAuthor(currentTarget.value);
+          onChange={(chosen) => {
+            setAuthor(chosen);
             setStarts([]);
           }}
         />
@@ -82,12 +83,4 @@ export function AuditSection() {
       )}
     </Section>
   );
-}
-
-function authorsOf(people: readonly PersonView[], names: ReturnType<typeof useMessages>['audit']) {
-  return [
-    { value: '', label: names.everybody },
-    { value: ofMachine, label: names.machine },
-    ...people.map(({ id, name }) => ({ value: id, label: name })),
-  ];
 }

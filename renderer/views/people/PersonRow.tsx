@@ -6,7 +6,6 @@ import list from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { usePerson } from '../../state/use-rights.ts';
-import classes from './People.module.css';
 
 interface PersonRowProps {
   person: PersonView;
@@ -18,7 +17,7 @@ export function PersonRow({ person, onSignOut }: PersonRowProps) {
   const isMe = usePerson()?.id === person.id;
   const { name, email, signedInAt } = person;
   return (
-    <li className={classes.row}>
+    <li className={list.plain}>
       <div>
         <div className={list.head}>
           <span className={list.name}>{name}</span>

@@ -5,7 +5,6 @@ import list from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import classes from './People.module.css';
 
 interface TokenRowProps {
   token: TokenView;
@@ -20,7 +19,7 @@ export function TokenRow({ token, person, onRevoke }: TokenRowProps) {
   const { name, scopes, createdAt, expiresAt } = token;
   const isExpired = useNow((now) => expiresAt <= now);
   return (
-    <li className={classes.row}>
+    <li className={list.plain}>
       <div>
         <div className={list.head}>
           <span className={list.name}>{name}</span>

@@ -45,7 +45,7 @@ interface BenchProps {
 /** Key and model in one line, what came of it, the form with its errors; beside them parameters and the raw exchange. */
 export function Bench(props: BenchProps) {
   const { title, keyChoice, models, runner, choices, result, options, children } = props;
-  const { playground: names } = useMessages();
+  const { playground: names, models: modelNames } = useMessages();
   useAddressedModel(models);
   const { failures = [runner.exchange?.failure ?? null] } = props;
   const isRunning = runner.isRunning || (props.isBusy ?? false);
@@ -69,7 +69,9 @@ export function Bench(props: BenchProps) {
           {numbered(failures).map(({ key, value }) => (
             <FailureNote key={key} failure={value} />
           ))}
-          {models.models.length > 0 && models.model === '' && <p className={classes.soft}>{names.noModelFor}</p>}
+          {models.isLoaded && models.model === '' && (
+            <p className={classes.soft}>{models.models.length > 0 ? names.noModelFor : modelNames.picker.none}</p>
+          )}
           <div className={classes.acts}>
             {isRunning ? (
               <Button

@@ -1,6 +1,7 @@
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
+import { demoId } from '../../state/demo-id.ts';
 
 /** A line of the list. The built-in demo has one also while it is off, when the engine does not count it among providers. */
 export interface ProviderRowData {
@@ -20,7 +21,7 @@ export function providerRows({ providers, status }: Pick<ConfigViews, 'providers
   }));
   if (providers.some((provider) => provider.isDemo)) return rows;
   const isWanted = status.settings.demo === 'on' || (status.settings.demo === 'auto' && providers.length === 0);
-  return [...rows, { id: 'demo', isDemo: true, isOn: isWanted, provider: null }];
+  return [...rows, { id: demoId, isDemo: true, isOn: isWanted, provider: null }];
 }
 
 type SwitchCommand = CommandInputMap['provider.set-enabled'] | CommandInputMap['settings.update'];

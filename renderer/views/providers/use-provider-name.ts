@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
+import { demoId } from '../../state/demo-id.ts';
 import { useControlState } from '../../state/use-control.ts';
 
 /** What a person calls a provider, by its id, which also stands for one that is gone. */
@@ -7,10 +8,7 @@ export function useProviderName(): (id: string) => string {
   const providers = useControlState((state) => state.views?.providers ?? null);
   const { demoName } = useMessages().providers;
   return useCallback(
-    (id) => {
-      const provider = providers?.find((each) => each.id === id);
-      return provider?.isDemo ? demoName : (provider?.name ?? id);
-    },
+    (id) => (id === demoId ? demoName : (providers?.find((each) => each.id === id)?.name ?? id)),
     [providers, demoName],
   );
 }

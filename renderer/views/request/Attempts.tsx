@@ -1,12 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import type { CapturedAttempt } from '../../../server/contract/capture.ts';
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { CapturedBody } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { ProviderLink } from '../providers/ProviderLink.tsx';
 import { useCredentialName } from '../providers/use-credential-name.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Attempts.module.css';
 import { AttemptUsage } from './AttemptUsage.tsx';
 import { apiOfUrl } from './api-of-url.ts';
@@ -49,7 +48,6 @@ interface AttemptProps {
 function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
   const { messages, formats } = useLocalization();
   const { causes, droppedEvents, failures, noAnswer, upstreamId } = messages.requests;
-  const providerName = useProviderName();
   const credentialName = useCredentialName();
   const { provider, model, credential, status, failure, totalMs } = attempt;
   const api = captured?.request.url ? apiOfUrl(captured.request.url) : null;
@@ -58,7 +56,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
       {attempt.cause !== 'first' && <p className={classes.cause}>{causes[attempt.cause]}</p>}
       <div className={classes.line}>
         <span className={classes.number}>{formats.number(number)}</span>
-        <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>
+        <ProviderLink id={provider} />
         {model && <span className={classes.mono}>{model}</span>}
         {api && <span className={classes.soft}>{api}</span>}
         <span className={failure ? classes.bad : classes.good}>

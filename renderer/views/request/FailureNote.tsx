@@ -4,6 +4,7 @@ import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { mendOf, whyFailed } from '../requests/mend.ts';
 import { FailureWords } from './FailureWords.tsx';
@@ -35,6 +36,7 @@ function Failed({ request }: { request: RequestView }) {
   const { requests: names, inspector } = useLocalization().messages;
   const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
   const providerName = useProviderName();
+  const { mayOpen } = useRights();
   const mend = mendOf(request, limits !== null);
   const why = whyFailed(request, names.errors);
   const { status } = request;
@@ -59,7 +61,7 @@ function Failed({ request }: { request: RequestView }) {
         </p>
         {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
         {advice ? <p>{advice}</p> : why && <p>{why}</p>}
-        {mend && (
+        {mend && mayOpen(mend.href) && (
           <Link className={classes.mend} href={mend.href}>
             {names.mends[mend.kind]}
             <IconChevronRight size={16} aria-hidden />

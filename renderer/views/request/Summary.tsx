@@ -5,8 +5,9 @@ import type { RequestInFull, RequestView } from '../../../server/contract/reques
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
+import { ProviderLink } from '../providers/ProviderLink.tsx';
 import { useCredentialName } from '../providers/use-credential-name.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
 import { Losses } from './Losses.tsx';
 import { outputRateOf } from './output-rate.ts';
 import classes from './RequestPanel.module.css';
@@ -57,8 +58,10 @@ function Facts({ request }: { request: RequestView }) {
   const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
   const group = useControlState((state) => state.views?.groups.find(({ id }) => id === request.groupId));
   const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
-  const providerName = useProviderName();
   const credentialName = useCredentialName();
+  const { mayOpen } = useRights();
+  const groupName = group && (group.name ?? group.id);
+  const groupLink = group && mayOpen('/groups') ? <Link href={`/groups/${group.id}`}>{groupName}</Link> : groupName;
   const isRenamed = modelServed !== null && modelServed !== modelAsked;
   const rate = outputRateOf(request);
   const cacheFact = ({ result, savedUsd }: CacheNote) => {
@@ -71,10 +74,10 @@ function Facts({ request }: { request: RequestView }) {
     [names.firstByte, firstByteMs !== null && formats.duration(firstByteMs)],
     [names.rate, rate !== null && names.tokensPerSecond(formats.number(rate))],
     [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
-    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>],
+    [factNames.provider, provider && <ProviderLink id={provider} />],
     [factNames.credential, provider && credential && credentialName(provider, credential)],
     [factNames.key, keyName ?? request.keyId],
-    [factNames.group, (group && <Link href={`/groups/${group.id}`}>{group.name ?? group.id}</Link>) ?? request.groupId],
+    [factNames.group, groupLink ?? request.groupId],
     [factNames.stream, request.stream ? streamed : notStreamed],
     [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
     [factNames.client, request.client],

@@ -3,6 +3,7 @@ import { useId } from 'react';
 import { Link } from 'wouter';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useRights } from '../../state/use-rights.ts';
 import { describeRefusal } from './describe-refusal.ts';
 import { mendOfRefusal } from './mend.ts';
 import classes from './Requests.module.css';
@@ -12,6 +13,7 @@ export function RefusedNotice() {
   const localization = useLocalization();
   const { refused, mends } = localization.messages.requests;
   const refusals = useControlState((state) => state.views?.refusals ?? null);
+  const { mayOpen } = useRights();
   const titleId = useId();
   if (!refusals || refusals.length === 0) return null;
   return (
@@ -27,7 +29,7 @@ export function RefusedNotice() {
             return (
               <li key={refusal.reason}>
                 {describeRefusal(refusal, localization)}
-                {mend && (
+                {mend && mayOpen(mend.href) && (
                   <>
                     {' · '}
                     <Link className={classes.refusedMend} href={mend.href}>

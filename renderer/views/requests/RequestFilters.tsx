@@ -1,12 +1,13 @@
-import { Button, NativeSelect } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import { useState } from 'react';
 import filterBar from '../../components/FilterBar.module.css';
+import { FilterSelect } from '../../components/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type ShownFilter, searchOf } from './request-filter.ts';
 import { SavedFilters } from './SavedFilters.tsx';
 import { SearchBox } from './SearchBox.tsx';
-import { type FilterChoice, useFilterChoices } from './use-filter-choices.ts';
+import { useFilterChoices } from './use-filter-choices.ts';
 
 interface RequestFiltersProps {
   filter: ShownFilter;
@@ -23,8 +24,15 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   return (
     <search className={filterBar.filters}>
       <SearchBox value={filter.search ?? ''} onChange={(text) => onChange(withText(filter, text))} />
-      {shown.map((choice) => (
-        <Choice key={choice.field} choice={choice} onChange={onChange} />
+      {shown.map(({ field, options, value, chosen }) => (
+        <FilterSelect
+          key={field}
+          label={names.filters[field]}
+          any={names.anyOf[field]}
+          options={options}
+          value={value}
+          onChange={(next) => onChange(chosen(next))}
+        />
       ))}
       <Button
         size="xs"
@@ -44,27 +52,6 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
       )}
     </search>
   );
-}
-
-function Choice({ choice, onChange }: { choice: FilterChoice; onChange(filter: ShownFilter): void }) {
-  const { requests: names } = useMessages();
-  const { field, options, value, chosen } = choice;
-  return (
-    <NativeSelect
-      className={filterBar.filter}
-      size="xs"
-      aria-label={names.filters[field]}
-      data={[{ value: '', label: names.anyOf[field] }, ...withChosen(options, value)]}
-      value={value}
-      onChange={({ currentTarget }) => onChange(chosen(currentTarget.value))}
-    />
-  );
-}
-
-/** What is chosen may be gone, such as a key that was revoked. */
-function withChosen(options: FilterChoice['options'], chosen: string): FilterChoice['options'] {
-  const isThere = chosen === '' || options.some(({ value }) => value === chosen);
-  return isThere ? options : [...options, { value: chosen, label: chosen }];
 }
 
 function withText({ search: _, ...filter }: ShownFilter, text: string): ShownFilter {

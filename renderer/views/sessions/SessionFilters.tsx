@@ -1,5 +1,6 @@
-import { Button, NativeSelect } from '@mantine/core';
+import { Button } from '@mantine/core';
 import filterBar from '../../components/FilterBar.module.css';
+import { FilterSelect } from '../../components/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -30,14 +31,13 @@ export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
   return (
     <search className={filterBar.filters}>
       {useChoices().map(({ name, label, any, options }) => (
-        <NativeSelect
+        <FilterSelect
           key={name}
-          className={filterBar.filter}
-          size="xs"
-          aria-label={label}
-          data={[{ value: '', label: any }, ...withChosen(options, filter[name] ?? '')]}
+          label={label}
+          any={any}
+          options={options}
           value={filter[name] ?? ''}
-          onChange={({ currentTarget }) => choose(name, currentTarget.value)}
+          onChange={(value) => choose(name, value)}
         />
       ))}
       {sessionSearchOf(filter) !== '' && (
@@ -80,10 +80,4 @@ function useChoices(): Choice[] {
       options: (clients ?? []).map((value) => ({ value, label: value })),
     },
   ];
-}
-
-/** What is chosen may be gone, such as a key that was revoked. */
-function withChosen(options: Choice['options'], chosen: string): Choice['options'] {
-  const isThere = chosen === '' || options.some(({ value }) => value === chosen);
-  return isThere ? options : [...options, { value: chosen, label: chosen }];
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { type CommandRunner, useCommand } from '../../state/use-command.ts';
+import { useEdits } from '../../state/use-edits.ts';
 import type { FieldName, SettingsField } from './settings-field.ts';
 import { wrongLine } from './wrong-lines.ts';
 
@@ -24,23 +25,27 @@ export interface SettingsForm {
   /** Whether it was. */
   save(): Promise<boolean>;
   discard(): void;
+  /** Set where what is edited was changed elsewhere too. */
+  overtaken: { onKeep(): void } | null;
   command: CommandRunner;
 }
 
-/** What was typed and not saved, over what is in force. What others change meanwhile shows where nothing was typed. */
+/** What was typed and not saved, over what is in force. */
 export function useSettingsForm(settings: Settings, fields: readonly SettingsField[]): SettingsForm {
-  const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
+  const edits = useEdits<Partial<Record<FieldName, string>>>(
+    Object.fromEntries(fields.map((field) => [field.name, field.read(settings)])),
+  );
   const [finished, setFinished] = useState<ReadonlySet<FieldName>>(new Set());
   const command = useCommand();
-  const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
-  const isEdited = (field: SettingsField) => textOf(field) !== field.read(settings);
+  const textOf = ({ name }: SettingsField) => edits.draft[name] ?? '';
+  const isEdited = ({ name }: SettingsField) => edits.draft[name] !== edits.base[name];
   const changedFields = fields.filter(isEdited);
   const isWrong = (field: SettingsField) =>
     (field.kind === 'number' && !isWithin(textOf(field), field)) ||
     (field.kind === 'amount' && !isAmount(textOf(field)));
   const wrongLineIn = (field: SettingsField) => (isEdited(field) ? wrongLine(field.name, textOf(field)) : null);
   const discard = () => {
-    setTyped({});
+    edits.reload();
     setFinished(new Set());
     command.forget();
   };
@@ -51,7 +56,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   };
   return {
     textOf,
-    set: (field, text) => setTyped((old) => ({ ...old, [field.name]: text })),
+    set: ({ name }, text) => edits.change({ [name]: text }),
     isWrong,
     wrongLineOf: (field) => (finished.has(field.name) ? wrongLineIn(field) : null),
     finish: ({ name }) => setFinished((before) => new Set([...before, name])),
@@ -60,8 +65,8 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
       return changedFields.every((field) => wrongLineIn(field) === null);
     },
     isEdited,
-    isChanged: changedFields.length > 0,
-    canSave: changedFields.length > 0 && !fields.some(isWrong),
+    isChanged: edits.isChanged,
+    canSave: edits.isChanged && !edits.isOvertaken && !fields.some(isWrong),
     changes,
     async save() {
       const saved = await command.run({ type: 'settings.update', changes: changes() });
@@ -69,6 +74,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
       return saved !== null;
     },
     discard,
+    overtaken: edits.isOvertaken ? { onKeep: edits.keep } : null,
     command,
   };
 }

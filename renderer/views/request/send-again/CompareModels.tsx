@@ -44,7 +44,7 @@ export function CompareModels({ sent }: { sent: KeptRequest }) {
       <TagsInput
         label={names.compare.models}
         description={names.compare.modelsHint}
-        data={[...listed.names]}
+        data={listed.models.map(({ id }) => id)}
         limit={50}
         maxTags={mostModels}
         value={models}
