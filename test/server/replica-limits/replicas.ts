@@ -1,8 +1,9 @@
 /** Replicas that count together, without gateways around them. */
 
+import { setImmediate } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
-import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
+import type { LocalUsageHistory, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import type { Limiter } from '../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
 import type { Timing } from '../../../server/replica-limits/counts-connection.ts';
@@ -15,6 +16,7 @@ import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
 interface LedgerRow {
+  id: string;
   key: string | null;
   group: string | null;
   startedAt: number;
@@ -27,6 +29,15 @@ export interface Replica extends ReplicaLimits {
   readonly logged: { fields: object; message: string }[];
 }
 
+const writtenAtOnce = {
+  ok: true,
+  pending: 0,
+  spooled: 0,
+  dropped: 0,
+  lastError: null,
+  budgetsError: null,
+  replaced: null,
+};
 const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 
 /** `rows`: the ledger, if it is to be that of several replicas. */
@@ -46,8 +57,9 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
   const opened = await openReplicaLimits(await connectValkey(url), {
     dataDir,
     commonLedger: options.rows ? 'common' : null,
+    ledger: { flush() {}, health: () => writtenAtOnce },
     local: {
-      history: historyOf(rows),
+      history: options.rows ? commonHistoryOf(rows) : historyOf(rows),
       sums: noSums,
       clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
       reached: (notice) => told.push(notice),
@@ -74,7 +86,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
 export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
   const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
   const { keyId: key, groupId: group, startedAt } = record;
-  replica.rows.push({ key, group, startedAt, used: { ...used, unpriced: 0 } });
+  replica.rows.push({ id, key, group, startedAt, used: { ...used, unpriced: 0 } });
   replica.limiter.finished(record);
 }
 
@@ -103,7 +115,23 @@ const anyParty: Limited = {
   sinceMs: 0,
 };
 
-function historyOf(rows: readonly LedgerRow[]): UsageHistory {
+/** As of a server: what is read stays the same until the work is done, and comes later. */
+function commonHistoryOf(rows: readonly LedgerRow[]): UsageHistory {
+  return {
+    ...historyOf(rows),
+    async atOneMoment(work) {
+      await setImmediate();
+      const then = [...rows];
+      const written = new Set(then.map(({ id }) => id));
+      return work({
+        spent: async (questions) => questions.map(({ scope, id, range }) => historyOf(then).spent(scope, id, range)),
+        ended: async (requests) => new Set(requests.flatMap(({ id }) => (written.has(id) ? [id] : []))),
+      });
+    },
+  };
+}
+
+function historyOf(rows: readonly LedgerRow[]): LocalUsageHistory {
   return {
     spent(scope, id, { startMs, endMs }) {
       const found = rows.filter((row) => row[scope] === id && row.startedAt >= startMs && row.startedAt < endMs);
