@@ -1,6 +1,6 @@
 /** Replicas that count together, without gateways around them. */
 
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
 import type { LocalUsageHistory, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
@@ -15,7 +15,7 @@ import {
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
-interface LedgerRow {
+export interface LedgerRow {
   id: string;
   key: string | null;
   group: string | null;
@@ -24,12 +24,12 @@ interface LedgerRow {
 }
 
 export interface Replica extends ReplicaLimits {
-  /** What its ledger holds. */
-  readonly rows: LedgerRow[];
+  /** To its ledger, in which it is at once or a little later. */
+  write(row: LedgerRow): void;
   readonly logged: { fields: object; message: string }[];
 }
 
-const writtenAtOnce = {
+const healthy = {
   ok: true,
   pending: 0,
   spooled: 0,
@@ -40,9 +40,11 @@ const writtenAtOnce = {
 };
 const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 
-/** `rows`: the ledger, if it is to be that of several replicas. */
 export interface ReplicaOptions {
+  /** The ledger, if it is to be that of several replicas. */
   rows?: LedgerRow[];
+  /** After how long a request is in the ledger. */
+  writeMs?(): number;
   told?: LimitReached[];
   settings?: SharedCountsSettings;
   dataDir?: string;
@@ -52,12 +54,18 @@ export interface ReplicaOptions {
 export async function openReplica(url: string, options: ReplicaOptions = {}): Promise<Replica> {
   const { told = [], settings = { hardBudgets: 'closed' }, dataDir = null } = options;
   const rows = options.rows ?? [];
+  const writing = new Set<Promise<void>>();
   const logged: Replica['logged'] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
   const opened = await openReplicaLimits(await connectValkey(url), {
     dataDir,
     commonLedger: options.rows ? 'common' : null,
-    ledger: { flush() {}, health: () => writtenAtOnce },
+    ledger: {
+      async flush() {
+        await Promise.all(writing);
+      },
+      health: () => healthy,
+    },
     local: {
       history: options.rows ? commonHistoryOf(rows) : historyOf(rows),
       sums: noSums,
@@ -77,7 +85,15 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
     },
     onChange: (listener) => opened.onChange(listener),
     close: () => opened.close(),
-    rows,
+    write(row) {
+      const afterMs = options.writeMs?.() ?? 0;
+      if (afterMs === 0) return void rows.push(row);
+      const written = sleep(afterMs).then(() => {
+        rows.push(row);
+        writing.delete(written);
+      });
+      writing.add(written);
+    },
     logged,
   };
 }
@@ -86,7 +102,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
 export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
   const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
   const { keyId: key, groupId: group, startedAt } = record;
-  replica.rows.push({ id, key, group, startedAt, used: { ...used, unpriced: 0 } });
+  replica.write({ id, key, group, startedAt, used: { ...used, unpriced: 0 } });
   replica.limiter.finished(record);
 }
 
