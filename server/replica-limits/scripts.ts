@@ -125,7 +125,7 @@ return '1'
 
 /**
  * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies dollars, tokens, unpriced
- * requests, how often they were corrected, and `1` if they are known; then of each request that may not be in the ledger yet
+ * requests, when it was last corrected (a number that only grows; 0: never), and `1` if it is known; then of each request that may not be in the ledger yet
  * `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
  */
 const sum = `${common}
@@ -143,15 +143,15 @@ return table.concat(reply, ' ')
 `;
 
 /**
- * Adds what is missing in such a sum, unless another replica has corrected it meanwhile. Key: the period. Arguments: ledger, how often
- * it had been corrected, dollars, tokens, unpriced requests, the period's end. Replies `1` if that was added.
+ * Adds what is missing in such a sum, unless another replica has corrected it meanwhile. Key: the period. Arguments: ledger, when
+ * it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies `1` if that was added.
  */
 const correct = `${common}
 local ledger, corrected = nextText(), nextText()
 local usd, tokens, unpriced = nextNumber(), nextNumber(), nextNumber()
 local period = { key = nextKey(), ends = nextNumber() }
 if (redis.call('HGET', period.key, 'corrected|' .. ledger) or '0') ~= corrected then return '0' end
-redis.call('HINCRBY', period.key, 'corrected|' .. ledger, 1)
+redis.call('HSET', period.key, 'corrected|' .. ledger, text(math.max(now, tonumber(corrected) + 1)))
 addSpent(period, ledger, usd, tokens, unpriced)
 redis.call('HSETNX', period.key, 'known|' .. ledger, text(now))
 return '1'

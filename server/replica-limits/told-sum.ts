@@ -7,7 +7,7 @@ interface ToldEnd extends RequestName, Spent {}
 
 export interface ToldSum {
   counted: Spent;
-  /** How often the sum was corrected; as in the reply. */
+  /** When the sum was last corrected; as in the reply. */
   corrected: string;
   /** False: Valkey does not know what was spent before. */
   isKnown: boolean;

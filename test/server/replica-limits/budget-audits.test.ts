@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type Relay, startRelay } from '../../support/relay.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { exactly, limited } from '../limits/limited-parties.ts';
+import { budget, exactly, limited, none } from '../limits/limited-parties.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, type LedgerRow, openReplica, type Replica } from './replicas.ts';
 
@@ -115,4 +115,92 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
         return usd === book.usd && tokens === book.tokens;
       });
   }
+});
+
+describe.runIf(hasValkey())('what counts against a budget', () => {
+  let valkey: ValkeyServer;
+  let opened: Replica[];
+  let rows: LedgerRow[];
+  const party = budget(1_000, 'total');
+  const sumKey = 'sluice:{g}:key:k@0:total';
+  const dollar = { usd: 1, tokens: 10 };
+
+  beforeEach(async () => {
+    valkey = await startValkey();
+    opened = [];
+    rows = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((replica) => replica.close()));
+    await valkey.stop();
+  });
+
+  const open = async (writeMs = 0) => {
+    const replica = await openReplica(valkey.url, { rows, writeMs: () => writeMs });
+    opened.push(replica);
+    return replica;
+  };
+  const spendAt = async (replica: Replica) => {
+    const { id, refusal } = await admits(replica.limiter, [party], exactly(dollar));
+    expect(refusal).toBeNull();
+    finishAt(replica, id, dollar);
+  };
+  const used = async ({ limiter }: Replica) => {
+    await limiter.refresh([party]);
+    return limiter.meters(party)[0]?.used;
+  };
+  const loseConnections = async () => {
+    const sinceMs = Math.max(...opened.map(({ view }) => view.sinceMs));
+    await valkey.command('CLIENT', 'KILL', 'TYPE', 'normal');
+    await eventually(() => opened.every(({ view }) => view.problem === null && view.sinceMs > sinceMs));
+  };
+  /** Until no replica compares it any more. */
+  const atRest = () => sleep(laterMs);
+
+  test('has a request once whose end is told again', async () => {
+    // It does not compare before all is written.
+    const replica = await open(3_600_000);
+    const { id } = await admits(replica.limiter, [party], exactly(dollar));
+    valkey.pause();
+    finishAt(replica, id, dollar);
+    await eventually(() => replica.view.problem === 'slow');
+    valkey.go();
+    await eventually(() => replica.view.problem === null);
+    expect(await used(replica)).toBe(1);
+  });
+
+  test('keeps what another replica has not written yet', async () => {
+    const [slow, other] = [await open(laterMs), await open()];
+    await spendAt(other);
+    await spendAt(slow);
+    expect(await used(slow)).toBe(2);
+    await loseConnections();
+    const seen = new Set<string>();
+    await eventually(async () => {
+      seen.add(await valkey.command('HGET', sumKey, 'usd'));
+      return rows.length === 2;
+    });
+    expect([...seen]).toEqual(['2']);
+  });
+
+  test('comes back once if all replicas bring it back', async () => {
+    const three = [await open(), await open(), await open()];
+    for (const replica of three) await spendAt(replica);
+    for (let time = 0; time < 10; time++) {
+      await valkey.command('FLUSHALL');
+      const asked = three.map(({ limiter }) => admits(limiter, [party], { likely: none, most: dollar }));
+      expect((await Promise.all(asked)).map(({ refusal }) => refusal)).toEqual([null, null, null]);
+      for (const replica of three) expect(await used(replica)).toBe(3);
+    }
+  });
+
+  test('is corrected after Valkey has begun again from an old copy of its data', async () => {
+    const replica = await open();
+    await spendAt(replica);
+    await atRest();
+    for (const field of ['usd', 'usd|common']) await valkey.command('HINCRBYFLOAT', sumKey, field, '-0.75');
+    expect(await used(replica)).toBe(0.25);
+    await loseConnections();
+    await eventually(async () => (await used(replica)) === 1);
+  });
 });

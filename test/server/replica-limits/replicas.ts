@@ -88,7 +88,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
     write(row) {
       const afterMs = options.writeMs?.() ?? 0;
       if (afterMs === 0) return void rows.push(row);
-      const written = sleep(afterMs).then(() => {
+      const written = sleep(afterMs, undefined, { ref: false }).then(() => {
         rows.push(row);
         writing.delete(written);
       });
