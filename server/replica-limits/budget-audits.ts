@@ -1,16 +1,18 @@
 /**
- * Makes the sums of budgets in Valkey equal to the ledger, which is the only place of money. Each request that ends adds to both at
- * once, so they differ only if Valkey has lost its data, or if what ended while it was away did not arrive, or arrived late. Then
- * they are compared, in this order:
+ * Makes the sums of budgets in Valkey equal to the ledger, which is the only place of money. A request that ends is added to both,
+ * each time by its id, so that it counts once. They differ only if Valkey has lost its data, or was not told of all that ended while
+ * it was away. Then they are compared:
  *
  * 1. the ledger is read as of one moment;
- * 2. Valkey tells its sum, and the requests that have ended in the last seconds (`settled`), from all replicas;
- * 3. it is looked up which of these the ledger held at that moment.
+ * 2. Valkey tells its sum, and which requests of all replicas have ended in the last seconds;
+ * 3. the ledger is asked which of these it held at that moment.
  *
- * The sum should be what the ledger held, and the ended requests that it did not hold. The difference is added, rather than the
- * sum replaced, so that what ends meanwhile is not lost; of two replicas that compare at the same time, one adds it. A request that the ledger
- * held, and of which Valkey was told only after step 2, would count twice. It is one that was told late: its own replica compares after
- * telling it, so the last comparison is exact.
+ * The sum should be what the ledger held, and those requests that it did not hold yet. The difference is added: what ends meanwhile is
+ * added as well, and of several replicas that have compared the same sum, one adds it.
+ *
+ * Only a request that the ledger held before Valkey was told of it, after step 2, would now count twice. Usually Valkey is told long
+ * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
+ * for as long as commands and leases of before may have an effect, and until nothing is missing.
  */
 import { AskedTogether } from '../database/asked-together.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -47,6 +49,7 @@ export class BudgetAudits {
   /** Until when they are compared at least, on the monotonic clock. */
   readonly #inDoubt = new Map<CountedParty, number>();
   #timer: NodeJS.Timeout | null = null;
+  #isInRound = false;
   #isClosed = false;
   #wasBehind = false;
 
@@ -59,16 +62,12 @@ export class BudgetAudits {
     return this.#audits.ask(party);
   }
 
-  /** Compares every few seconds, for as long as leases may lapse and until nothing is missing. */
-  doubt(parties: readonly CountedParty[]): void {
+  /** Compares them every few seconds, for as long as a lease lasts and until nothing is missing. */
+  doubt(parties: readonly CountedParty[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
     for (const party of parties) this.#inDoubt.set(party, clocks.steadyMs() + connection.leaseMs);
-    this.#arm();
-  }
-
-  /** Compares those in doubt now. */
-  begin(): void {
-    void this.#round();
+    if (firstAfterMs < this.#everyMs) this.#disarm();
+    this.#arm(firstAfterMs);
   }
 
   forget(party: CountedParty): void {
@@ -92,9 +91,13 @@ export class BudgetAudits {
     return !ok || spooled > 0;
   }
 
-  #arm(): void {
+  get #everyMs(): number {
+    return this.#ports.connection.leaseMs / 3;
+  }
+
+  #arm(afterMs: number): void {
     if (this.#isClosed || this.#inDoubt.size === 0) return;
-    this.#timer ??= setTimeout(() => void this.#round(), this.#ports.connection.leaseMs / 3).unref();
+    this.#timer ??= setTimeout(() => void this.#round(), afterMs).unref();
   }
 
   #disarm(): void {
@@ -104,9 +107,13 @@ export class BudgetAudits {
 
   async #round(): Promise<void> {
     this.#disarm();
-    await this.#ports.ledger.flush();
-    if (!this.#isBehind) await Promise.all([...this.#inDoubt].map((each) => this.#auditInDoubt(...each)));
-    this.#arm();
+    if (!this.#isInRound && this.#ports.connection.isUp) {
+      this.#isInRound = true;
+      await this.#ports.ledger.flush();
+      if (!this.#isBehind) await Promise.all([...this.#inDoubt].map((each) => this.#auditInDoubt(...each)));
+      this.#isInRound = false;
+    }
+    this.#arm(this.#everyMs);
   }
 
   async #auditInDoubt(party: CountedParty, untilMs: number): Promise<void> {

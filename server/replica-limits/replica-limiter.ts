@@ -237,9 +237,7 @@ export class ReplicaLimiter implements Limiter {
 
   async #restore(): Promise<void> {
     await this.#catchUp();
-    const { audits } = this.#ports;
-    audits.doubt(this.#usedBudgets());
-    audits.begin();
+    this.#ports.audits.doubt(this.#usedBudgets(), 0);
   }
 
   #usedBudgets(): CountedParty[] {
