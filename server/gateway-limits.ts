@@ -23,7 +23,7 @@ interface GatewayLimits {
 }
 
 interface Counted {
-  ledger: Pick<Ledger, 'history' | 'budgets'>;
+  ledger: Pick<Ledger, 'history' | 'budgets' | 'flush' | 'health'>;
   live: LiveConfig;
   health: HealthBook;
   /** Whether other replicas write the same ledger. */
@@ -47,6 +47,7 @@ export async function openLimits(
   const shared = await openReplicaLimits?.({
     dataDir,
     commonLedger: isShared ? 'postgres' : null,
+    ledger,
     local,
     settings,
     log,

@@ -33,6 +33,26 @@ export interface PastRequest {
   tokens: number;
 }
 
+export interface SpentQuestion {
+  scope: LimitScope;
+  id: string;
+  range: HistoryRange;
+}
+
+export interface RequestName {
+  id: string;
+  /** Unix milliseconds; at most a day too late. */
+  startedAt: number;
+}
+
+/** The ledger as of one moment. */
+export interface LedgerMoment {
+  /** As `UsageHistory`, in the order of the questions. */
+  spent(questions: readonly SpentQuestion[]): NowOrLater<readonly Spent[]>;
+  /** The ids of those requests that are in these totals. */
+  ended(requests: readonly RequestName[]): NowOrLater<ReadonlySet<string>>;
+}
+
 /** Throws or rejects while the ledger cannot be read. */
 export interface UsageHistory {
   /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
@@ -41,6 +61,8 @@ export interface UsageHistory {
   requestsSince(scope: LimitScope, id: string, sinceMs: number): NowOrLater<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
   forgetTotal(scope: LimitScope, id: string): NowOrLater<void>;
+  /** Only of a ledger that other replicas write as well. Its first question decides the moment. */
+  atOneMoment?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
 }
 
 /** The history in SQLite, which answers at once. */

@@ -20,7 +20,7 @@ export class CountedParty {
   /** By request (or job) that runs here: its lease, as the scripts write it. */
   readonly leases: Map<string, string>;
   /** A request of it has been here. */
-  isUsed = false;
+  isUsed: boolean;
   /** When its meters were last asked for, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */
@@ -44,6 +44,7 @@ export class CountedParty {
     // The braces make one slot of a cluster of a group and its keys.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
+    this.isUsed = before?.isUsed ?? false;
   }
 
   isOf({ limits, groupId, sinceMs }: Limited): boolean {
@@ -56,14 +57,20 @@ export class CountedParty {
     return this.#seen;
   }
 
-  /** Takes a reply. `account`: what this replica alone has counted. */
-  saw(seen: SeenCounts, account: Pick<Account, 'spent'>): void {
+  /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
+  saw(seen: SeenCounts, account: Pick<Account, 'spent'>): boolean {
     this.#seen = seen;
-    for (const period of this.#call?.periods ?? []) period.begunMs = seen.begun.get(period.key) ?? period.begunMs;
+    let hasBegun = false;
+    for (const period of this.#call?.periods ?? []) {
+      const begunMs = seen.begun.get(period.key) ?? period.begunMs;
+      hasBegun ||= begunMs !== period.begunMs;
+      period.begunMs = begunMs;
+    }
     for (const { per } of this.limited.limits.budgets) {
       const { period, spent, isKnown } = seen.spent(per);
       if (isKnown) this.#lastSpent.set(per, { startMs: period.startMs, all: spent, own: account.spent(per).spent });
     }
+    return hasBegun;
   }
 
   /** What was spent at the last reply, if that was in the given period. */
@@ -83,6 +90,11 @@ export class CountedParty {
   /** `leases`, `amounts` and `lapsed`. */
   get leaseKeys(): readonly string[] {
     return ['leases', 'amounts', 'lapsed'].map((what) => this.#prefix + what);
+  }
+
+  /** `lapsed` and `settled`. */
+  get endedKeys(): readonly string[] {
+    return ['lapsed', 'settled'].map((what) => this.#prefix + what);
   }
 
   /** `atMs`: Unix milliseconds by Valkey's clock. */
@@ -108,7 +120,10 @@ export class CountedParty {
       return { per, startMs, endMs, key, args, begunMs: 0 };
     });
     return {
-      keys: [`${this.#prefix}requests`, `${this.#prefix}tokens`, ...this.leaseKeys, ...periods.map(({ key }) => key)],
+      keys: [
+        ...['requests', 'tokens', 'leases', 'amounts', 'lapsed', 'settled'].map((what) => this.#prefix + what),
+        ...periods.map(({ key }) => key),
+      ],
       args: [
         textOf(requestsPerMinute),
         textOf(tokensPerMinute),

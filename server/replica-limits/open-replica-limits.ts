@@ -1,9 +1,11 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../contract/errors.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../contract/replica-limits.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { LocalLimiter, type LocalLimiterPorts } from '../limits/local-limiter.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import { BudgetAudits } from './budget-audits.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { ReplicaCounts } from './replica-counts.ts';
 import { readReplica, writeReplica } from './replica-file.ts';
@@ -17,6 +19,7 @@ export interface ReplicaLimitsOptions {
   dataDir: string | null;
   /** The name of a ledger that the replicas have in common; null: each has its own. */
   commonLedger: string | null;
+  ledger: Pick<Ledger, 'flush' | 'health'>;
   local: LocalLimiterPorts;
   settings(): SharedCountsSettings;
   /** Default: as usual; shorter for tests. */
@@ -81,15 +84,17 @@ export async function openReplicaLimits(
   // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
   const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
   const { clocks, history, reached } = localPorts;
+  const ledgerName = commonLedger ?? replica.id;
+  const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
   const counts = new ReplicaCounts({
     connection,
-    ledger: commonLedger ?? replica.id,
-    history,
+    ledger: ledgerName,
+    audits,
     clocks,
     account: ({ limited }) => local.account(limited),
     reached,
   });
-  const limiter = new ReplicaLimiter({ connection, counts, local, clocks, settings });
+  const limiter = new ReplicaLimiter({ connection, counts, audits, local, clocks, settings });
   await limiter.begin();
   const messages = new ReplicaMessages({ link, connection, replica: replica.id, database: address.database, log });
   return {
@@ -103,6 +108,7 @@ export async function openReplicaLimits(
     },
     async close() {
       messages.close();
+      audits.close();
       await connection.close();
       await inTurn(async () => {});
     },

@@ -1,9 +1,9 @@
 /** What the limiter asks of Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
-import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
-import { type Account, type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
-import { largest } from '../limits/spending.ts';
-import { type CountedParty, endOf } from './counted-party.ts';
+import type { Amounts } from '../ledger/usage-history.ts';
+import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
+import type { BudgetAudits } from './budget-audits.ts';
+import type { CountedParty } from './counted-party.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
 import { ReplyNumbers, type SeenAt, SeenCounts } from './seen-counts.ts';
@@ -35,7 +35,6 @@ export interface Settlement {
   parties: readonly CountedParty[];
   settled: Settled;
   keys: readonly string[];
-  /** The first is the request's id; whether it is sent again comes after it. */
   args: readonly string[];
 }
 
@@ -43,7 +42,7 @@ interface ReplicaCountsPorts {
   connection: CountsConnection;
   /** The ledger that holds this replica's requests; replicas with a common ledger name the same. */
   ledger: string;
-  history: UsageHistory;
+  audits: BudgetAudits;
   clocks: Clocks;
   /** What this replica has counted of a party. */
   account(party: CountedParty): Account;
@@ -86,7 +85,8 @@ export class ReplicaCounts {
   settlementOf({ id, parties, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
-    const args = [id, String(admittedAtMs), isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more))];
+    const args = [id, String(startedAt), String(admittedAtMs)];
+    args.push(isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more)));
     args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
     args.push(this.#ports.ledger, String(parties.length));
     const keys: string[] = [];
@@ -95,40 +95,16 @@ export class ReplicaCounts {
     return { parties, settled, keys, args };
   }
 
-  /** `isAgain`: it counts only if it was not counted yet. Rejects with a LinkError. */
-  async settle({ parties, settled, keys, args }: Settlement, isAgain: boolean): Promise<void> {
+  /** It counts once, however often it is sent. Rejects with a LinkError. */
+  async settle({ parties, settled, keys, args }: Settlement): Promise<void> {
     const { connection, reached } = this.#ports;
-    const [id = '', ...rest] = args;
-    const numbers = new ReplyNumbers(await connection.run('settle', keys, [id, isAgain ? '1' : '0', ...rest]));
+    const numbers = new ReplyNumbers(await connection.run('settle', keys, args));
     numbers.next();
     const at = this.#readTime(numbers);
     for (const party of parties) {
       const seen = this.#see(party, settled.startedAt, numbers, at);
       tellReached(party.limited, seen, settled.used, reached);
     }
-  }
-
-  /** Offers what the ledger knows of the present periods. Rejects with a LinkError, or if the ledger cannot be read. */
-  async offer(party: CountedParty): Promise<void> {
-    const { connection, ledger, history } = this.#ports;
-    const { scope, id, sinceMs } = party.limited;
-    for (const { per, key, startMs, endMs } of party.at(connection.serverMs()).periods) {
-      const own = this.#ports.account(party).spent(per);
-      const isTotal = !Number.isFinite(startMs);
-      const range = { startMs: isTotal ? startMs : Math.max(startMs, sinceMs), endMs };
-      const { usd, tokens, unpriced } = largest(own.spent, await history.spent(scope, id, range));
-      const args = [ledger, String(usd), integer(tokens), String(unpriced), endOf(endMs)];
-      await connection.run('offer', [key], args);
-    }
-  }
-
-  /** Offers it if Valkey has lost its data. Rejects as `offer`. */
-  async offerIfLost(party: CountedParty): Promise<void> {
-    const { connection } = this.#ports;
-    const before = party.at(connection.serverMs()).periods.map(({ begunMs }) => begunMs);
-    await this.ask('', [party], free, 'none');
-    const after = party.at(connection.serverMs()).periods;
-    if (after.some(({ begunMs }, index) => begunMs === 0 || begunMs !== before[index])) await this.offer(party);
   }
 
   /** Prolongs the leases of a party, and restores those that are gone. Rejects with a LinkError. */
@@ -145,10 +121,12 @@ export class ReplicaCounts {
   }
 
   #see(party: CountedParty, atMs: number, numbers: ReplyNumbers, at: SeenAt): SeenCounts {
+    const { audits } = this.#ports;
     const account = this.#ports.account(party);
     const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
-    party.saw(seen, account);
-    if (seen.isUnknown) this.offer(party).catch(() => {});
+    // Another replica may have begun it without what ended here just now.
+    if (party.saw(seen, account)) audits.doubt([party]);
+    if (seen.isUnknown) audits.now(party).catch(() => {});
     return seen;
   }
 }
@@ -157,7 +135,7 @@ function addCall(party: CountedParty, atMs: number, keys: string[], args: string
   const call = party.at(atMs);
   keys.push(...call.keys);
   args.push(...call.args);
-  for (const period of call.periods) args.push(...period.args, period.begunMs > 0 ? String(period.begunMs) : '');
+  for (const period of call.periods) args.push(...period.args);
 }
 
 function integer(amount: number): string {

@@ -14,6 +14,7 @@ import { metersOf } from '../limits/meters.ts';
 import { unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
 import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
+import type { BudgetAudits } from './budget-audits.ts';
 import { CountedParties } from './counted-parties.ts';
 import type { CountedParty } from './counted-party.ts';
 import type { CountsConnection } from './counts-connection.ts';
@@ -25,6 +26,7 @@ import type { SeenCounts } from './seen-counts.ts';
 interface ReplicaLimiterPorts {
   connection: CountsConnection;
   counts: ReplicaCounts;
+  audits: BudgetAudits;
   /** Counts what this replica does. */
   local: LocalLimiter;
   clocks: Clocks;
@@ -136,9 +138,10 @@ export class ReplicaLimiter implements Limiter {
   }
 
   forget(scope: LimitScope, id: string): void {
-    const { local, connection } = this.#ports;
+    const { local, connection, audits } = this.#ports;
     local.forget(scope, id);
     const party = this.#parties.remove(scope, id);
+    if (party) audits.forget(party);
     if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
   }
 
@@ -161,11 +164,11 @@ export class ReplicaLimiter implements Limiter {
 
   /** If Valkey does not know what was spent in this period so far, it is told, and asked again. */
   async #ask(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<Asked> {
-    const { counts } = this.#ports;
+    const { counts, audits } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
     const asked = await counts.ask(id, parties, estimate, checks);
     if (asked.verdict !== 'unknown-spending') return asked;
-    await this.#offer(parties);
+    await Promise.all(parties.map((party) => audits.now(party)));
     return counts.ask(id, parties, estimate, checks);
   }
 
@@ -207,21 +210,16 @@ export class ReplicaLimiter implements Limiter {
     }
   }
 
-  /** `isAgain`: Valkey may have ended the lease already. */
-  #settle(ended: Ended, isAgain = false): void {
+  #settle(ended: Ended): void {
     const { connection, counts } = this.#ports;
     const settlement = counts.settlementOf(ended);
-    if (!connection.isUp) this.#late.add(settlement, isAgain);
-    else counts.settle(settlement, isAgain).catch(() => this.#late.add(settlement, true));
+    if (!connection.isUp) this.#late.add(settlement);
+    else counts.settle(settlement).catch(() => this.#late.add(settlement));
   }
 
   /** Ends a lease that has used nothing. */
   #withdraw(id: string, parties: readonly CountedParty[]): void {
-    this.#settle(endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn), true);
-  }
-
-  async #offer(parties: readonly CountedParty[]): Promise<void> {
-    await Promise.all(parties.map((party) => this.#ports.counts.offer(party)));
+    this.#settle(endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn));
   }
 
   async #look(parties: readonly CountedParty[]): Promise<void> {
@@ -229,22 +227,28 @@ export class ReplicaLimiter implements Limiter {
   }
 
   async #renew(): Promise<void> {
-    const { counts, clocks } = this.#ports;
-    const shown: CountedParty[] = [];
+    const { clocks, audits } = this.#ports;
+    await this.#catchUp();
+    if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
-    for (const party of this.#parties.all()) {
-      if (party.leases.size > 0) await counts.renew(party);
-      if (party.shownAtMs >= sinceMs && shown.length < mostShown) shown.push(party);
-    }
-    await this.#look(shown);
+    const shown = [...this.#parties.all()].filter(({ shownAtMs }) => shownAtMs >= sinceMs);
+    await this.#look(shown.slice(0, mostShown));
   }
 
-  /** The order matters: an offer contains what was settled, and the larger of the two counts. */
   async #restore(): Promise<void> {
+    await this.#catchUp();
+    this.#ports.audits.doubt(this.#usedBudgets(), 0);
+  }
+
+  #usedBudgets(): CountedParty[] {
+    return [...this.#parties.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
+  }
+
+  /** Leases first, since what is settled ends them. */
+  async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
     for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
-    await this.#late.send((settlement, isAgain) => counts.settle(settlement, isAgain));
-    for (const party of this.#parties.all()) if (party.isUsed && party.hasBudgets) await counts.offerIfLost(party);
+    await this.#late.send((settlement) => counts.settle(settlement));
   }
 }
 
@@ -257,4 +261,5 @@ function judgedBy(limited: Limited, counted: SeenCounts | undefined): Judged {
   return { limited, counted };
 }
 
-const leaseName = (job: string) => `job:${job}`;
+/** Replies of Valkey are separated by spaces. */
+const leaseName = (job: string) => `job:${encodeURIComponent(job)}`;

@@ -55,8 +55,8 @@ local function addSpent(period, ledger, usd, tokens, unpriced)
 end
 
 local function readLease(value)
-  local running, usd, tokens, ledger = string.match(value, '^(%d)|([^|]*)|([^|]*)|(.*)$')
-  return { running = tonumber(running), usd = tonumber(usd), tokens = tonumber(tokens), ledger = ledger }
+  local running, usd, tokens, ledger, at = string.match(value, '^(%d)|([^|]*)|([^|]*)|([^|]*)|?(%d*)$')
+  return { running = tonumber(running), usd = tonumber(usd), tokens = tonumber(tokens), ledger = ledger, at = at }
 end
 
 local function keepLeases(party)
@@ -92,7 +92,7 @@ local function lapse(party)
     local value = endLease(party, id)
     local lease = value and readLease(value)
     if lease and (lease.usd > 0 or lease.tokens > 0) and #party.periods > 0 then
-      redis.call('HSET', party.lapsed, id, value)
+      redis.call('HSET', party.lapsed, id, value .. '|' .. text(now))
       redis.call('PEXPIRE', party.lapsed, 86400000)
       for _, period in ipairs(party.periods) do addSpent(period, lease.ledger, lease.usd, lease.tokens, 0) end
     end
@@ -100,13 +100,13 @@ local function lapse(party)
 end
 
 local function nextParty()
-  local party = { requests = nextKey(), tokens = nextKey(), leases = nextKey(), amounts = nextKey(), lapsed = nextKey() }
+  local party = { requests = nextKey(), tokens = nextKey(), leases = nextKey(), amounts = nextKey(), lapsed = nextKey(),
+    settled = nextKey() }
   party.requestLimit, party.tokenLimit, party.runningLimit = nextNumber(), nextNumber(), nextNumber()
   party.hasLeases = nextText() == '1'
   party.periods = {}
   for _ = 1, nextNumber() do
-    table.insert(party.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber(),
-      seenBegun = nextNumber() })
+    table.insert(party.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber() })
   end
   return party
 end
@@ -157,10 +157,3 @@ local function tellSlots(reply, party)
   end
 end
 `;
-
-/**
- * Arguments: request (empty: only looks), how it is checked (`all`, `free`: not against budgets, `none`), `1` if it counts
- * as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of parties; parties.
- * Replies 0 refused, 1 admitted, 2 what was spent is unknown; the time; the figures of each party after it; if refused, also
- * the slots of each.
- */

@@ -1,16 +1,24 @@
 /**
  * What Valkey runs, each script atomically. The keys of a party (a key or group of Sluice), in this order: `requests`, `tokens`
- * (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends), `amounts` and `lapsed` (hashes:
- * request -> `running|usd|tokens|ledger`), then one hash for each budget period. Its arguments: requests and tokens per
- * minute, requests at the same time (empty: no limit), `1` if it has leases, the number of periods, and for each of them
- * its end in Unix milliseconds (empty: none), the hard budget in dollars and in tokens (empty: none), and when the count of
- * this ledger had begun at the last reply (empty: unknown). A count begins anew if Valkey has lost its data; from then on,
- * what ended before is in the sum that the ledger offers.
+ * (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends), `amounts` (hash: request ->
+ * `running|usd|tokens|ledger`), `lapsed` (the same, and when it lapsed), `settled` (sorted set: ended request -> when that was
+ * told), then one hash for each budget period. Its arguments: requests and tokens per minute, requests at the same time (empty:
+ * no limit), `1` if it has leases, the number of periods, and for each of them its end in Unix milliseconds (empty: none) and
+ * the hard budget in dollars and in tokens (empty: none).
  *
- * Replies are numbers in one string, separated by spaces. All times are the server's.
+ * Replies are texts without spaces, mostly numbers, in one string, separated by spaces. All times are the server's.
  */
 import { common } from './script-parts.ts';
 
+/** For so long an ended request is known as such: for longer than its row needs to be in the ledger. */
+const settledMs = 30_000;
+
+/**
+ * Arguments: request (empty: only looks), how it is checked (`all`, `free`: not against budgets, `none`), `1` if it counts
+ * as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of parties; parties.
+ * Replies 0 refused, 1 admitted, 2 what was spent is unknown; the time; the figures of each party after it; if refused, also
+ * the slots of each.
+ */
 const admit = `${common}
 local id, checks, running, leaseMs = nextText(), nextText(), nextNumber(), nextNumber()
 local ledger, likelyTokens, usd, tokens, count = nextText(), nextNumber(), nextNumber(), nextNumber(), nextNumber()
@@ -60,35 +68,36 @@ return table.concat(reply, ' ')
 `;
 
 /**
- * Arguments: request, `1` if it was perhaps settled before, when it was admitted (0: not here), requests and tokens to add at
- * that time, tokens to add now; dollars, tokens and unpriced requests spent; ledger, number of parties; parties.
- * Replies 1, the time and the figures of each party.
+ * Ends a request; a request that is told again, since the answer was lost, counts once. Arguments: request, when it began and when
+ * it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars, tokens and unpriced requests
+ * spent; ledger, number of parties; parties. Replies 1, the time and the figures of each party.
  */
 const settle = `${common}
-local id, isAgain, admittedAt = nextText(), nextText() == '1', nextNumber()
+local id, startedAt, admittedAt = nextText(), nextText(), nextNumber()
 local requests, tokensThen, tokensNow = nextNumber(), nextNumber(), nextNumber()
-local usd, tokens, unpriced, ledger, count = nextNumber(), nextNumber(), nextNumber(), nextText(), nextNumber()
+local usd, tokens, unpriced, ledger, count = nextText(), nextNumber(), nextNumber(), nextText(), nextNumber()
 local place = math.floor(admittedAt / 1000)
+local ended = table.concat({ id, startedAt, usd, tokens, unpriced, ledger }, '|')
+local changes = admittedAt > 0 or tonumber(usd) ~= 0 or tokens ~= 0 or unpriced ~= 0
 local reply = { '1', text(now) }
 for _ = 1, count do
   local party = nextParty()
   local lapsed = redis.call('HGET', party.lapsed, id)
-  local lease = endLease(party, id)
-  if lapsed then redis.call('HDEL', party.lapsed, id) end
-  if not isAgain or lapsed or lease then
+  endLease(party, id)
+  if lapsed then
+    redis.call('HDEL', party.lapsed, id)
+    local before = readLease(lapsed)
+    for _, period in ipairs(party.periods) do addSpent(period, before.ledger, 0 - before.usd, 0 - before.tokens, 0) end
+  end
+  if changes and redis.call('ZADD', party.settled, 'NX', now, ended) == 1 then
+    redis.call('ZREMRANGEBYSCORE', party.settled, '-inf', now - ${settledMs})
+    redis.call('PEXPIRE', party.settled, ${settledMs})
     if party.requestLimit and admittedAt > 0 then addTo(party.requests, place, requests) end
     if party.tokenLimit and admittedAt > 0 then
       addTo(party.tokens, place, tokensThen)
       addTo(party.tokens, slot, tokensNow)
     end
-    for _, period in ipairs(party.periods) do
-      if lapsed then
-        local before = readLease(lapsed)
-        addSpent(period, before.ledger, 0 - before.usd, 0 - before.tokens, 0)
-      end
-      local begun = tonumber(redis.call('HGET', period.key, 'known|' .. ledger))
-      if not period.seenBegun or period.seenBegun == begun then addSpent(period, ledger, usd, tokens, unpriced) end
-    end
+    for _, period in ipairs(party.periods) do addSpent(period, ledger, tonumber(usd), tokens, unpriced) end
   end
   look(party)
   tell(reply, party, ledger)
@@ -114,14 +123,36 @@ keepLeases(party)
 return '1'
 `;
 
-/** The sum of a ledger for one period; the larger one counts. Arguments: ledger, dollars, tokens, unpriced requests, the period's end. */
-const offer = `${common}
-local ledger, sums = nextText(), { usd = nextNumber(), tokens = nextNumber(), unpriced = nextNumber() }
-local period = { key = nextKey(), ends = nextNumber() }
-local function missing(unit)
-  return math.max(0, sums[unit] - (tonumber(redis.call('HGET', period.key, unit .. '|' .. ledger)) or 0))
+/**
+ * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies dollars, tokens, unpriced
+ * requests, when it was last corrected (a number that only grows; 0: never), and `1` if it is known; then of each request that may
+ * not be in the ledger yet `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
+ */
+const sum = `${common}
+local lapsed, settled, period, ledger = nextKey(), nextKey(), nextKey(), nextText()
+local reply = redis.call('HMGET', period, 'usd|' .. ledger, 'tokens|' .. ledger, 'unpriced|' .. ledger, 'corrected|' .. ledger)
+for index = 1, 4 do reply[index] = reply[index] or '0' end
+table.insert(reply, tostring(redis.call('HEXISTS', period, 'known|' .. ledger)))
+for _, ended in ipairs(redis.call('ZRANGEBYSCORE', settled, '-inf', '+inf')) do table.insert(reply, ended) end
+local found = redis.call('HGETALL', lapsed)
+for index = 1, #found, 2 do
+  local lease = readLease(found[index + 1])
+  table.insert(reply, table.concat({ found[index], lease.at, text(lease.usd), lease.tokens, 0, lease.ledger }, '|'))
 end
-addSpent(period, ledger, missing('usd'), missing('tokens'), missing('unpriced'))
+return table.concat(reply, ' ')
+`;
+
+/**
+ * Adds what is missing in such a sum, unless another replica has corrected it meanwhile. Key: the period. Arguments: ledger, when
+ * it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies `1` if that was added.
+ */
+const correct = `${common}
+local ledger, corrected = nextText(), nextText()
+local usd, tokens, unpriced = nextNumber(), nextNumber(), nextNumber()
+local period = { key = nextKey(), ends = nextNumber() }
+if (redis.call('HGET', period.key, 'corrected|' .. ledger) or '0') ~= corrected then return '0' end
+redis.call('HSET', period.key, 'corrected|' .. ledger, text(math.max(now, tonumber(corrected) + 1)))
+addSpent(period, ledger, usd, tokens, unpriced)
 redis.call('HSETNX', period.key, 'known|' .. ledger, text(now))
 return '1'
 `;
@@ -135,5 +166,5 @@ redis.call('PEXPIRE', replicas, 86400000)
 return redis.call('ZCARD', replicas) .. ' ' .. text(now)
 `;
 
-export const scripts = { admit, settle, renew, offer, beat } as const;
+export const scripts = { admit, settle, renew, sum, correct, beat } as const;
 export type ScriptName = keyof typeof scripts;

@@ -1,4 +1,4 @@
-/** A relay on loopback in front of a server, which can make the way to it slow. */
+/** A relay on loopback in front of a server, which can make the way to it slow, or cut it. */
 import net, { type AddressInfo, type NetConnectOpts, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,12 +6,16 @@ export interface Relay {
   readonly port: number;
   /** From now on each piece takes so much longer, in both directions. */
   slow(delayMs: number): void;
+  /** Resets all connections, and each new one, until `mend`. */
+  cut(): void;
+  mend(): void;
   stop(): Promise<void>;
 }
 
 export async function startRelay(target: NetConnectOpts): Promise<Relay> {
   const sockets = new Set<Socket>();
   let delayMs = 0;
+  let isCut = false;
   const pass = async (from: Socket, to: Socket) => {
     try {
       for await (const piece of from) {
@@ -24,6 +28,7 @@ export async function startRelay(target: NetConnectOpts): Promise<Relay> {
     to.destroy();
   };
   const server = net.createServer((near) => {
+    if (isCut) return near.on('error', () => {}).resetAndDestroy();
     const far = net.connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -37,6 +42,13 @@ export async function startRelay(target: NetConnectOpts): Promise<Relay> {
     port: (server.address() as AddressInfo).port,
     slow(more) {
       delayMs = more;
+    },
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    mend() {
+      isCut = false;
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -3,19 +3,23 @@
  * a start, are asked together.
  */
 import type { LimitScope } from '../../contract/limits.ts';
+import { AskedTogether } from '../../database/asked-together.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
-import type { HistoryRange, PastRequest, Spent, UsageHistory } from '../../ledger/usage-history.ts';
-import { AskedTogether } from './asked-together.ts';
-import { columnsOf, unnest } from './columns.ts';
-import type { Postgres } from './postgres.ts';
+import type {
+  HistoryRange,
+  LedgerMoment,
+  PastRequest,
+  RequestName,
+  Spent,
+  SpentQuestion,
+  UsageHistory,
+} from '../../ledger/usage-history.ts';
 
-interface Question {
-  scope: LimitScope;
-  id: string;
-  range: HistoryRange;
-}
+import { columnsOf, unnest } from './columns.ts';
+import { partitionDay } from './partitions.ts';
+import type { Postgres, Queries } from './postgres.ts';
 
 interface LateQuestion {
   scope: LimitScope;
@@ -47,6 +51,8 @@ const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   ) AS cells GROUP BY place`;
 const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
+const endedSql = `SELECT DISTINCT requests.id FROM ${unnest({ day: 'integer', id: 'text' })}
+  JOIN requests ON requests.day = given.day AND requests.id = given.id WHERE requests.outcome IS NOT NULL`;
 const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
 
 const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
@@ -56,7 +62,7 @@ const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
 
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
-  readonly #spent: AskedTogether<Question, Spent>;
+  readonly #spent: AskedTogether<SpentQuestion, Spent>;
   readonly #late: AskedTogether<LateQuestion, PastRequest[]>;
 
   constructor(postgres: Postgres) {
@@ -74,6 +80,16 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
+  atOneMoment<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+    return this.#postgres.transaction(async (queries) => {
+      await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+      return work({
+        spent: (questions) => readSpent(queries, questions),
+        ended: (requests) => readEnded(queries, requests),
+      });
+    });
+  }
+
   /** Bound, since it is passed as a callback. */
   readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
     await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
@@ -86,20 +102,20 @@ const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
  * Totals of the requests that began in each range and are written, in the order of the questions. For all time, `unpriced` is not
  * available.
  */
-async function readSpent(postgres: Postgres, questions: readonly Question[]): Promise<Spent[]> {
+async function readSpent(queries: Queries, questions: readonly SpentQuestion[]): Promise<Spent[]> {
   const places = [...questions.entries()];
   const bounded = places.filter(([, { range }]) => Number.isFinite(range.startMs));
   const total = places.filter(([, { range }]) => !Number.isFinite(range.startMs));
   const found: Row[] = [];
   if (bounded.length > 0) {
-    const { rows } = await postgres.ask(
+    const { rows } = await queries.ask(
       spentSql,
       ...columnsOf(bounded.map(([place, { scope, id, range }]) => [place, scope, id, ...timesOf(range)])),
     );
     found.push(...rows);
   }
   if (total.length > 0) {
-    const { rows } = await postgres.ask(
+    const { rows } = await queries.ask(
       totalSql,
       ...columnsOf(total.map(([place, { scope, id }]) => [place, scope, id])),
     );
@@ -107,6 +123,20 @@ async function readSpent(postgres: Postgres, questions: readonly Question[]): Pr
   }
   const byPlace = new Map(found.map((row) => [number(row.place), toSpent(row)]));
   return questions.map((_, place) => byPlace.get(place) ?? nothing);
+}
+
+async function readEnded(queries: Queries, requests: readonly RequestName[]): Promise<Set<string>> {
+  if (requests.length === 0) return new Set();
+  const nowMs = Date.now();
+  const places = requests.flatMap(({ id, startedAt }) => {
+    const day = partitionDay(startedAt, nowMs);
+    return [
+      [day, id],
+      [day - 1, id],
+    ];
+  });
+  const { rows } = await queries.ask(endedSql, ...columnsOf(places));
+  return new Set(rows.map(({ id }) => String(id)));
 }
 
 async function readLate(postgres: Postgres, questions: readonly LateQuestion[]): Promise<PastRequest[][]> {

@@ -1,8 +1,9 @@
 /** Replicas that count together, without gateways around them. */
 
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
-import type { Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
+import type { LocalUsageHistory, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import type { Limiter } from '../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../server/limits/local-limiter.ts';
 import type { Timing } from '../../../server/replica-limits/counts-connection.ts';
@@ -14,7 +15,8 @@ import {
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
-interface LedgerRow {
+export interface LedgerRow {
+  id: string;
   key: string | null;
   group: string | null;
   startedAt: number;
@@ -22,16 +24,27 @@ interface LedgerRow {
 }
 
 export interface Replica extends ReplicaLimits {
-  /** What its ledger holds. */
-  readonly rows: LedgerRow[];
+  /** To its ledger, in which it is at once or a little later. */
+  write(row: LedgerRow): void;
   readonly logged: { fields: object; message: string }[];
 }
 
+const healthy = {
+  ok: true,
+  pending: 0,
+  spooled: 0,
+  dropped: 0,
+  lastError: null,
+  budgetsError: null,
+  replaced: null,
+};
 const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 
-/** `rows`: the ledger, if it is to be that of several replicas. */
 export interface ReplicaOptions {
+  /** The ledger, if it is to be that of several replicas. */
   rows?: LedgerRow[];
+  /** After how long a request is in the ledger. */
+  writeMs?(): number;
   told?: LimitReached[];
   settings?: SharedCountsSettings;
   dataDir?: string;
@@ -41,13 +54,20 @@ export interface ReplicaOptions {
 export async function openReplica(url: string, options: ReplicaOptions = {}): Promise<Replica> {
   const { told = [], settings = { hardBudgets: 'closed' }, dataDir = null } = options;
   const rows = options.rows ?? [];
+  const writing = new Set<Promise<void>>();
   const logged: Replica['logged'] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
   const opened = await openReplicaLimits(await connectValkey(url), {
     dataDir,
     commonLedger: options.rows ? 'common' : null,
+    ledger: {
+      async flush() {
+        await Promise.all(writing);
+      },
+      health: () => healthy,
+    },
     local: {
-      history: historyOf(rows),
+      history: options.rows ? commonHistoryOf(rows) : historyOf(rows),
       sums: noSums,
       clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
       reached: (notice) => told.push(notice),
@@ -65,7 +85,15 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
     },
     onChange: (listener) => opened.onChange(listener),
     close: () => opened.close(),
-    rows,
+    write(row) {
+      const afterMs = options.writeMs?.() ?? 0;
+      if (afterMs === 0) return void rows.push(row);
+      const written = sleep(afterMs, undefined, { ref: false }).then(() => {
+        rows.push(row);
+        writing.delete(written);
+      });
+      writing.add(written);
+    },
     logged,
   };
 }
@@ -74,7 +102,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
 export function finishAt(replica: Replica, ...[id, used, more]: Parameters<typeof finishedRecord>): void {
   const record = finishedRecord(id, used, { startedAt: Date.now(), ...more });
   const { keyId: key, groupId: group, startedAt } = record;
-  replica.rows.push({ key, group, startedAt, used: { ...used, unpriced: 0 } });
+  replica.write({ id, key, group, startedAt, used: { ...used, unpriced: 0 } });
   replica.limiter.finished(record);
 }
 
@@ -103,7 +131,23 @@ const anyParty: Limited = {
   sinceMs: 0,
 };
 
-function historyOf(rows: readonly LedgerRow[]): UsageHistory {
+/** As of a server: what is read stays the same until the work is done, and comes later. */
+function commonHistoryOf(rows: readonly LedgerRow[]): UsageHistory {
+  return {
+    ...historyOf(rows),
+    async atOneMoment(work) {
+      await setImmediate();
+      const then = [...rows];
+      const written = new Set(then.map(({ id }) => id));
+      return work({
+        spent: async (questions) => questions.map(({ scope, id, range }) => historyOf(then).spent(scope, id, range)),
+        ended: async (requests) => new Set(requests.flatMap(({ id }) => (written.has(id) ? [id] : []))),
+      });
+    },
+  };
+}
+
+function historyOf(rows: readonly LedgerRow[]): LocalUsageHistory {
   return {
     spent(scope, id, { startMs, endMs }) {
       const found = rows.filter((row) => row[scope] === id && row.startedAt >= startMs && row.startedAt < endMs);
