@@ -96,7 +96,8 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
     picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
   const ended = attempt.result.then(
     (result) => {
-      if (isFailed(result)) report(result.failure.class, result.failure);
+      // A right that a credential lacks for one kind of request says nothing about its health.
+      if (isFailed(result)) report(result.failure.lacksOneRight ? 'rejected' : result.failure.class, result.failure);
       else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
       else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');

@@ -15,6 +15,8 @@ export interface Failure {
   refusesReasoning?: boolean;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
+  /** For `credential`: it lacks the right for this kind of request, and may be used for others. */
+  lacksOneRight?: boolean;
   /** For `rejected`: only this target cannot serve the request. Nothing was sent; another target may accept it. */
   isOnlyHere?: boolean;
 }

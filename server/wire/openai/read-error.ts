@@ -31,6 +31,8 @@ const statedContext = pattern(
 const keyWords = pattern(
   /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
 );
+/** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
+const scopeWords = pattern(/missing scopes/i);
 const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
 /**
  * OpenAI's codes for an unacceptable prompt or file, with or without a status (`ResponseError.code`): no other target
@@ -50,7 +52,12 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
   const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
   const retryable = isPassing && answer.headers['x-should-retry'] !== 'false';
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
-  return { class: found, retryable, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
+  const lacksOneRight = found === 'credential' && scopeWords.test(error?.message ?? '');
+  return {
+    ...{ class: found, retryable, retryAfterMs },
+    ...(stated !== undefined && { contextTokens: Number(stated) }),
+    ...(lacksOneRight && { lacksOneRight }),
+  };
 }
 
 /** Keeps the beginning, which says what kind of error it is; services may echo the request after it. */

@@ -197,6 +197,18 @@ describe('a credential', () => {
     expect(credentialsUsed(one).at(-1)).toBe('Bearer better');
   });
 
+  test('that lacks a right for one kind of request is used for the others', async () => {
+    await start({ retries: 1 });
+    const message = 'You have insufficient permissions for this operation. Missing scopes: api.responses.write.';
+    one.answer((request, response) =>
+      (request.url.endsWith('/responses') ? fail(401, { message }) : answer('one'))(request, response),
+    );
+    await sluice.client.responses.create({ model: 'm', input: 'Hi' }).catch(() => null);
+    expect(one.seen).toHaveLength(2);
+    expect(await ask()).toBe('one');
+    expect((await healthOf('one'))?.state).toBe('ok');
+  });
+
   test('given again with the same value is tried again', async () => {
     await start({ retries: 1 });
     one.answer(fail(401));
