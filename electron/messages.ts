@@ -27,6 +27,7 @@ const en = {
   gatewayOn: 'Gateway on',
   providers: 'Providers',
   noProviders: 'No providers yet',
+  demo: 'Sluice demo',
   unusable: (name: string, reason: string) => `${name}: ${reason}`,
   degraded: (name: string) => `${name}: some requests failing`,
   /** Why no request goes to a provider. */
@@ -145,6 +146,7 @@ const zh: ShellMessages = {
   gatewayOn: '启用网关',
   providers: '服务商',
   noProviders: '还没有服务商',
+  demo: 'Sluice 演示',
   unusable: (name, reason) => `${name}：${reason}`,
   degraded: (name) => `${name}：部分请求失败`,
   blocked: {

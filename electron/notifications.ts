@@ -8,6 +8,7 @@ import type { ProviderView } from '../server/contract/provider-views.ts';
 import type { ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 import type { ShellLanguage } from './shell-language.ts';
+import { describeAmount } from './tray-group.ts';
 
 export interface Notifications {
   readonly settings: Record<NotificationKind, boolean>;
@@ -47,11 +48,7 @@ export function createNotifications({ settings, language, clicked }: Notificatio
       const { messages } = language;
       if (event.type === 'limit-reached') {
         const { name, percent, budget } = event.notice;
-        const amount =
-          budget.unit === 'usd'
-            ? `$${budget.amount}`
-            : messages.tokens(new Intl.NumberFormat(language.locale).format(budget.amount));
-        show('budget-reached', name, messages.budgetReached(percent, amount));
+        show('budget-reached', name, messages.budgetReached(percent, describeAmount(budget, language)));
       }
       if (event.type === 'session-budget-reached') {
         const { sessionId, client, amount, usedUsd } = event.notice;

@@ -29,12 +29,19 @@ function describeLimits(limits: TrayGroup['limits'], { messages, locale }: Shell
   const number = new Intl.NumberFormat(locale);
   const { requestsPerMinute, tokensPerMinute, concurrent, budgets = [] } = limits ?? {};
   const texts = messages.limits;
-  const amountOf = ({ unit, amount }: Budget) =>
-    unit === 'usd' ? `$${number.format(amount)}` : messages.tokens(number.format(amount));
   return [
     requestsPerMinute && texts.requestsPerMinute(number.format(requestsPerMinute)),
     tokensPerMinute && texts.tokensPerMinute(number.format(tokensPerMinute)),
     concurrent && texts.concurrent(number.format(concurrent)),
-    ...budgets.map((budget) => texts.budgets[budget.per](amountOf(budget))),
+    ...budgets.map((budget) => texts.budgets[budget.per](describeAmount(budget, { messages, locale }))),
   ].filter((text) => typeof text === 'string');
+}
+
+/** `$1,200`, `9,000 tokens`. */
+export function describeAmount(
+  { unit, amount }: Pick<Budget, 'unit' | 'amount'>,
+  { messages, locale }: Pick<ShellLanguage, 'messages' | 'locale'>,
+): string {
+  const number = new Intl.NumberFormat(locale).format(amount);
+  return unit === 'usd' ? `$${number}` : messages.tokens(number);
 }

@@ -118,7 +118,9 @@ function providerItems({ providers }: TrayStatus, actions: TrayActions, messages
   return [{ id: 'providers', label: messages.providers, enabled: false }, ...items];
 }
 
-function describeProvider({ name, enabled, problem, health }: TrayProvider, messages: ShellMessages): string {
+function describeProvider(provider: TrayProvider, messages: ShellMessages): string {
+  const { isDemo, enabled, problem, health } = provider;
+  const name = isDemo ? messages.demo : provider.name;
   if (!enabled) return name;
   if (problem !== null) return messages.unusable(name, messages.blocked[problem]);
   if (health.state === 'degraded') return messages.degraded(name);
@@ -133,7 +135,11 @@ function figures(status: TrayStatus, actions: TrayActions, language: ShellLangua
   const items = groupItems(defaultGroup, language);
   if (today) {
     const number = new Intl.NumberFormat(locale);
-    const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+    const money = new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency: 'USD',
+      currencyDisplay: 'narrowSymbol',
+    });
     const { requests, tokens, costUsd } = today;
     const cost = costUsd === null ? messages.unknownCost : money.format(costUsd);
     const label = messages.today(number.format(requests), number.format(tokens), cost);

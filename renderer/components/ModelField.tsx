@@ -1,8 +1,8 @@
 import { Combobox, InputBase, useCombobox } from '@mantine/core';
 import { type ReactNode, type Ref, useId, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
-import { useControlState } from '../state/use-control.ts';
 import type { ModelChoice } from '../state/use-model-choice.ts';
+import { useProviderName } from '../views/providers/use-provider-name.ts';
 import classes from './ModelField.module.css';
 import { ModelOption } from './ModelOption.tsx';
 import { optionGroups } from './model-options.ts';
@@ -33,8 +33,7 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
       setTyped(null);
     },
   });
-  const providers = useControlState((state) => state.views?.providers ?? null);
-  const providerName = (id: string) => providers?.find((provider) => provider.id === id)?.name ?? id;
+  const providerName = useProviderName();
   const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, mostShown);
   const listId = useId();
   const isOpen = combobox.dropdownOpened && groups.length > 0;

@@ -164,6 +164,12 @@ describe('adding a provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('calls a service in the environment as the language of the window does', async () => {
+    const env = { MOONSHOT_API_KEY: 'sk-moon' };
+    const { page } = await open({ screen: '/providers', env, context: { locale: 'zh-CN' } });
+    await page.getByRole('button', { name: '使用 MOONSHOT_API_KEY（月之暗面（Kimi））' }).waitFor();
+  });
+
   it('asks only for the address where the environment holds the credential of a service that has many', async () => {
     const { page } = await open({ screen: '/providers', env: { AZURE_OPENAI_API_KEY: 'sk-azure' } });
     await page.getByRole('button', { name: 'Use AZURE_OPENAI_API_KEY for Azure OpenAI' }).click();

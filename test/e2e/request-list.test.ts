@@ -179,10 +179,13 @@ it('remembers a filter by name', async () => {
   await page.getByText('24 requests, 24 failed.').waitFor();
   await page.getByRole('button', { name: 'Saved' }).click();
   await page.getByRole('menuitem', { name: 'Save this filter…' }).click();
-  await page.getByLabel('Name').fill('Failures');
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this filter' });
+  await dialog.getByLabel('Name').fill('Failures');
+  await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByText('603 requests, 24 failed.').waitFor();
+  await page.getByRole('button', { name: 'Saved' }).click();
+  await page.getByText('Filters that you choose can be saved here.').waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Saved' }).click();
   await page.getByRole('menuitem', { name: 'Failures', exact: true }).click();

@@ -122,12 +122,12 @@ describe('notifications', () => {
 
   it('tell that a budget is nearly spent and that it is, unless turned off', () => {
     const notifications = create();
-    const budget = { unit: 'usd', amount: 5, per: 'day', hard: true } as const;
-    const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4, resetsAt: null } as const;
+    const budget = { unit: 'usd', amount: 5_000, per: 'day', hard: true } as const;
+    const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4_000, resetsAt: null } as const;
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 80 } });
     notifications.set('budget-reached', false);
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
-    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5 used.' }]);
+    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80% of $5,000 used.' }]);
   });
 
   it('tell what a session has cost, whether it was stopped, and lead to it', () => {

@@ -164,6 +164,14 @@ describe('the menu of the tray', () => {
     expect(itemsOf(serving, locale).has('default-group-limits')).toBe(false);
   });
 
+  it('names the demo and writes money in the language of the window', () => {
+    const providers = [{ ...main, isDemo: true, name: 'as the engine calls it' }];
+    const language = { messages: messagesFor('zh-CN'), locale: 'zh-CN' };
+    const labels = trayMenu({ ...serving, providers }, actions, language).map(({ label }) => label);
+    expect(labels).toContain('Sluice 演示');
+    expect(labels).toContain('今天：1,234 个请求，56,789 个 token，$1.50');
+  });
+
   it('leaves out what only a gateway that serves can say', () => {
     const shown = [...itemsOf(off).keys()];
     expect(shown).not.toContain('providers');

@@ -3,6 +3,7 @@ import { en } from '../../renderer/messages/en.ts';
 import { createFormats } from '../../renderer/messages/formats.ts';
 import { regionalTag } from '../../renderer/messages/languages.ts';
 import { zh } from '../../renderer/messages/zh.ts';
+import { presets } from '../../server/providers/presets.ts';
 
 /** Names, addresses and placeholders that are the same in every language. */
 const untranslated = new Set([
@@ -132,6 +133,16 @@ describe('formats', () => {
     expect(chinese.ago(0, 120_000)).toBe('2 分钟前');
     expect([7_673, 29_000, 3_800_000].map(chinese.compact)).toEqual(['7.7K', '29K', '3.8M']);
   });
+});
+
+it('the hints of services are the engine’s in English, and there in Chinese', () => {
+  // The form of any other service asks all that its hint says.
+  const hinted = presets.filter(({ id, hint }) => hint && id !== 'custom');
+  expect(hinted.length).toBeGreaterThan(10);
+  for (const { id, hint } of hinted) {
+    expect(en.providers.add.presetHints[id]).toBe(hint);
+    expect(zh.providers.add.presetHints[id], id).toMatch(/\p{Script=Han}/u);
+  }
 });
 
 /** Every text by its path; functions with their arguments marked. */

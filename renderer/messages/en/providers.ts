@@ -12,6 +12,15 @@ const presetNames: Readonly<Record<string, string>> = {
 };
 
 const presetHints: Readonly<Record<string, string>> = {
+  azure:
+    'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
+  perplexity:
+    'This address serves chat completions without a model list. For the Responses API use https://api.perplexity.ai/v1.',
+  bedrock:
+    'Claude is asked in its own API, all other models through Converse. Name models as Bedrock does, by the id or ARN of a model or inference profile. The credential is a Bedrock API key, or an access key as ID:SECRET or ID:SECRET:TOKEN.',
+  vertex:
+    'For Gemini and Claude. The credential is the JSON file of a service account, or application-default for those of gcloud. For the location global, the host is aiplatform.googleapis.com.',
+  jan: 'The key is the one set in Jan under Settings, Local API Server.',
   moonshot: 'For an account of platform.kimi.ai, set the base URL to https://api.moonshot.ai/v1 after adding it.',
   zai: 'For the GLM coding plan, set the base URL to https://api.z.ai/api/coding/paas/v4 after adding it.',
   dashscope:

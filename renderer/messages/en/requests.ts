@@ -80,6 +80,9 @@ export const requests = {
   moreFilters: 'More filters',
   savedFilters: 'Saved',
   saveFilter: 'Save this filter…',
+  /** Where there is nothing to save. */
+  saveFilterHint: 'Filters that you choose can be saved here.',
+  saveFilterTitle: 'Save this filter',
   saveFilterDone: 'Save',
   filterName: 'Name',
   forgetFilter: (name: string) => `Delete “${name}”`,

@@ -70,6 +70,14 @@ export const providers: typeof english.providers = {
       minimax: 'MiniMax（稀宇科技）',
     },
     presetHints: {
+      azure:
+        '请用部署的名称作为模型名称；Azure 列出的是可以部署的模型，而不是你的部署。没有 v1 API 的资源，请让 Base URL 以 /openai 结尾，并设置 API 版本。',
+      perplexity: '此地址提供 Chat Completions，没有模型列表。使用 Responses API 时请填 https://api.perplexity.ai/v1。',
+      bedrock:
+        'Claude 使用其自己的 API，其他模型使用 Converse。模型名称与 Bedrock 一致，即模型或推理配置文件的 ID 或 ARN。凭据是 Bedrock API 密钥，或写作 ID:SECRET 或 ID:SECRET:TOKEN 的访问密钥。',
+      vertex:
+        '用于 Gemini 和 Claude。凭据是服务账号的 JSON 文件；填 application-default 则使用 gcloud 的凭据。位置为 global 时，主机是 aiplatform.googleapis.com。',
+      jan: '密钥在 Jan 的 Settings → Local API Server 中设置。',
       moonshot: 'platform.kimi.ai 的账号请在添加后把 Base URL 改为 https://api.moonshot.ai/v1。',
       zai: 'GLM 编程套餐请在添加后把 Base URL 改为 https://api.z.ai/api/coding/paas/v4。',
       dashscope: '国际站账号请在添加后把 Base URL 改为 https://dashscope-intl.aliyuncs.com/compatible-mode/v1。',

@@ -69,6 +69,8 @@ export const requests: typeof english.requests = {
   moreFilters: '更多筛选',
   savedFilters: '已保存',
   saveFilter: '保存当前筛选…',
+  saveFilterHint: '选择筛选条件后，可以在此保存。',
+  saveFilterTitle: '保存当前筛选',
   saveFilterDone: '保存',
   filterName: '名称',
   forgetFilter: (name) => `删除“${name}”`,

@@ -6,6 +6,7 @@ import { moved } from '../../components/moved.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import { hasCompany, type TargetDraft } from './alias-draft.ts';
 import classes from './Models.module.css';
 
@@ -62,6 +63,7 @@ interface TargetFieldsProps {
 function TargetFields({ target, place, weighs, onChange, onRemove }: TargetFieldsProps) {
   const names = useMessages().models.alias;
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const providerName = useProviderName();
   const listId = useId();
   const served = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
   return (
@@ -71,7 +73,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
         aria-label={names.providerOf(place)}
         value={target.provider}
         onChange={(event) => onChange({ provider: event.currentTarget.value })}
-        data={providers.map(({ id, name }) => ({ value: id, label: name }))}
+        data={providers.map(({ id }) => ({ value: id, label: providerName(id) }))}
       />
       <TextInput
         size="xs"

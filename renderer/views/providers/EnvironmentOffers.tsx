@@ -75,7 +75,8 @@ function OfferList({ offers, ...acts }: OfferActs & { offers: readonly Offer[] }
 }
 
 function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & { offer: Offer }) {
-  const { environment: names } = useMessages().providers;
+  const { environment: names, add: addNames } = useMessages().providers;
+  const name = addNames.presetNames[preset.id] ?? preset.name;
   const command = useCommand();
   const isAsking = placeholdersOf(preset.baseUrl).length > 0;
   const add = async (credential: { reference: string } | { variable: string }) => {
@@ -89,7 +90,7 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
   return (
     <li className={classes.offer}>
       <div className={classes.offerText}>
-        <span className={classes.choiceName}>{preset.name}</span>
+        <span className={classes.choiceName}>{name}</span>
         <span className={classes.mono}>{variable}</span>
       </div>
       <div className={classes.offerActs}>
@@ -97,7 +98,7 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
           size="xs"
           variant="default"
           loading={command.isRunning}
-          aria-label={names.useNamed(variable, preset.name)}
+          aria-label={names.useNamed(variable, name)}
           onClick={use}
         >
           {names.use}
@@ -107,7 +108,7 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
             size="xs"
             variant="default"
             disabled={command.isRunning}
-            aria-label={names.copyNamed(variable, preset.name)}
+            aria-label={names.copyNamed(variable, name)}
             onClick={() => void add({ variable })}
           >
             {names.copy}

@@ -1,7 +1,8 @@
-import { Button, Group, Menu, Modal, TextInput } from '@mantine/core';
+import { Button, Group, Menu, TextInput } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { MenuButton } from '../../components/MenuButton.tsx';
+import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { filterOf, type ShownFilter, searchOf } from './request-filter.ts';
 import { useSavedFilters } from './use-saved-filters.ts';
@@ -26,6 +27,7 @@ export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
           </Menu.Item>
         ))}
         {saved.length > 0 && <Menu.Divider />}
+        {search === '' && <Menu.Label>{names.saveFilterHint}</Menu.Label>}
         <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
           {names.saveFilter}
         </Menu.Item>
@@ -59,7 +61,7 @@ interface NameDialogProps {
 }
 
 function NameDialog({ isOpen, onClose, onName }: NameDialogProps) {
-  const { requests: names, cancel, close } = useMessages();
+  const { requests: names, cancel } = useMessages();
   const [name, setName] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -68,13 +70,7 @@ function NameDialog({ isOpen, onClose, onName }: NameDialogProps) {
     setName('');
   };
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={names.saveFilter}
-      closeButtonProps={{ 'aria-label': close }}
-      transitionProps={{ duration: 0 }}
-    >
+    <ModalFrame opened={isOpen} onClose={onClose} title={names.saveFilterTitle}>
       <form onSubmit={submit}>
         <TextInput
           label={names.filterName}
@@ -92,6 +88,6 @@ function NameDialog({ isOpen, onClose, onName }: NameDialogProps) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </ModalFrame>
   );
 }
