@@ -33,7 +33,6 @@ async function occupy(port: number): Promise<void> {
 
 test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc'))(
   'out of descriptors a Sluice keeps its folder: a second start is refused',
-  { timeout: 60_000 },
   async () => {
     const limited = spawn(
       'sh',

@@ -41,9 +41,16 @@ export async function unfold(page: Page, title: string): Promise<void> {
 
 /** Takes up a row of a list that can be put in order; the list says so once it hears the next keys. */
 export async function liftByKeyboard(page: Page, name: string, place: number): Promise<void> {
-  await page.getByRole('button', { name: `Move ${name}` }).focus();
+  const handle = page.getByRole('button', { name: `Move ${name}` });
+  // A dialog takes the focus a turn after it is shown; nobody types that fast.
+  await expect.poll(() => isWhereTheFocusIs(handle)).toBe(true);
+  await handle.focus();
   await page.keyboard.press('Space');
   await page.getByText(`${name} is at position ${place}.`).waitFor({ state: 'attached' });
   // The list listens to further keys one turn of the page's timers after it has said so; nobody types that fast.
   await page.evaluate(() => new Promise<void>((resolve) => setTimeout(resolve)));
+}
+
+function isWhereTheFocusIs(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element.closest('[role="dialog"]')?.contains(document.activeElement) ?? true);
 }

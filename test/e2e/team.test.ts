@@ -1,14 +1,11 @@
 /** Team presets in the window: in by file, text, drop; a preview before; what they fix shows as fixed. */
 import type { Page } from 'playwright-core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makePresetLink } from '../../server/contract/preset-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { tabTo } from './person.ts';
 import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
-
-// Eight screens are looked at one after the other; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000 });
 
 const open = openInSuite();
 const locking = {

@@ -8,15 +8,12 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../support/eventually.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout, collectOutput, type Ready, readyOf } from '../support/program.ts';
-
-// A build of the program is part of it.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const canMount = spawnSync('unshare', ['--mount', 'mount', '--make-rprivate', '/'], { stdio: 'ignore' }).status === 0;
 

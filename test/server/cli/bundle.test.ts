@@ -2,14 +2,11 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync } from 'node
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import OpenAI from 'openai';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtProgram } from '../../support/program.ts';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here, many of them; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('runs from an empty folder, without any package beside it', async () => {
   const { program } = copyBundle();

@@ -1,12 +1,9 @@
 import { InvalidArgumentError } from 'commander';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseCache } from '../../../server/cli/cache-option.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a cache is written as on, off, or by its settings', () => {
   expect([parseCache('on'), parseCache('off')]).toEqual([{}, null]);

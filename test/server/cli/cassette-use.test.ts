@@ -1,12 +1,9 @@
 /** Cassettes of groups and keys, from the command line. */
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a group is recorded, and a key of it replayed from the same folder until it is left to the group again', async () => {
   const [data, cassette] = [temporaryFolder(), temporaryFolder()];

@@ -1,13 +1,10 @@
 /** `sluice record` and `sluice replay`, with the demo provider. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 /** Asks what its arguments say, and prints the statuses and answers. */
 const asks = `

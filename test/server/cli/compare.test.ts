@@ -1,11 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeSpread } from '../../../server/cli/compare.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a spread is the median with its range, of what is known', () => {
   expect(describeSpread([30, null, 10, 20])).toBe('20 (10-30)');

@@ -1,12 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { clientSettings } from '../connect/client-settings.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 let folder: string;
 let home: string;
 beforeEach(() => {

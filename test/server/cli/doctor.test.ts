@@ -1,13 +1,10 @@
 /** What `doctor` finds around Sluice: who has its port, and what the environment holds. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('doctor knows the Sluice that has its port, and says on which data folder it runs', async () => {
   const [folder, other] = [temporaryFolder(), temporaryFolder()];

@@ -1,12 +1,9 @@
 /** `sluice faults judge`: how a program copes with each known fault. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Judgement } from '../../../server/cli/judge-report.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 110_000, hookTimeout: 90_000 });
 
 /** Asks for a whole answer, twice at most; ends with 0 in spite of a spent quota. */
 const asksTwice = `

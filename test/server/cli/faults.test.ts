@@ -1,11 +1,8 @@
 /** `sluice faults`: what it lists, switches on and off, and what a program meets below it. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 /** Prints the statuses of three requests. */
 const asksThrice = `

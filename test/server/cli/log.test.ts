@@ -1,7 +1,7 @@
 /** `log` beside a Sluice that runs: what was, what comes, and what was refused. */
 import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { builtProgram } from '../../support/program.ts';
 import {
@@ -16,9 +16,6 @@ import {
 } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('log and doctor tell of requests with a wrong key, and --json lists none of them', async () => {
   const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 /** A laptop's data moves into the database of a team. */
 import { join } from 'node:path';
 import pg from 'pg';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -11,8 +11,6 @@ import { capturedExchange, finishedRow, sessionMark, silent } from '../ledger/re
 import { addProvider, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const day = 86_400_000;
 
 describe.runIf(hasPostgres())('sluice migrate', () => {

@@ -4,14 +4,12 @@
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findProgram } from '../../support/installed-programs.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 
 endProgramsAfterEach();
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 const offline = { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' };
 const programs = [
   { command: 'claude', package: '@anthropic-ai/claude-code', parameters: ['-p'] },

@@ -4,9 +4,6 @@ import { endProgramsAfterEach, runCli, runJson, runVerb, serve, spawnCli, tempor
 
 endProgramsAfterEach();
 
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 const node = process.execPath;
 /** Prints what a request of each API with the variables of its SDK gets. */
 const asksAllApis = `

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
@@ -13,9 +13,6 @@ import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here, many of them; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 const stopLater = stopAfterEach();
 

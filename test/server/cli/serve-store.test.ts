@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { findPostgres } from '../../support/find-postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
@@ -13,9 +13,6 @@ import { get } from './ask-served.ts';
 import { addProvider, endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 describe.runIf(hasPostgres())('replicas of one database', () => {
   const server = startPostgresInSuite();
   let url: string;

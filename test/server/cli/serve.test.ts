@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { onlyIf } from '../../support/only-if.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { startUpstream } from '../../support/upstream.ts';
@@ -13,9 +13,6 @@ import { get } from './ask-served.ts';
 import { endProgramsAfterEach, runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here, many of them; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 const stopLater = stopAfterEach();
 

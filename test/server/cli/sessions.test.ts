@@ -1,11 +1,8 @@
 /** `sluice sessions` and `sluice session`: of a program that serves, and of the ledger alone. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 async function keyOf(folder: string): Promise<string> {
   const created = await runJson(['key', 'create', '--data-dir', folder]);

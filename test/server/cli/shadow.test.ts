@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeCount } from '../../../server/cli/dataset.ts';
 import { parseShadow } from '../../../server/cli/shadow-option.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -10,9 +10,6 @@ import { completion } from '../gateway/two-targets.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('a shadow is written as off, or by target, share and dollars a day', () => {
   expect(parseShadow('off')).toBeNull();

@@ -1,16 +1,13 @@
 /** The verbs that show and change what Sluice is doing: status, stop, settings, demo, capture, import, export. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { closedPort } from '../../support/ports.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 async function configOf(folder: string) {
   const { stdout } = await runVerb(['export', '--data-dir', folder]);

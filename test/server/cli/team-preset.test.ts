@@ -1,14 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readPresetLink } from '../../../server/contract/preset-link.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
 import { type CliOptions, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here, many of them; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let folder: string;
 beforeEach(() => {

@@ -2,15 +2,12 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { builtProgram, checkout } from '../../support/program.ts';
 import { endProgramsAfterEach, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 interface Block {
   /** `js ask.mjs`: a file; `sh`: commands, which are run if a `text` follows; `text`: what these print. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { closedPort } from '../../support/ports.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import {
@@ -15,9 +15,6 @@ import {
 } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here, many of them; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let upstream: ScriptedUpstream;
 beforeEach(async () => {

@@ -1,11 +1,8 @@
 /** `window`: an address that signs in once, and the end of all sessions. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runJson, type Serving, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('window prints an address that opens the window once, and says so if there is none', async () => {
   const folder = temporaryFolder();

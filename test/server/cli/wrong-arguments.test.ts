@@ -1,11 +1,8 @@
 /** What the command line says to arguments that it cannot use, and to those that ask how to use it. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
-
-// Whole programs are started here; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 test('export says why a file cannot be written', async () => {
   const { code, stderr } = await runCli(['export', '/nowhere/x.json', '--data-dir', temporaryFolder()]);
