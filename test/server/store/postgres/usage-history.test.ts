@@ -94,6 +94,32 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
     expect(together.flat().length).toBeGreaterThan(0);
   });
 
+  test('is read as of one moment, with what of it has ended', async () => {
+    const [always] = ranges;
+    if (!always) throw new Error('There is no range.');
+    const question = { scope: 'key', id: 'moment', range: always } as const;
+    const rowOf = (id: string, startedAt: number) =>
+      finishedRow(id, { startedAt, keyId: 'moment', usage: { inputTokens: 1, outputTokens: 1 } });
+    const writer = new LedgerWriter({ postgres, replica: randomUUID(), part: 3, now: () => noon });
+    const late = rowOf('late', midnight - 1);
+    const running = startedRow('running', { startedAt: noon, keyId: 'moment' });
+    await writer.write({ id: randomUUID(), rows: [rowOf('before', noon), late, running] });
+    const asked = [
+      { id: 'before', startedAt: noon },
+      // Only known to have begun before its lease lapsed.
+      { id: 'late', startedAt: midnight + 1 },
+      { id: 'running', startedAt: noon },
+      { id: 'after', startedAt: noon },
+    ];
+    const ended = await history.atOneMoment(async (moment) => {
+      expect(await moment.spent([question])).toMatchObject([{ tokens: 4 }]);
+      await writer.write({ id: randomUUID(), rows: [rowOf('after', noon)] });
+      return moment.ended(asked);
+    });
+    expect([...ended].sort()).toEqual(['before', 'late']);
+    expect(await history.atOneMoment(async (moment) => moment.spent([question]))).toMatchObject([{ tokens: 6 }]);
+  });
+
   test('begins at zero for a key whose id was another’s', async () => {
     const always = ranges[0] ?? { startMs: 0, endMs: 0 };
     expect((await history.spent('key', 'k0', always)).tokens).toBeGreaterThan(0);
