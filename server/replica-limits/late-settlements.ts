@@ -12,10 +12,10 @@ export class LateSettlements {
     if (this.#waiting.length < most) this.#waiting.push(settlement);
   }
 
-  /** Sends each in order. Rejects with the first failure; what did not arrive stays. */
+  /** Sends those that wait now, in order. Rejects with the first failure; what did not arrive stays. */
   async send(settle: (settlement: Settlement) => Promise<unknown>): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const sent = this.#waiting.splice(0, atOnce);
+    for (let left = this.#waiting.length; left > 0; left -= atOnce) {
+      const sent = this.#waiting.splice(0, Math.min(atOnce, left));
       const results = await Promise.allSettled(sent.map(settle));
       this.#waiting.unshift(...sent.filter((_, index) => results[index]?.status === 'rejected'));
       const failure = results.find((result) => result.status === 'rejected');

@@ -18,7 +18,6 @@ import type {
 } from '../../ledger/usage-history.ts';
 
 import { columnsOf, unnest } from './columns.ts';
-import { partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
 interface LateQuestion {
@@ -51,8 +50,7 @@ const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   ) AS cells GROUP BY place`;
 const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
-const endedSql = `SELECT DISTINCT requests.id FROM ${unnest({ day: 'integer', id: 'text' })}
-  JOIN requests ON requests.day = given.day AND requests.id = given.id WHERE requests.outcome IS NOT NULL`;
+const endedSql = 'SELECT id FROM requests WHERE day = ANY($1) AND id = ANY($2) AND outcome IS NOT NULL';
 const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
 
 const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
@@ -127,15 +125,8 @@ async function readSpent(queries: Queries, questions: readonly SpentQuestion[]):
 
 async function readEnded(queries: Queries, requests: readonly RequestName[]): Promise<Set<string>> {
   if (requests.length === 0) return new Set();
-  const nowMs = Date.now();
-  const places = requests.flatMap(({ id, startedAt }) => {
-    const day = partitionDay(startedAt, nowMs);
-    return [
-      [day, id],
-      [day - 1, id],
-    ];
-  });
-  const { rows } = await queries.ask(endedSql, ...columnsOf(places));
+  const days = requests.map(({ startedAt }) => Math.floor(startedAt / dayMs)).flatMap((day) => [day, day - 1]);
+  const { rows } = await queries.ask(endedSql, [...new Set(days)], [...new Set(requests.map(({ id }) => id))]);
   return new Set(rows.map(({ id }) => String(id)));
 }
 

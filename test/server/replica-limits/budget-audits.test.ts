@@ -10,7 +10,7 @@ import { finishAt, type LedgerRow, openReplica, type Replica } from './replicas.
 
 const callersPerReplica = 3;
 /** Longer than the leases of these replicas. */
-const laterMs = 1_500;
+const laterMs = 2_500;
 
 describe.runIf(hasValkey())('of three replicas under load', () => {
   let valkey: ValkeyServer;

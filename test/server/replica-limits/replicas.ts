@@ -74,7 +74,7 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
       log: { warn: note },
     },
     settings: () => settings,
-    timing: options.timing ?? { beatMs: 100, tryAgainMs: 50, aliveMs: 600 },
+    timing: options.timing ?? { beatMs: 100, tryAgainMs: 50, aliveMs: 1_000 },
     log: { warn: note, info: note },
   });
   return {
