@@ -17,7 +17,7 @@ import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
-import type { UsageQuestion } from '../ledger/usage-summary.ts';
+import type { UsageQuestion } from '../ledger/usage-questions.ts';
 import type { CompiledGroup, Member, Snapshot } from '../routing/snapshot.ts';
 import type { ModelsFormat } from '../wire/api.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';

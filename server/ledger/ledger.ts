@@ -23,7 +23,6 @@ import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import type { NowOrLater } from '../now-or-later.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
-import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import {
   createLedgerQueries,
   type KeptCapture,
@@ -45,7 +44,7 @@ import type { UnpricedUse } from './unpriced.ts';
 import { unreadable } from './unreadable.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
-import type { UsageQuestion } from './usage-summary.ts';
+import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from './usage-questions.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';
 

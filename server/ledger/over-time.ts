@@ -2,7 +2,6 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
-import type { Within } from '../contract/people.ts';
 import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
@@ -13,31 +12,8 @@ import { seekSeq } from './seek.ts';
 import { addInto, displayedCost, readSums, sumColumns, usageColumns } from './sums.ts';
 import type { TextIndex } from './text-index.ts';
 import { quarterMs } from './usage-cells.ts';
+import type { FirstByteQuestion, NamedQuestion, OverTimeQuestion, UsageOverTimeQuestion } from './usage-questions.ts';
 import type { Step } from './usage-within.ts';
-
-export interface OverTimeQuestion {
-  sinceMs: number;
-  /** Exclusive. */
-  untilMs: number;
-  /** Multiples of 15 minutes are computed from stored totals, other steps from individual requests, which is slower. */
-  stepMs: number;
-  /** Local time minus UTC; decides where days begin. */
-  utcOffsetMinutes?: number;
-}
-
-interface NamedQuestion {
-  /** `day`: the total only. */
-  by: UsageDimension;
-  /** Only these names; the empty name stands for requests without one. */
-  names?: string[];
-}
-
-export interface UsageOverTimeQuestion extends OverTimeQuestion, NamedQuestion {
-  /** Only this part of the ledger; computed from individual requests, since no totals are stored of it. Absent: all of it. */
-  within?: Within;
-}
-
-export type FirstByteQuestion = OverTimeQuestion & Partial<NamedQuestion>;
 
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;

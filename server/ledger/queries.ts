@@ -19,7 +19,7 @@ import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { readCapture } from './capture-rows.ts';
 import { countRequests, findRequests, type SortColumn, sortRequests } from './find-requests.ts';
-import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
+import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { type RequestConditions, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { seekSeq, wholeRange } from './seek.ts';
@@ -28,7 +28,8 @@ import type { ShadowsQuestion } from './shadow-sums.ts';
 import { shadowOf, summarizeShadows } from './shadows.ts';
 import { createTextIndex } from './text-index.ts';
 import { findUnpriced, type UnpricedUse } from './unpriced.ts';
-import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
+import type { FirstByteQuestion, UsageOverTimeQuestion, UsageQuestion } from './usage-questions.ts';
+import { summarizeUsage } from './usage-summary.ts';
 
 export interface RequestFilter extends RequestConditions {
   /** 1 to 1,000; default 100. */

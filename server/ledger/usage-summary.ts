@@ -1,7 +1,5 @@
 /** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
 import { setImmediate } from 'node:timers/promises';
-import type { UsageDimension } from '../contract/ledger.ts';
-import type { Within } from '../contract/people.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
@@ -10,22 +8,10 @@ import { addInto, displayedCost, readSums, type Sums, sumColumns } from './sums.
 import type { TextIndex } from './text-index.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
+import type { UsageQuestion } from './usage-questions.ts';
 import { byCost, stepsOf, summaryOf } from './usage-within.ts';
 
 const dayMs = 86_400_000;
-
-export interface UsageQuestion {
-  by: UsageDimension;
-  /** Only these names; not by day. */
-  names?: string[];
-  /** Both are rounded outward to a quarter of an hour. */
-  sinceMs?: number;
-  untilMs?: number;
-  /** Local time minus UTC; decides where days begin. */
-  utcOffsetMinutes?: number;
-  /** Only this part of the ledger, of exactly this time; computed from individual requests. Absent: all of it. */
-  within?: Within;
-}
 
 /** Several days in one query are faster, but block the event loop longer. */
 const daysPerBatch = 4;

@@ -1,9 +1,8 @@
 /** Summaries of a part of the ledger, such as what a person may see. No totals are stored of it, so they are made from requests. */
 import type { Within } from '../contract/people.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import type { UsageOverTimeQuestion } from './over-time.ts';
 import { displayedCost, type Sums } from './sums.ts';
-import type { UsageQuestion } from './usage-summary.ts';
+import type { UsageOverTimeQuestion, UsageQuestion } from './usage-questions.ts';
 
 const dayMs = 86_400_000;
 /** Days of it are integers of PostgreSQL. */

@@ -90,6 +90,21 @@ test('a member is not led to screens that they may not open', async () => {
   expect(await page.getByRole('main').locator('a[href^="#/models"], a[href^="#/groups"]').count()).toBe(0);
 });
 
+test('a manager sees what their groups have used as well', async () => {
+  const { secret } = await give('mia', { type: 'key.create', group: 'ours', name: 'Of another' });
+  await chat(secret);
+  const page = await openAs('mo', '/account');
+  const usage = page.getByRole('region', { name: 'Your usage' });
+  await usage.getByText('Yours', { exact: true }).waitFor();
+  await usage.getByText('Your groups', { exact: true }).click();
+  await usage.getByText('With all keys of the groups you manage').waitFor();
+  await usage.getByRole('row', { name: /^demo-chat/ }).waitFor();
+  await page.close();
+  const member = await openAs('mia', '/account');
+  await member.getByText('With keys of your own').waitFor();
+  expect(await member.getByText('Your groups', { exact: true }).count()).toBe(0);
+});
+
 test('a person makes an API token, which is shown once, and revokes it', async () => {
   const page = await openAs('mia', '/account');
   await page.getByRole('button', { name: 'New API token' }).click();

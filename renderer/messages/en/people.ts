@@ -142,6 +142,10 @@ export const audit = {
 export const ownUsage = {
   title: 'Your usage',
   hint: 'With keys of your own, for as long as the request log reaches back.',
+  whose: 'Whose usage',
+  own: 'Yours',
+  managed: 'Your groups',
+  managedHint: 'With all keys of the groups you manage and with your own, for as long as the request log reaches back.',
   range: 'Time',
   chart: (metric: string) => `${metric}, by model`,
   emptyTitle: 'No requests in this period',

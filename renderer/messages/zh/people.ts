@@ -135,6 +135,10 @@ export const audit: typeof english.audit = {
 export const ownUsage: typeof english.ownUsage = {
   title: '你的用量',
   hint: '使用你自己的密钥的请求，以请求记录保留的时间为限。',
+  whose: '谁的用量',
+  own: '你的',
+  managed: '你的分组',
+  managedHint: '使用你管理的分组的所有密钥和你自己的密钥的请求，以请求记录保留的时间为限。',
   range: '时间',
   chart: (metric) => `各模型的${metric}`,
   emptyTitle: '此时间段内没有请求',

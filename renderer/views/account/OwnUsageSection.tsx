@@ -1,4 +1,4 @@
-import { SegmentedControl, Skeleton } from '@mantine/core';
+import { Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
@@ -6,6 +6,7 @@ import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { usePerson } from '../../state/use-rights.ts';
 import { MetricChart } from '../overview/MetricChart.tsx';
 import { MetricTiles } from '../overview/MetricTiles.tsx';
 import { TopTable } from '../overview/TopTable.tsx';
@@ -13,18 +14,20 @@ import chart from '../overview/UsageSection.module.css';
 import type { CountedMetric } from '../overview/usage-figures.ts';
 import type { RangeName } from '../overview/usage-range.ts';
 import people from '../people/People.module.css';
-import { answersOf, loadOwnUsage } from './own-usage.ts';
+import { answersOf, loadOwnUsage, type Whose } from './own-usage.ts';
 
 const metrics: readonly CountedMetric[] = ['cost', 'requests', 'tokens', 'errors'];
 const ranges: readonly RangeName[] = ['day', 'week', 'month', 'quarter'];
 
-/** What the person has spent and used with keys of their own, over time and by model. */
+/** What the person has spent and used with keys of their own, or what the groups have that they manage, over time and by model. */
 export function OwnUsageSection() {
   const { ownUsage: names, overview } = useMessages();
   const { query } = useControlStore();
+  const isManager = (usePerson()?.manages.length ?? 0) > 0;
   const [range, setRange] = useState<RangeName>('month');
+  const [whose, setWhose] = useState<Whose>('own');
   const [chosen, setChosen] = useState<CountedMetric | null>(null);
-  const load = useCallback(() => loadOwnUsage(query, range, Date.now()), [query, range]);
+  const load = useCallback(() => loadOwnUsage(query, { range, whose }, Date.now()), [query, range, whose]);
   const { answer, problem } = useLiveAnswer(load);
   // A chart of costs says nothing where everything is free.
   const metric = chosen ?? (answer?.steps.some(({ costUsd }) => costUsd) ? 'cost' : 'requests');
@@ -33,13 +36,27 @@ export function OwnUsageSection() {
     <Section
       title={names.title}
       action={
-        <SegmentedControl
-          size="xs"
-          aria-label={names.range}
-          data={ranges.map((value) => ({ value, label: overview.ranges[value] }))}
-          value={range}
-          onChange={(value) => setRange(ranges.find((name) => name === value) ?? 'month')}
-        />
+        <Group gap="xs">
+          {isManager && (
+            <SegmentedControl
+              size="xs"
+              aria-label={names.whose}
+              data={[
+                { value: 'own', label: names.own },
+                { value: 'managed', label: names.managed },
+              ]}
+              value={whose}
+              onChange={(value) => setWhose(value === 'managed' ? 'managed' : 'own')}
+            />
+          )}
+          <SegmentedControl
+            size="xs"
+            aria-label={names.range}
+            data={ranges.map((value) => ({ value, label: overview.ranges[value] }))}
+            value={range}
+            onChange={(value) => setRange(ranges.find((name) => name === value) ?? 'month')}
+          />
+        </Group>
       }
     >
       {problem && (
@@ -69,7 +86,7 @@ export function OwnUsageSection() {
           <TopTable answers={answers} />
         </>
       )}
-      <p className={people.text}>{names.hint}</p>
+      <p className={people.text}>{whose === 'own' ? names.hint : names.managedHint}</p>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-/** A person's own usage by model, in the form in which the overview shows usage. */
+/** A person's own usage, or that of the groups they manage, by model, in the form in which the overview shows usage. */
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 import type { UsageAnswers } from '../overview/load-usage.ts';
@@ -15,9 +15,17 @@ export interface OwnUsage {
 const mostSeries = 5;
 const noTimes = { steps: [], named: [], medianMs: null, p95Ms: null };
 
-export async function loadOwnUsage(query: ControlStore['query'], range: RangeName, nowMs: number): Promise<OwnUsage> {
+/** `whose`: with keys of their own, or all that they may see. */
+export type Whose = 'own' | 'managed';
+
+export async function loadOwnUsage(
+  query: ControlStore['query'],
+  { range, whose }: { range: RangeName; whose: Whose },
+  nowMs: number,
+): Promise<OwnUsage> {
   const grid = gridOf(range, nowMs);
-  const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'model', own: true, ...grid });
+  const part = whose === 'own' ? ({ own: true } as const) : {};
+  const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'model', ...part, ...grid });
   return { range, grid, steps };
 }
 

@@ -2,8 +2,8 @@ import type { FirstByteView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
 import { FirstByteSteps, samplesPerStep } from '../../ledger/first-byte-steps.ts';
-import type { FirstByteQuestion } from '../../ledger/over-time.ts';
 import { quarterMs } from '../../ledger/usage-cells.ts';
+import type { FirstByteQuestion } from '../../ledger/usage-questions.ts';
 import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;
