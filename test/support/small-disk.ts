@@ -39,7 +39,9 @@ export interface SmallDisks {
 
 /** Empty disks at existing folders, which outlive the programs on them. */
 export async function holdSmallDisks(megabytes: Readonly<Record<string, number>>): Promise<SmallDisks> {
-  const mounts = Object.entries(megabytes).map(([folder, size]) => `mount -t tmpfs -o mode=700,size=${size}m tmpfs '${folder}'`);
+  const mounts = Object.entries(megabytes).map(
+    ([folder, size]) => `mount -t tmpfs -o mode=700,size=${size}m tmpfs '${folder}'`,
+  );
   const script = `${mounts.join(' && ')} && echo held && exec sleep infinity`;
   const holder = spawn('unshare', ['--mount', '--', 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
   await untilServing('A namespace with small disks', holder.stdout, 'held');
