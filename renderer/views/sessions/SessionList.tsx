@@ -9,7 +9,7 @@ import { Panel } from '../../components/Panel.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useControlStore } from '../../state/use-control.ts';
 import { useKeyName } from '../../state/use-keys.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import { SessionFilters } from './SessionFilters.tsx';
