@@ -1,25 +1,23 @@
 import type { Budget } from '../contract/config.ts';
-import type { Limited, LimitReached, LimitScope } from '../contract/limits.ts';
+import type { Limited, LimitReached } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import type { Account } from './account.ts';
 
-interface Reported {
+/** A budget of an account in one period. */
+interface Watched {
+  budget: Budget;
   /** The start of the period. */
   startMs: number;
-  percent: 0 | LimitReached['percent'];
-}
-
-/** What ended requests have used since `startMs`, before it was known what was spent until then. */
-interface Early {
-  startMs: number;
-  used: number;
+  /** The level reported last; null until it is known what was spent before. */
+  percent: 0 | LimitReached['percent'] | null;
+  /** What requests used that ended before that was known. */
+  early: number;
 }
 
 /** Reports when a budget reaches 80 and 100 percent, once in each period, but not a level reached before the start. */
 export class BudgetWatch {
   readonly #reached: (notice: LimitReached) => void;
-  readonly #reported = new Map<string, Reported>();
-  readonly #early = new Map<string, Early>();
+  readonly #watched = new WeakMap<Account, Watched[]>();
 
   constructor(reached: (notice: LimitReached) => void) {
     this.#reached = reached;
@@ -27,7 +25,7 @@ export class BudgetWatch {
 
   /** Must be called before a request is counted. */
   begin(limited: Limited, account: Account): void {
-    for (const budget of limited.limits.budgets) this.#look(limited, account, budget);
+    for (const budget of limited.limits.budgets) this.#look(account, budget);
   }
 
   /** Must be called after a request is counted, which has used this. */
@@ -38,48 +36,47 @@ export class BudgetWatch {
     }
   }
 
-  /** Called when a key is removed, since its id may be reused. */
-  forget(scope: LimitScope, id: string): void {
-    for (const names of [this.#reported, this.#early]) {
-      for (const name of names.keys()) if (name.startsWith(`${scope} ${id} `)) names.delete(name);
-    }
-  }
-
   /** False if it is not known yet what was spent. */
   #tell(limited: Limited, account: Account, { budget, added }: { budget: Budget; added: number }): boolean {
-    const { reported, percent, used, resetsAt } = this.#look(limited, account, budget, added);
-    if (reported === null) return false;
-    if (percent === 0 || percent <= reported.percent) return true;
-    reported.percent = percent;
+    const { watched, percent, used, resetsAt } = this.#look(account, budget, added);
+    if (watched.percent === null) return false;
+    if (percent === 0 || percent <= watched.percent) return true;
+    watched.percent = percent;
     const { scope, id, name } = limited;
     this.#reached({ scope, id, name, budget, percent, used, resetsAt });
     return true;
   }
 
   /** `added`: by a request that has ended, which is in the amount spent. */
-  #look({ scope, id }: Limited, account: Account, budget: Budget, added = 0) {
+  #look(account: Account, budget: Budget, added = 0) {
     const { period, spent, isKnown } = account.spent(budget.per);
     const used = spent[budget.unit];
-    const name = `${scope} ${id} ${budget.per} ${budget.unit} ${budget.amount}`;
-    const { startMs } = period;
-    let reported = this.#reported.get(name) ?? null;
-    if (reported?.startMs !== startMs) {
-      const early = this.#early.get(name);
-      const since = added + (early?.startMs === startMs ? early.used : 0);
-      // What was reached before is told by the first complete amount, without what was added since.
-      reported = isKnown ? { startMs, percent: percentOf((used - since) / budget.amount) } : null;
-      if (reported) {
-        this.#reported.set(name, reported);
-        this.#early.delete(name);
-      } else this.#early.set(name, { startMs, used: since });
+    const watched = this.#watchedOf(account, budget, period.startMs);
+    if (watched.percent === null) {
+      watched.early += added;
+      // What was reached before is not reported.
+      if (isKnown) watched.percent = percentOf((used - watched.early) / budget.amount);
     }
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
-    return { reported, percent: percentOf(used / budget.amount), used, resetsAt };
+    return { watched, percent: percentOf(used / budget.amount), used, resetsAt };
+  }
+
+  #watchedOf(account: Account, budget: Budget, startMs: number): Watched {
+    const all = this.#watched.get(account) ?? [];
+    const before = all.find((each) => isSame(each.budget, budget));
+    if (before?.startMs === startMs) return before;
+    const watched: Watched = { budget, startMs, percent: null, early: 0 };
+    this.#watched.set(account, [...all.filter((each) => each !== before), watched]);
+    return watched;
   }
 }
 
+function isSame(one: Budget, other: Budget): boolean {
+  return one.per === other.per && one.unit === other.unit && one.amount === other.amount;
+}
+
 /** The level that a share of a budget has reached. */
-export function percentOf(share: number): Reported['percent'] {
+export function percentOf(share: number): 0 | LimitReached['percent'] {
   if (share >= 1) return 100;
   return share >= 0.8 ? 80 : 0;
 }

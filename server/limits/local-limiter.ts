@@ -12,6 +12,7 @@ import { Account, type Clocks, type Estimate, free, type Reservation, type Settl
 import { BudgetWatch } from './budget-watch.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
+import { type Party, PartyMap } from './party-map.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { refusal, unknownSpending } from './refusal.ts';
 
@@ -34,10 +35,10 @@ interface Admitted {
 export class LocalLimiter implements Limiter {
   readonly #ports: LocalLimiterPorts;
   readonly #budgets: BudgetWatch;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new PartyMap<Account>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
-  readonly #held = new Map<string, Map<string, Amounts>>();
+  readonly #held = new PartyMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
@@ -80,7 +81,7 @@ export class LocalLimiter implements Limiter {
   }
 
   finished(record: RequestRecord): void {
-    if (this.#accounts.size === 0) return;
+    if (this.#accounts.isEmpty) return;
     const settled = settledBy(record);
     const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
     this.#admitted.delete(record.id);
@@ -91,24 +92,24 @@ export class LocalLimiter implements Limiter {
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.
-    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
-      const account = this.#accounts.get(name);
+    for (const party of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const account = this.#accounts.get(party);
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
-    for (const name of accountsOf(owner)) {
-      const held = this.#held.get(name) ?? new Map<string, Amounts>();
-      this.#held.set(name, held.set(job, most));
+    for (const party of payersOf(owner)) {
+      const held = this.#held.get(party) ?? new Map<string, Amounts>();
+      this.#held.set(party, held.set(job, most));
     }
   }
 
   release(job: string, owner: JobOwner): void {
-    for (const name of accountsOf(owner)) {
-      const held = this.#held.get(name);
+    for (const party of payersOf(owner)) {
+      const held = this.#held.get(party);
       held?.delete(job);
-      if (held?.size === 0) this.#held.delete(name);
+      if (held?.size === 0) this.#held.delete(party);
     }
   }
 
@@ -134,8 +135,7 @@ export class LocalLimiter implements Limiter {
 
   forget(scope: LimitScope, id: string): void {
     const { sums, history, log } = this.#ports;
-    this.#accounts.delete(nameOf(scope, id));
-    this.#budgets.forget(scope, id);
+    this.#accounts.delete({ scope, id });
     const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
     for (const forget of [sums.forget, history.forgetTotal]) {
       try {
@@ -159,26 +159,23 @@ export class LocalLimiter implements Limiter {
   }
 
   /** Created on first use. */
-  account({ scope, id, sinceMs }: Limited): Account {
-    const name = nameOf(scope, id);
-    let account = this.#accounts.get(name);
+  account(limited: Limited): Account {
+    let account = this.#accounts.get(limited);
     if (!account) {
       const { clocks, history, sums, log } = this.#ports;
+      const { scope, id, sinceMs } = limited;
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
-      const held = () => this.#held.get(name);
+      const held = () => this.#held.get(limited);
       account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
-      this.#accounts.set(name, account);
+      this.#accounts.set(limited, account);
     }
     return account;
   }
 }
 
-export function accountsOf({ keyId, groupId }: JobOwner): string[] {
-  return [...(keyId === null ? [] : [nameOf('key', keyId)]), nameOf('group', groupId)];
-}
-
-export function nameOf(scope: LimitScope, id: string): string {
-  return `${scope} ${id}`;
+export function payersOf({ keyId, groupId }: JobOwner): Party[] {
+  const group: Party = { scope: 'group', id: groupId };
+  return keyId === null ? [group] : [{ scope: 'key', id: keyId }, group];
 }
 
 /** An unknown cost counts as 0 and as an unpriced request. */

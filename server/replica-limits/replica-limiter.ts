@@ -9,7 +9,7 @@ import type { SharedCountsSettings } from '../contract/replica-limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { type Clocks, type Estimate, free, type Settled } from '../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../limits/limiter.ts';
-import { accountsOf, type LocalLimiter, nameOf, settledBy } from '../limits/local-limiter.ts';
+import { type LocalLimiter, payersOf, settledBy } from '../limits/local-limiter.ts';
 import { metersOf } from '../limits/meters.ts';
 import { unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
@@ -94,8 +94,8 @@ export class ReplicaLimiter implements Limiter {
       this.#settle(endedOf(record.id, admitted, settled));
     }
     // The request may have begun before its key or group had limits.
-    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
-      const party = this.#parties.get(name);
+    for (const named of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const party = this.#parties.get(named);
       if (!party?.hasBudgets || admitted?.parties.some((each) => each.limited.scope === party.limited.scope)) continue;
       this.#settle(endedOf(record.id, { parties: [party], estimate: free, atMs: 0 }, settled));
     }
@@ -105,8 +105,8 @@ export class ReplicaLimiter implements Limiter {
     const { local, counts, connection } = this.#ports;
     local.hold(job, owner, most);
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
-    for (const name of accountsOf(owner)) {
-      const party = this.#parties.hold(name, ...lease);
+    for (const named of payersOf(owner)) {
+      const party = this.#parties.hold(named, ...lease);
       // If it fails, it comes with a later beat.
       if (party?.hasBudgets && connection.isUp) counts.renew(party, [lease]).catch(() => {});
     }
@@ -114,8 +114,8 @@ export class ReplicaLimiter implements Limiter {
 
   release(job: string, owner: JobOwner): void {
     this.#ports.local.release(job, owner);
-    for (const name of accountsOf(owner)) {
-      const party = this.#parties.release(name, leaseName(job));
+    for (const named of payersOf(owner)) {
+      const party = this.#parties.release(named, leaseName(job));
       if (party?.hasBudgets) this.#withdraw(leaseName(job), [party]);
     }
   }
@@ -140,7 +140,7 @@ export class ReplicaLimiter implements Limiter {
   forget(scope: LimitScope, id: string): void {
     const { local, connection, audits } = this.#ports;
     local.forget(scope, id);
-    const party = this.#parties.remove(scope, id);
+    const party = this.#parties.remove({ scope, id });
     if (party) audits.forget(party);
     if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
   }

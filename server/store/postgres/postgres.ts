@@ -167,9 +167,21 @@ async function rollBack(client: pg.PoolClient, error: unknown): Promise<Error | 
 }
 
 /** PostgreSQL's texts cannot hold the character NUL, which clients can put into names. */
-function storable(value: Parameter): Parameter {
+function storable(value: Parameter): SqlValue {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
-  return Array.isArray(value) ? value.map((each: SqlValue) => storable(each) as SqlValue) : value;
+  return Array.isArray(value) ? `{${value.map(elementOf).join(',')}}` : (value as SqlValue);
+}
+
+/** An element of an array. pg quotes all of them, which costs three times as much, and more bytes. */
+function elementOf(value: SqlValue): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return `"\\\\x${Buffer.from(value).toString('hex')}"`;
+  return /[\\"\0]/.test(value) ? `"${escaped(value)}"` : `"${value}"`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\0', '\ufffd').replaceAll(/[\\"]/g, '\\$&');
 }
 
 function queriesOf(by: pg.Pool | pg.PoolClient): Queries {
