@@ -33,8 +33,12 @@ type Known = { views: ConfigViews; requests: readonly LiveRequest[] };
 function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
   switch (event.type) {
     case 'config-changed': {
-      const { type: _, ...changed } = event;
-      return { views: { ...views, ...changed } };
+      const { type: _, groupKeyCounts = {}, ...changed } = event;
+      const groups = (changed.groups ?? views.groups).map((group) => {
+        const keyCount = groupKeyCounts[group.id];
+        return keyCount === undefined ? group : { ...group, keyCount };
+      });
+      return { views: { ...views, ...changed, groups } };
     }
     case 'provider-changed': {
       const { provider } = event;

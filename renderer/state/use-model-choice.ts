@@ -4,6 +4,7 @@ import type { ModelUse } from '../../server/contract/model-use.ts';
 import { likelyModel } from './likely-model.ts';
 import { createSessionValue, useSessionFields } from './session-value.ts';
 import { useControlState } from './use-control.ts';
+import { useKey } from './use-keys.ts';
 import { useMostUsed } from './use-most-used.ts';
 import { useQuery } from './use-query.ts';
 
@@ -31,10 +32,8 @@ export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice
   const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, asOf);
   const mostUsed = useMostUsed();
   const [chosen, choose] = useSessionFields(chosenByUse);
-  const usual = useControlState(({ views }) => {
-    const group = views?.keys.find(({ id }) => id === keyId)?.group;
-    return views?.groups.find(({ id }) => id === group)?.defaults[use] ?? null;
-  });
+  const group = useKey(keyId)?.group;
+  const usual = useControlState(({ views }) => views?.groups.find(({ id }) => id === group)?.defaults[use] ?? null);
   return useMemo(() => {
     const models = answer ?? [];
     // The field does not change its mind in front of the person once the second answer is there.

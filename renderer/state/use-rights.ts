@@ -1,6 +1,7 @@
 import { type KeyRight, mayWithKey } from '../../server/contract/key-rights.ts';
 import type { Person } from '../../server/contract/people.ts';
 import { useControlState } from './use-control.ts';
+import { useKey } from './use-keys.ts';
 
 interface Rights {
   isAdmin: boolean;
@@ -27,7 +28,7 @@ export function useRights(): Rights {
 /** Whether the person may stop what was started for a key, a group or everything. */
 export function useMayStop({ kind, id }: { kind: 'key' | 'group' | 'all'; id: string | null }): boolean {
   const { isAdmin, manages } = useRights();
-  const groupOfKey = useControlState(({ views }) => views?.keys.find((key) => key.id === id)?.group ?? null);
-  const groupId = kind === 'key' ? groupOfKey : id;
+  const key = useKey(kind === 'key' ? id : null);
+  const groupId = kind === 'key' ? (key?.group ?? null) : id;
   return isAdmin || (groupId !== null && manages(groupId));
 }

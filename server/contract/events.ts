@@ -15,7 +15,10 @@ import type { LedgerHealthView, StandstillView, StatusView } from './status-view
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
+  /** The first `mostKeysTold`; the query `find-keys` knows the others. */
   keys: KeyView[];
+  /** Of all. */
+  keyCount: number;
   groups: GroupView[];
   aliases: AliasView[];
   /** In the last hour. */
@@ -25,8 +28,12 @@ export interface ConfigViews {
 export type ControlEvent =
   /** `requests`: the latest, newest first, including running ones. */
   | ({ type: 'snapshot'; requests: RequestView[] } & ConfigViews)
-  /** The lists that changed, each complete; `status` has the configuration's new revision. */
-  | ({ type: 'config-changed' } & Pick<ConfigViews, 'status'> & Partial<ConfigViews>)
+  /**
+   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. `groupKeyCounts`: by group, the
+   * `keyCount` of those that have got or lost keys, where `groups` is absent.
+   */
+  | ({ type: 'config-changed'; groupKeyCounts?: Record<string, number> } & Pick<ConfigViews, 'status'> &
+      Partial<ConfigViews>)
   | { type: 'request-started'; request: RequestStarted }
   /** Includes requests refused before they started, except those without a valid key: see `refusals`. */
   | { type: 'request-finished'; request: RequestRecord }
@@ -37,7 +44,7 @@ export type ControlEvent =
   | { type: 'session-budget-reached'; notice: SessionBudgetReached }
   /** A new version of Sluice is downloaded; the desktop alone looks for one. */
   | { type: 'update-ready'; version: string }
-  /** By id, for those that have limits. At most once a second. */
+  /** By id, those that have changed. At most once a second. */
   | {
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;

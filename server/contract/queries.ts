@@ -1,4 +1,5 @@
 /** The queries of the control plane and their results. No result contains a secret. */
+
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { CacheView } from './answer-cache.ts';
@@ -9,6 +10,7 @@ import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
+import { type FoundKeys, findKeysShape, mostKeysTold } from './find-keys.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
 import { peopleQueries } from './people-queries.ts';
@@ -109,6 +111,7 @@ export const querySchema = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('provider-test'), id: idSchema, model: z.string().min(1).max(512).optional() }),
   z.strictObject({ type: z.literal('keys') }),
+  z.strictObject({ type: z.literal('find-keys'), ...findKeysShape }),
   z.strictObject({ type: z.literal('groups') }),
   /** The effect of a group that is not saved yet. */
   z.strictObject({
@@ -179,7 +182,7 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; not by day. */
-    names: z.array(z.string()).max(20).optional(),
+    names: z.array(z.string()).max(mostKeysTold).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,
@@ -240,6 +243,7 @@ export interface QueryResults {
   'environment-credentials': EnvironmentCredential[];
   'provider-test': ProbeReport;
   keys: KeyView[];
+  'find-keys': FoundKeys;
   groups: GroupView[];
   'group-preview': GroupPreviewView;
   caches: CacheView[];

@@ -102,6 +102,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'environment-credentials': () => findEnvironmentCredentials(ports),
     'provider-test': ({ id, model }) => ports.providers.probe(findUpstream(ports.live, id), model),
     keys: () => views.keys(),
+    'find-keys': views.findKeys,
     groups: () => views.groups(),
     'group-preview': ({ group }) => previewGroup(ports, group),
     caches: () => viewCaches(ports),
@@ -144,11 +145,8 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     if (!by) return answers[type](query, { by, within: undefined });
     const sight = sightOf(by.person, ports.live.used.config);
     const asked = narrowed(type, query, sight);
-    return keptAnswer(
-      type,
-      { query: asked, result: await answers[type](asked, { by, within: withinOf(sight) }) },
-      sight,
-    );
+    const result = await answers[type](asked, { by, within: withinOf(sight) });
+    return keptAnswer(type, { query: asked, result }, sight);
   };
   const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');

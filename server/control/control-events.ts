@@ -1,6 +1,7 @@
 /** What listeners to the control plane are told of configuration, health, limits and the ledger. */
 import type { Logger } from 'pino';
-import type { ConfigViews, ControlEvent } from '../contract/events.ts';
+import type { Config } from '../contract/config.ts';
+import type { ControlEvent } from '../contract/events.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -8,7 +9,8 @@ import type { HealthBook } from '../routing/health/health-book.ts';
 import { createEventHub } from './event-hub.ts';
 import { createHealthTeller } from './health-teller.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
-import type { Views } from './views.ts';
+import { keyCounts, type Views } from './views.ts';
+import { watchLimitUse } from './watch-limit-use.ts';
 import { watchValue } from './watch-value.ts';
 
 interface EventPorts {
@@ -39,7 +41,7 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
         watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
           hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
         ),
-        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
+        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
       ];
       return () => {
         teller.stop();
@@ -58,24 +60,32 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
     if (hub.isHeard) teller.changed(id, isState);
   });
   live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
+    if (hub.isHeard) hub.tell(configChanged(change, views));
   });
   return { hub, providerChanged };
 }
 
 /** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
-function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
+function configChanged({ before, after }: ConfigInForce, views: Views): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
   const keysAreSame = isSame('keys');
+  const groupsAreSame = isSame('groups');
   return {
     type: 'config-changed',
-    status: all.status,
-    providers: all.providers,
-    ...(!keysAreSame && { keys: all.keys }),
-    // Groups show their number of keys.
-    ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
-    ...(!isSame('aliases') && { aliases: all.aliases }),
+    status: views.status(),
+    providers: views.providers(),
+    ...(!keysAreSame && views.toldKeys()),
+    ...(!groupsAreSame && { groups: views.groups() }),
+    ...(!keysAreSame && groupsAreSame && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
+    ...(!isSame('aliases') && { aliases: views.aliases() }),
   };
+}
+
+/** By group, of those that have got or lost keys. */
+function changedKeyCounts(before: Config['keys'], after: Config['keys']): Record<string, number> {
+  const [old, now] = [keyCounts(before), keyCounts(after)];
+  const changed = [...new Set([...old.keys(), ...now.keys()])].filter((id) => old.get(id) !== now.get(id));
+  return Object.fromEntries(changed.map((id) => [id, now.get(id) ?? 0]));
 }
 
 /** Entries that a change has left alone are mostly the same objects, of which there may be very many. */

@@ -158,7 +158,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         statusChanged();
       }),
     onEvent: (listener, by) =>
-      hub.subscribe(by ? listenerFor(by.person, () => ports.live.used.config, listener) : listener),
+      hub.subscribe(
+        by
+          ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
+          : listener,
+      ),
     ...createTellers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');

@@ -2,8 +2,10 @@
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
+import { type FoundKeys, fitsKey, mostKeysTold } from '../contract/find-keys.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
+import type { QueryMap } from '../contract/queries.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
@@ -41,12 +43,19 @@ export interface Views {
   providers(): ProviderView[];
   key(id: string): KeyView;
   keys(): KeyView[];
+  findKeys(asked: KeyQuestion): FoundKeys;
+  /** Of all keys or those with these ids, what events tell. */
+  toldKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
   aliases(): AliasView[];
-  /** For keys and groups with limits. */
-  limitUse(): Record<'keys' | 'groups', Record<string, LimitMeter[]>>;
+  /** Keys and groups with limits. */
+  limited(): Limited[];
+  meters(limited: Limited): LimitMeter[];
 }
+
+/** Absent: any. */
+export type KeyQuestion = Partial<Pick<QueryMap['find-keys'], 'search' | 'group' | 'ids'>> & { limit: number };
 
 export function createViews(state: EngineState): Views {
   const current = state.config;
@@ -58,7 +67,7 @@ export function createViews(state: EngineState): Views {
     all: () => ({
       status: views.status(),
       providers: views.providers(),
-      keys: views.keys(),
+      ...views.toldKeys(),
       groups: views.groups(),
       aliases: views.aliases(),
       refusals: state.refusals(),
@@ -71,20 +80,27 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
+    findKeys({ ids, limit, ...asked }) {
+      const wanted = ids && new Set(ids);
+      const found = current().keys.filter((key) => (!wanted || wanted.has(key.id)) && fitsKey(key, asked));
+      const lastUsed = state.lastUsed();
+      return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
+    },
+    toldKeys(ids) {
+      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: mostKeysTold });
+      return { keys, keyCount: total };
+    },
     group(id) {
       const group = findById(current().groups, id, 'group');
       return viewGroup(group, current().keys.filter((key) => key.group === id).length, state);
     },
     groups() {
-      const counts = new Map<string, number>();
-      for (const { group } of current().keys) counts.set(group, (counts.get(group) ?? 0) + 1);
+      const counts = keyCounts(current().keys);
       return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
     },
     aliases: () => current().aliases,
-    limitUse: () => ({
-      keys: limitUseOf('key', current().keys, state),
-      groups: limitUseOf('group', current().groups, state),
-    }),
+    limited: () => [...limitedOf('key', current().keys), ...limitedOf('group', current().groups)],
+    meters: state.meters,
   };
   return views;
 }
@@ -160,9 +176,15 @@ function viewGroup(group: GroupConfig, keyCount: number, state: EngineState): Gr
   return { ...group, keyCount, limitUse: metersOf('group', group, state) };
 }
 
-function limitUseOf(scope: LimitScope, configs: readonly (KeyConfig | GroupConfig)[], state: EngineState) {
-  const limited = configs.filter(({ limits }) => limits !== undefined);
-  return Object.fromEntries(limited.map((config) => [config.id, metersOf(scope, config, state)]));
+/** By group. */
+export function keyCounts(keys: readonly KeyConfig[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { group } of keys) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return counts;
+}
+
+function limitedOf(scope: LimitScope, configs: readonly (KeyConfig | GroupConfig)[]): Limited[] {
+  return configs.flatMap((config) => compileLimits(scope, config) ?? []);
 }
 
 function metersOf(scope: LimitScope, config: KeyConfig | GroupConfig, state: EngineState): LimitMeter[] {

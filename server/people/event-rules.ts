@@ -6,14 +6,21 @@ import { type Sight, sees } from './sight.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-type Rules = { readonly [T in EventType]: (event: EventOf<T>, sight: Sight) => ControlEvent | null };
+/** The keys with these ids, as events tell of them. */
+export type ToldKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
+type Rules = {
+  readonly [T in EventType]: (event: EventOf<T>, sight: Sight, toldKeys: ToldKeys) => ControlEvent | null;
+};
 
 const rules: Rules = {
-  snapshot: (event, sight) => ({
-    ...keptViews(event, sight),
+  snapshot: (event, sight, toldKeys) => ({
+    ...keptViews(event, sight, toldKeys),
     requests: event.requests.filter((request) => sees(sight, request)),
   }),
-  'config-changed': keptViews,
+  'config-changed': ({ groupKeyCounts, ...event }, sight, toldKeys) => ({
+    ...keptViews(event, sight, toldKeys),
+    ...(groupKeyCounts && { groupKeyCounts: keptEntries(groupKeyCounts, sight.groups) }),
+  }),
   'request-started': (event, sight) => (sees(sight, event.request) ? event : null),
   'request-finished': (event, sight) => (sees(sight, event.request) ? event : null),
   'provider-changed': () => null,
@@ -32,26 +39,32 @@ const rules: Rules = {
 };
 
 /** Null: the person is told nothing. */
-export function keptEvent(event: ControlEvent, sight: Sight): ControlEvent | null {
-  if (!sight.isAll) return keep(event.type, event, sight);
+export function keptEvent(event: ControlEvent, sight: Sight, toldKeys: ToldKeys): ControlEvent | null {
+  if (!sight.isAll) return keep({ event, type: event.type }, sight, toldKeys);
   return 'status' in event ? { ...event, status: keptStatus(event.status, sight) } : event;
 }
 
-function keep<T extends EventType>(type: T, event: ControlEvent, sight: Sight): ControlEvent | null {
+function keep<T extends EventType>(
+  { event, type }: { event: ControlEvent; type: T },
+  sight: Sight,
+  toldKeys: ToldKeys,
+): ControlEvent | null {
   // Safe: `type` is that of the event.
-  return rules[type](event as EventOf<T>, sight);
+  return rules[type](event as EventOf<T>, sight, toldKeys);
 }
 
-/** Lists that are there stay there; those of the administrator are empty. */
+/** Lists that are there stay there; those of the administrator are empty. The first keys of all may leave out a person's. */
 function keptViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
   sight: Sight,
+  toldKeys: ToldKeys,
 ): Given {
   const { status, keys, groups, providers, aliases, refusals } = given;
+  const own = keys && toldKeys(sight.keys);
   return {
     ...given,
     status: keptStatus(status, sight),
-    ...(keys && { keys: keptKeys(keys, sight) }),
+    ...(own && { ...own, keys: keptKeys(own.keys, sight) }),
     ...(groups && { groups: groups.filter(({ id }) => sight.groups.has(id)) }),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),

@@ -32,6 +32,10 @@ export const queryRules: Rules = {
   'environment-credentials': 'admin',
   'provider-test': 'admin',
   keys: { keep: keptKeys },
+  'find-keys': {
+    ask: (asked, { keys }) => ({ ...asked, ids: asked.ids ? asked.ids.filter((id) => keys.has(id)) : [...keys] }),
+    keep: ({ keys, total }, sight) => ({ keys: keptKeys(keys, sight), total }),
+  },
   groups: { keep: (groups, sight) => groups.filter(({ id }) => sight.groups.has(id)) },
   'group-preview': 'admin',
   caches: { keep: (caches, sight) => caches.filter(({ groupId }) => sight.managed.has(groupId)) },

@@ -13,6 +13,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     status: status(1),
     providers: [],
     keys: [],
+    keyCount: views.keys?.length ?? 0,
     groups: [],
     aliases: [],
     refusals: [],

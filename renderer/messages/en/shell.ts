@@ -93,5 +93,12 @@ export const shell = {
     reload: 'Use their version',
     keep: 'Keep my version',
   },
+  longList: {
+    searchKeys: 'Search keys',
+    searchGroups: 'Search groups',
+    none: 'Nothing fits.',
+    shown: (shown: string, total: string) => `Showing ${shown} of ${total}`,
+    more: 'Show more',
+  },
   readOnly: 'Read-only: the configuration comes from a file.',
 };

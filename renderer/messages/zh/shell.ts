@@ -94,5 +94,12 @@ export const shell: typeof english = {
     reload: '使用对方的版本',
     keep: '保留我的版本',
   },
+  longList: {
+    searchKeys: '搜索密钥',
+    searchGroups: '搜索分组',
+    none: '没有符合条件的项目。',
+    shown: (shown: string, total: string) => `显示 ${total} 项中的 ${shown} 项`,
+    more: '显示更多',
+  },
   readOnly: '只读：配置来自文件。',
 };

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { DetailScreen } from '../../components/DetailScreen.tsx';
@@ -6,6 +6,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useHashLocation } from '../../state/hash-location.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useFoundKeys } from '../../state/use-keys.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { GroupForm } from './GroupForm.tsx';
 
@@ -31,6 +32,9 @@ export function GroupDetail({ id }: { id: string }) {
   );
 }
 
+/** The keys that stand in the way, of which there may be very many. */
+const mostNamed = 20;
+
 interface RemoveGroupProps {
   /** Null: nothing to ask. */
   group: GroupView | null;
@@ -41,9 +45,12 @@ interface RemoveGroupProps {
 /** Asks before a group is removed, and says which keys stand in the way. */
 function RemoveGroup({ group, onClose, onRemoved }: RemoveGroupProps) {
   const { groups: names } = useMessages();
-  const keys = useControlState((state) => state.views?.keys ?? null) ?? [];
   const command = useCommand();
-  const users = keys.filter((key) => key.group === group?.id).map((key) => key.name ?? key.id);
+  const asked = useMemo(() => group && { group: group.id, limit: mostNamed }, [group]);
+  const { found } = useFoundKeys(asked);
+  const isUsed = (group?.keyCount ?? 0) > 0;
+  const users = found?.keys.map((key) => key.name ?? key.id) ?? [];
+  if (found && found.total > users.length) users.push('…');
   const name = group?.name ?? group?.id ?? '';
   const remove = async () => {
     if (group && (await command.run({ type: 'group.remove', id: group.id }))) onRemoved();
@@ -52,8 +59,8 @@ function RemoveGroup({ group, onClose, onRemoved }: RemoveGroupProps) {
     <ConfirmDialog
       opened={group !== null}
       title={names.removeTitle}
-      text={users.length > 0 ? names.removeUsed(name, users.join(', ')) : names.removeText(name)}
-      confirm={users.length > 0 ? null : names.removeConfirm}
+      text={isUsed ? names.removeUsed(name, users.join(', ')) : names.removeText(name)}
+      confirm={isUsed ? null : names.removeConfirm}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => void remove()}

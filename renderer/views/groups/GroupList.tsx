@@ -8,6 +8,7 @@ import { LimitMeters } from '../../components/LimitMeters.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { LockMark } from '../../components/LockMark.tsx';
+import { ListEnd, ListSearch, pageLength } from '../../components/LongList.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
@@ -21,8 +22,13 @@ import classes from './Groups.module.css';
 
 /** Every group with what it allows; to make one. */
 export function GroupList() {
-  const { groups: names } = useMessages();
+  const { groups: names, longList } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null);
+  const [search, setSearch] = useState('');
+  const [limit, setLimit] = useState(pageLength);
+  const wanted = search.trim().toLowerCase();
+  const found = groups?.filter(({ id, name }) => `${name ?? ''}\n${id}`.toLowerCase().includes(wanted)) ?? [];
+  const shown = found.slice(0, limit);
   const canChange = useCanChange();
   const lock = useLocks().adding('groups');
   const [isCreating, setCreating] = useState(false);
@@ -44,12 +50,16 @@ export function GroupList() {
     <Screen name="groups" count={groups?.length} lead={groups && groups.length < 2 && names.lead} action={create}>
       <Panel name="groups">
         {!groups && <ListSkeleton rows={2} rowHeight={60} />}
+        <ListSearch label={longList.searchGroups} count={groups?.length ?? 0} value={search} onChange={setSearch} />
         {groups?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={list.list}>
-          {groups?.map((group) => (
+          {shown.map((group) => (
             <GroupRow key={group.id} group={group} />
           ))}
         </ul>
+        {groups && groups.length > 0 && (
+          <ListEnd shown={shown.length} total={found.length} onMore={() => setLimit(limit + pageLength)} />
+        )}
       </Panel>
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
         <CreateGroup

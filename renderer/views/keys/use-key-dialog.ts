@@ -1,16 +1,14 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { KeyView } from '../../../server/contract/access-views.ts';
+import { useKey } from '../../state/use-keys.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
 /** What the dialog shows, and how that changes. The address opens it too: `/keys?new`, and `/keys?key=k1` for the form of that key. */
-export function useKeyDialog(
-  keys: readonly KeyView[] | null,
-): [KeyDialogContent | null, (content: KeyDialogContent | null) => void] {
+export function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogContent | null) => void] {
   const [opened, setOpened] = useState<KeyDialogContent | null>(null);
   const search = new URLSearchParams(useSearch());
   const [path, goTo] = useLocation();
-  const view = keys?.find(({ id }) => id === search.get('key'));
+  const view = useKey(search.get('key'));
   const asked: KeyDialogContent | null = search.has('new') ? { act: 'create' } : view ? { act: 'edit', view } : null;
   const change = (content: KeyDialogContent | null) => {
     setOpened(content);

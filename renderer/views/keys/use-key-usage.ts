@@ -8,10 +8,10 @@ const dayMs = 86_400_000;
 const quarterMs = 15 * 60_000;
 const againMs = 10_000;
 
-/** What each key has used in the last thirty days, by its id; asked again now and then. */
-export function useKeyUsage(): ReadonlyMap<string, UsageView> {
+/** What each of these keys has used in the last thirty days, by its id; asked again now and then. */
+export function useKeyUsage(ids: string[]): ReadonlyMap<string, UsageView> {
   const asOf = useNow((now) => Math.floor(now / againMs));
   const sinceMs = useNow((now) => Math.floor(now / quarterMs) * quarterMs - days * dayMs);
-  const { answer } = useQuery<'usage'>({ type: 'usage', by: 'key', sinceMs }, asOf);
+  const { answer } = useQuery<'usage'>({ type: 'usage', by: 'key', names: ids, sinceMs }, asOf);
   return useMemo(() => new Map((answer ?? []).map((usage) => [usage.name ?? '', usage])), [answer]);
 }

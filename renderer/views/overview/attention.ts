@@ -41,7 +41,7 @@ export type Concern = {
 const noticeMs = 7 * 86_400_000;
 
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
-  const { status, providers, keys, groups, refusals } = views;
+  const { status, providers, keys, keyCount, groups, refusals } = views;
   // The same requests count against both budgets.
   const saidOfKey = new Set(keys.filter((key) => concernsOfPrices('key', key).length > 0).map(({ group }) => group));
   return [
@@ -51,7 +51,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfSharedCounts(status),
     ...concernsOfBudgetSums(views),
     ...concernsOfStandstill(status.standstill, nowMs),
-    ...concernsOfSetup(providers, keys),
+    ...concernsOfSetup(providers, keyCount),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
@@ -129,11 +129,11 @@ function concernsOfStandstill(standstill: StandstillView | null, nowMs: number):
   return [{ kind: 'standstill', isBad: false, href: request ? `/requests/${request.id}` : '/requests', standstill }];
 }
 
-function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {
+function concernsOfSetup(providers: readonly ProviderView[], keyCount: number): Concern[] {
   const usable = providers.filter(({ enabled }) => enabled);
   const found: Concern[] = [];
   if (usable.length === 0) found.push({ kind: 'no-provider', isBad: true, href: '/providers?add' });
-  if (keys.length === 0) found.push({ kind: 'no-key', isBad: true, href: '/keys' });
+  if (keyCount === 0) found.push({ kind: 'no-key', isBad: true, href: '/keys' });
   return found;
 }
 

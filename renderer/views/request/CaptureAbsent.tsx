@@ -6,6 +6,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useKey } from '../../state/use-keys.ts';
 import { useRights } from '../../state/use-rights.ts';
 import classes from './RequestPanel.module.css';
 
@@ -33,7 +34,7 @@ export function CaptureButton({ keyId }: { keyId: string | null }) {
   const names = messages.inspector;
   const command = useCommand();
   const { isAdmin, manages } = useRights();
-  const key = useControlState((state) => state.views?.keys.find(({ id }) => id === keyId) ?? null);
+  const key = useKey(keyId);
   const running = useControlState((state) =>
     state.views?.status.capture.find(({ kind, id }) => kind === 'all' || (kind === 'key' && id === keyId)),
   );

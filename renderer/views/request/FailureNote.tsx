@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useKey } from '../../state/use-keys.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { mendOf, whyFailed } from '../requests/mend.ts';
 import { FailureWords } from './FailureWords.tsx';
@@ -33,7 +33,7 @@ function FaultNote({ fault }: { fault: string }) {
 
 function Failed({ request }: { request: RequestView }) {
   const { requests: names, inspector } = useLocalization().messages;
-  const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
+  const limits = useKey(request.keyId)?.limits ?? null;
   const providerName = useProviderName();
   const mend = mendOf(request, limits !== null);
   const why = whyFailed(request, names.errors);

@@ -5,6 +5,7 @@ import type { RequestInFull, RequestView } from '../../../server/contract/reques
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useKeyName } from '../../state/use-keys.ts';
 import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { Losses } from './Losses.tsx';
@@ -54,7 +55,7 @@ function Facts({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { factNames, streamed, notStreamed } = messages.requests;
   const names = messages.inspector;
-  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
+  const keyName = useKeyName(request.keyId);
   const group = useControlState((state) => state.views?.groups.find(({ id }) => id === request.groupId));
   const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
   const providerName = useProviderName();

@@ -7,6 +7,7 @@ import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useKey } from '../../state/use-keys.ts';
 import { useMayStop, useRights } from '../../state/use-rights.ts';
 import classes from './Requests.module.css';
 
@@ -88,9 +89,9 @@ function stopOf({ kind, id }: TimedCaptureView) {
 function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): void }) {
   const { messages, formats } = useLocalization();
   const names = messages.timedCapture;
-  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === timed.id)?.name);
+  const key = useKey(timed.kind === 'key' ? timed.id : null);
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
-  const name = (timed.kind === 'key' ? keyName : groupName) ?? timed.id ?? '';
+  const name = (timed.kind === 'key' ? key?.name : groupName) ?? timed.id ?? '';
   const mayStop = useMayStop(timed);
   // Whole seconds.
   const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));

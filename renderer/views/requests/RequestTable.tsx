@@ -1,10 +1,9 @@
 import { Button } from '@mantine/core';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
-import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { ColumnHeads } from './ColumnHeads.tsx';
 import { ListFoot } from './ListFoot.tsx';
@@ -32,7 +31,6 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
   const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
-  const keyNames = useKeyNames();
   const providerName = useProviderName();
   const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
   const search = searchOf(filter);
@@ -67,12 +65,11 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
             {items.map(({ index, key, start }) => {
               const request = requests[index];
               if (!request) return null;
-              const { keyId, provider } = request;
+              const { provider } = request;
               return (
                 <RequestRow
                   key={key}
                   request={request}
-                  keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
                   providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}
@@ -105,9 +102,4 @@ function NewOnes({ waiting, onShow }: { waiting: number; onShow(): void }) {
       {messages.requests.newOnes(waiting, formats.number(waiting))}
     </Button>
   );
-}
-
-function useKeyNames(): ReadonlyMap<string, string> {
-  const keys = useControlState((state) => state.views?.keys ?? null);
-  return useMemo(() => new Map(keys?.map(({ id, name }) => [id, name ?? id])), [keys]);
 }

@@ -9,7 +9,8 @@ import { Panel } from '../../components/Panel.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useControlStore } from '../../state/use-control.ts';
+import { useKeyName } from '../../state/use-keys.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
@@ -78,7 +79,7 @@ function Row({ session }: { session: SessionView }) {
     costUsd,
     models,
   } = session;
-  const keyName = useControlState((state) => state.views?.keys.find((key) => key.id === keyId)?.name) ?? keyId;
+  const keyName = useKeyName(keyId);
   const count = formats.number(requests);
   return (
     <li className={classes.row}>

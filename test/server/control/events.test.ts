@@ -52,7 +52,8 @@ describe('events', () => {
     await sluice.gateway.execute({ type: 'key.create', name: 'a' });
     const changed = await events.next('config-changed');
     expect(changed).toMatchObject({ status: { revision: 2 }, keys: [{ id: 'k1' }, { id: 'a' }] });
-    expect(changed.groups).toMatchObject([{ keyCount: 2 }]);
+    expect(changed).toMatchObject({ keyCount: 2, groupKeyCounts: { default: 2 } });
+    expect(changed).not.toHaveProperty('groups');
     expect(changed).not.toHaveProperty('aliases');
     await sluice.gateway.execute({ type: 'provider.set-enabled', id: 'main', enabled: false });
     const second = await events.next('config-changed', ({ status }) => status.revision === 3);

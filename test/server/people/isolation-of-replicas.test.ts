@@ -107,13 +107,17 @@ describe.runIf(hasPostgres())('at another replica', () => {
     const told = Object.entries(eventsAreOf).flatMap(([type, of]) => (of === 'group' ? [`"type":"${type}"`] : []));
     await happenAll(0);
     let heard = '';
+    let last = '';
     // A budget that was spent before its replica knew the amount is not told.
     for (let round = 0; !told.every((type) => heard.includes(type)); round++) {
       await happenAll(other);
-      await team.ask(other, ada, { type: 'group.put', ...{ group: { id: 'ours', name: `round ${round}` } } });
-      heard = (await all?.until(`round ${round}`)) ?? '';
+      last = `round ${round}`;
+      await team.ask(other, ada, { type: 'group.put', ...{ group: { id: 'ours', name: last } } });
+      heard = (await all?.until(last)) ?? '';
     }
     expect(heard).toContain(marker);
+    // A change is refused where the one before is not known yet.
+    await eventually(async () => JSON.stringify(await team.ask(0, ada, { type: 'groups' })).includes(`"${last}"`));
     const group = { id: 'ours', providers: ['main'], passthrough: 'main', name: 'the last change' };
     await team.ask(0, ada, { type: 'group.put', ...{ group } });
     for (const each of rest) {

@@ -16,6 +16,11 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
   'environment-credentials': () => [{ type: 'environment-credentials' }],
   'provider-test': ({ provider }) => [{ type: 'provider-test', id: provider }],
   keys: () => [{ type: 'keys' }],
+  'find-keys': ({ key, group }) => [
+    { type: 'find-keys', search: key },
+    { type: 'find-keys', ids: [key] },
+    { type: 'find-keys', group },
+  ],
   groups: () => [{ type: 'groups' }],
   'group-preview': ({ group }) => [{ type: 'group-preview', group: { id: group } }],
   caches: () => [{ type: 'caches' }],

@@ -24,7 +24,10 @@ export function progressOf({ views, requests }: Known): FirstRunProgress {
   };
 }
 
-/** A key was used in an earlier run, whose requests may be deleted by now. */
+/** A key was used in an earlier run, whose requests may be deleted by now. Who has more keys than are told of is no newcomer. */
 export function wasUsedBefore({ views }: Known): boolean {
-  return views?.keys.some(({ lastUsedAt }) => lastUsedAt !== null && lastUsedAt < views.status.startedAt) ?? false;
+  if (views === null) return false;
+  const { keys, keyCount, status } = views;
+  if (keyCount > keys.length) return true;
+  return keys.some(({ lastUsedAt }) => lastUsedAt !== null && lastUsedAt < status.startedAt);
 }

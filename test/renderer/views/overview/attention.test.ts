@@ -125,7 +125,7 @@ describe('what needs attention', () => {
 });
 
 function concerns(views: Partial<ConfigViews>) {
-  return concernsOf({ ...snapshot(), providers: [provider('p1')], keys: [key('k1')], ...views }, now);
+  return concernsOf(snapshot({ providers: [provider('p1')], keys: [key('k1')], ...views }), now);
 }
 
 function kinds(views: Partial<ConfigViews>) {

@@ -1,0 +1,34 @@
+/** Finding keys among very many, for the query `find-keys` and for lists in the window. Pure. */
+import { z } from 'zod';
+import type { KeyView } from './access-views.ts';
+
+/** Events tell of so many keys, the first of the configuration. */
+export const mostKeysTold = 500;
+
+export const findKeysShape = {
+  /** A part of the name, the id, the owner's id or the last characters of the secret, in any case. */
+  search: z.string().max(200).default(''),
+  /** Only keys with these ids. */
+  ids: z.array(z.string().max(200)).max(mostKeysTold).optional(),
+  /** Only keys of this group. */
+  group: z.string().max(200).optional(),
+  limit: z.number().int().min(1).max(mostKeysTold).default(50),
+};
+
+export interface FoundKeys {
+  /** In the configuration's order. */
+  keys: KeyView[];
+  /** How many fit, whatever the `limit`. */
+  total: number;
+}
+
+type Searched = { [Field in 'name' | 'owner' | 'suffix']?: string | null | undefined } & { id: string; group: string };
+
+export function fitsKey(
+  { id, name, owner, suffix, group }: Searched,
+  asked: { search?: string | undefined; group?: string | undefined },
+): boolean {
+  if (asked.group !== undefined && asked.group !== group) return false;
+  const wanted = asked.search?.trim().toLowerCase() ?? '';
+  return wanted === '' || [id, name, owner, suffix].some((text) => text?.toLowerCase().includes(wanted));
+}
