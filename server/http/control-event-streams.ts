@@ -30,8 +30,9 @@ export function createEventStreams(
       response.flushHeaders();
       const send = (text: string) => {
         if (response.writableEnded) return;
-        response.write(text);
+        // Before it is written: a single message, such as the snapshot of many groups, may be larger.
         if (response.writableLength > maxUnreadBytes) response.destroy();
+        else response.write(text);
       };
       const unsubscribe = onEvent(
         (message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`),

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
+import { mostKeysTold } from '../../../server/contract/find-keys.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
+import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
@@ -59,6 +61,41 @@ describe('events', () => {
     const second = await events.next('config-changed', ({ status }) => status.revision === 3);
     expect(second.providers).toMatchObject([{ id: 'main', unusable: 'it is switched off' }]);
     expect(second).not.toHaveProperty('keys');
+    events.stop();
+  });
+
+  test('tell of the first keys and the number of all, where there are very many', async () => {
+    const count = mostKeysTold + 100;
+    const keys = Array.from({ length: count }, (_, index) => ({
+      ...{ id: `key-${index}`, group: index < 10 ? 'default' : 'many', hash: hashOf(`secret ${index}`) },
+    }));
+    const groups = [{ id: 'default' }, { id: 'many' }];
+    const { gateway } = await stopLater(startControlGateway({ config: { keys, groups } }));
+    const events = gatherEvents(gateway);
+    const snapshot = await events.next('snapshot');
+    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([mostKeysTold, count]);
+    await gateway.execute({ type: 'key.revoke', id: `key-${count - 1}` });
+    const changed = await events.next('config-changed');
+    expect([changed.keys?.length, changed.keyCount]).toEqual([mostKeysTold, count - 1]);
+    expect(changed.groupKeyCounts).toEqual({ many: count - 11 });
+    expect(changed).not.toHaveProperty('groups');
+    events.stop();
+  });
+
+  test('tell of the use of limits of all keys in turn, where there are very many', async () => {
+    const count = mostKeysTold + 100;
+    const last = `key-${count - 1}`;
+    const keys = Array.from({ length: count }, (_, index) => ({
+      ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
+      hash: hashOf(index === count - 1 ? testKey : `secret ${index}`),
+    }));
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const crowded = await stopLater(startControlGateway({ config: { keys, providers } }));
+    const events = gatherEvents(crowded.gateway);
+    await events.next('snapshot');
+    await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
+    const told = await events.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
+    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(mostKeysTold);
     events.stop();
   });
 

@@ -52,6 +52,20 @@ afterAll(async () => {
 });
 
 describe('what is configured', () => {
+  test.each([
+    ['any', {}, ['k1', 'listed', 'old', 'off'], 4],
+    ['a part of the name', { search: ' lap' }, ['k1'], 1],
+    ['a part of the id', { search: 'LD' }, ['old'], 1],
+    ['a group', { group: 'narrow' }, ['off'], 1],
+    ['ids, of which one is gone', { ids: ['old', 'gone', 'k1'] }, ['k1', 'old'], 2],
+    ['no more than asked for', { limit: 2 }, ['k1', 'listed'], 4],
+    ['nothing', { search: 'nowhere' }, [], 0],
+  ])('finds keys by %s', async (_what, asked, ids, total) => {
+    const found = await sluice.gateway.query({ type: 'find-keys', ...asked });
+    expect(found.keys.map(({ id }) => id)).toEqual(ids);
+    expect(found.total).toBe(total);
+  });
+
   test('the status says where it listens and how it does', async () => {
     expect(await sluice.gateway.query({ type: 'status' })).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),

@@ -94,10 +94,8 @@ describe('the event stream', () => {
 
   test('cuts off a reader that does not read', async () => {
     const name = 'x'.repeat(200);
-    const keys = Array.from({ length: 20_000 }, (_, index) => ({
-      ...{ id: `k${index}`, name, group: 'default', hash: `sha256:${String(index).padStart(64, '0')}` },
-    }));
-    const crowded = await startControlGateway({ config: { keys } });
+    const others = Array.from({ length: 10_000 }, (_, index) => ({ id: `g${index}`, name }));
+    const crowded = await startControlGateway({ config: { groups: [{ id: 'default' }, ...others] } });
     const { port } = new URL(crowded.origin);
     const socket = connect(Number(port), '127.0.0.1');
     socket.pause();
@@ -106,8 +104,8 @@ describe('the event stream', () => {
     socket.write(
       `GET /control/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${crowded.adminToken}\r\n\r\n`,
     );
-    // The whole list of keys each time: soon more than anybody may leave unread.
-    for (let round = 0; round < 4; round++) await crowded.gateway.execute({ type: 'key.revoke', id: `k${round}` });
+    // The whole list of groups each time: soon more than anybody may leave unread.
+    for (let round = 0; round < 4; round++) await crowded.gateway.execute({ type: 'group.remove', id: `g${round}` });
     socket.resume();
     await closed;
     await crowded.stop();

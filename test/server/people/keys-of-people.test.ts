@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandInput, CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
+import type { ControlEvent } from '../../../server/contract/events.ts';
+import { mostKeysTold } from '../../../server/contract/find-keys.ts';
 import type { Person, TokenScope } from '../../../server/contract/people.ts';
 import { hasRights, personIdOf, rightsOf } from '../../../server/people/rights.ts';
+import { hashOf } from '../../support/gateway.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 import { admin, manager, member, personOf, signedIn } from './planted-team.ts';
 
@@ -122,4 +125,26 @@ test('a person is somebody else at another identity provider', () => {
   expect(personIdOf('https://a.example', 'x')).toBe(personIdOf('https://a.example', 'x'));
   expect(personIdOf('https://a.example', 'x')).not.toBe(personIdOf('https://b.example', 'x'));
   expect(personIdOf('https://a.example', 'x')).toMatch(/^prs_[0-9a-f]{24}$/);
+});
+
+test('a member hears of their key, and finds it, however many others there are', async () => {
+  const others = Array.from({ length: mostKeysTold + 100 }, (_, index) => ({
+    ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
+  }));
+  const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };
+  const crowded = await startControlGateway({
+    config: { groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }], keys: [...others, own] },
+  });
+  const heard = new Promise<ControlEvent>((resolve) => {
+    const stop = crowded.gateway.onEvent(({ event }) => {
+      resolve(event);
+      queueMicrotask(() => stop());
+    }, signedIn(member));
+  });
+  expect(await heard).toMatchObject({ type: 'snapshot', keys: [{ id: 'own' }], keyCount: 1 });
+  const found = (asked: object) => crowded.gateway.query({ type: 'find-keys', ...asked }, signedIn(member));
+  expect(await found({})).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
+  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
+  expect(await found({ search: 'k1' })).toEqual({ keys: [], total: 0 });
+  await crowded.stop();
 });
