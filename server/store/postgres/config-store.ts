@@ -57,7 +57,8 @@ class PostgresConfigStore implements ConfigStore {
   #unusable = 0;
   /** Whether the stored entries have the form of this version, so that changes can be stored beside them. */
   #isOfThisVersion = false;
-  #willFollow = false;
+  #isFollowing = false;
+  #isDueAgain = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -166,24 +167,35 @@ class PostgresConfigStore implements ConfigStore {
     }
   }
 
-  /** Once for all notices that wait for it. */
+  /**
+   * Once for all notices that come meanwhile. After a failure it waits for the next notice, which a poll gives: while the database
+   * stands still, a change must not wait for its turn behind several that find that out.
+   */
   async #followInTurn(): Promise<void> {
-    if (this.#willFollow) return;
-    this.#willFollow = true;
-    await this.#inTurn(() => {
-      this.#willFollow = false;
-      return this.#followQuietly();
-    });
+    this.#isDueAgain = true;
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    let isRead = true;
+    while (isRead && this.#isDueAgain) {
+      isRead = await this.#inTurn(() => {
+        this.#isDueAgain = false;
+        return this.#followQuietly();
+      });
+    }
+    this.#isFollowing = false;
   }
 
-  async #followQuietly(): Promise<void> {
+  /** False if it could not be read. */
+  async #followQuietly(): Promise<boolean> {
     const { log } = this.#options;
     try {
       await this.#follow((problem) =>
         log.warn({ problem }, 'the new configuration cannot be used; the one before it stays in force'),
       );
+      return true;
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'the configuration cannot be read; it stays as it is');
+      return false;
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigStore } from '../../../../server/config/config-store.ts';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
@@ -14,6 +15,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     url = await server.createDatabase();
   });
   afterEach(async () => {
+    server.go();
     for (const close of closing.reverse()) await close();
   });
 
@@ -92,9 +94,12 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     const { config, postgres } = await openReplica({ pollMs: 20 });
     await server.pause();
     const waiting = Array.from({ length: 6 }, () => postgres.ask('SELECT 1').catch(() => {}));
+    // By then the configuration is being followed, and notices have asked for that once more.
+    await sleep(100);
     const beganMs = performance.now();
     await expect(config.commit(withGroup('refused'))).rejects.toMatchObject({ code: 'storage_unavailable' });
-    expect(performance.now() - beganMs).toBeLessThan(6_000);
+    // Five seconds, and what a busy machine takes longer; a third wait would make it seven and a half.
+    expect(performance.now() - beganMs).toBeLessThan(7_000);
     server.go();
     await Promise.all(waiting);
     await eventually(async () => {
