@@ -267,7 +267,7 @@ describe('the playground', () => {
     await expect
       .poll(() => player.evaluate((video) => video instanceof HTMLVideoElement && video.duration > 0))
       .toBe(true);
-    await videos.getByText('completed, 100 %').waitFor();
+    await videos.getByText('completed, 100%').waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -280,7 +280,7 @@ describe('the playground', () => {
     await videos.getByRole('button', { name: 'Send' }).click();
     await videos.getByText('The video is still being generated. Checking again in a moment.').waitFor();
     upstream.complete();
-    await videos.getByText('completed, 100 %').waitFor();
+    await videos.getByText('completed, 100%').waitFor();
     await videos.locator('video').waitFor();
     expect(upstream.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
     await upstream.stop();
@@ -292,7 +292,7 @@ describe('the playground', () => {
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
-    await videos.getByText('queued, 0 %').waitFor();
+    await videos.getByText('queued, 0%').waitFor();
     await gateway.gateway.execute({ type: 'key.revoke', id: 'try-out' });
     await videos.getByText('This key is no longer available. Choose another one.').waitFor();
     expect(await videos.getByText('The video is still being generated. Checking again in a moment.').count()).toBe(0);
@@ -308,12 +308,12 @@ describe('the playground', () => {
     await secret.fill(testKey);
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
-    await videos.getByText('queued, 0 %').waitFor();
+    await videos.getByText('queued, 0%').waitFor();
     await stopEngine();
     await videos.getByText('The video is still being generated. Checking again in a moment.').waitFor();
     upstream.advance();
     await startEngine();
-    await videos.getByText('in_progress, 40 %').waitFor();
+    await videos.getByText('in_progress, 40%').waitFor();
 
     const screens = page.getByRole('navigation', { name: 'Screens' });
     await screens.getByRole('link', { name: 'Keys' }).click();
@@ -324,7 +324,7 @@ describe('the playground', () => {
     await videos.getByLabel('Prompt').fill('another one');
     expect(await videos.getByLabel('Video id').inputValue()).toBe('video_1');
     await videos.getByLabel('Video id').press('Enter');
-    await videos.getByText('completed, 100 %').waitFor();
+    await videos.getByText('completed, 100%').waitFor();
     await videos.locator('video').waitFor();
     expect(upstream.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
     await upstream.stop();
