@@ -10,6 +10,8 @@ const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 /** Assumed of a token whose end the library does not tell. */
 const usualLifeMs = 30 * 60_000;
 const callMs = 15_000;
+/** Without one, google-auth-library 10 starts gcloud and asks for the metadata server to find one out, which nobody needs here. */
+const noProject = 'none';
 
 interface Way {
   transport: Transport;
@@ -25,7 +27,7 @@ export async function fetchGoogleToken(json: string | null, way: Way): Promise<A
   const transporterOptions = { fetchImplementation: fetchThrough(way), retry: false };
   const client =
     json === null
-      ? await new GoogleAuth({ scopes, clientOptions: { transporterOptions } }).getClient()
+      ? await new GoogleAuth({ scopes, projectId: noProject, clientOptions: { transporterOptions } }).getClient()
       : clientOf(read(json), transporterOptions);
   const { token } = await client.getAccessToken();
   if (!token) throw new Error('it answered without a token');
