@@ -20,6 +20,7 @@ const english = {
   model: 'Model',
   share: 'Share of the requests (%)',
   save: 'Save',
+  saved: 'Saved.',
   differ: 'The answers differ.',
   compare: 'Compare the answers',
   equal: '0 of 1 answers equal',
@@ -35,6 +36,7 @@ const chinese: typeof english = {
   model: '模型',
   share: '请求比例（%）',
   save: '保存',
+  saved: '已保存。',
   differ: '两个回答不同。',
   compare: '比较两个回答',
   equal: '1 个回答中有 0 个相同',
@@ -68,7 +70,9 @@ test.each(appearances)(
     await page.getByRole('textbox', { name: names.share }).fill('100');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: names.save }).click();
-    await eventually(async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.shadow?.share === 1);
+    // Until the window knows, it asks before it leaves the screen.
+    await page.getByText(names.saved, { exact: true }).waitFor();
+    expect((await gateway.gateway.query({ type: 'groups' }))[0]?.shadow?.share).toBe(1);
 
     const messages = [{ role: 'user' as const, content: 'Why is the sky blue?' }];
     const { _request_id: id } = await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
