@@ -434,34 +434,6 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     Object.assign(book, await rowsAgreeWithSums(database));
   });
 
-  test.runIf(onSmallDisks)(
-    'what fits neither on a replica’s disk nor into its memory is counted and told',
-    async () => {
-      const [first] = replicas;
-      if (!first) throw new Error('There are two.');
-      fillDisk(first.folder);
-      const ledgerOf = async () => ((await runJson(atFirst(['status']), { env })) as StatusView).ledger;
-      await underLoad(async (load) => {
-        await server.kill();
-        await allAre({ ledger: 'waiting' });
-        while ((await ledgerOf()).dropped < 1_000) await load.answered(500);
-      }, manyCallers);
-      expect(await ledgerOf()).toMatchObject({ ok: false, spooled: 0 });
-      makeRoom(first.folder);
-      await server.start();
-      await nothingWaits();
-      expect((await health(first)).ledger).toBe('incomplete');
-      const { dropped } = await ledgerOf();
-      const rows = await rowsAgreeWithSums(database);
-      const missing = book.requests - Number(rows?.requests);
-      console.log(`${missing} of ${book.requests} requests are missing, ${dropped} rows are told to be lost.`);
-      expect(missing).toBeGreaterThan(0);
-      // The begin and the end of a long request are a row each.
-      expect(dropped).toBeGreaterThanOrEqual(missing);
-      Object.assign(book, rows);
-    },
-  );
-
   async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     await server.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
     await server.query('SELECT pg_reload_conf()');
@@ -506,6 +478,35 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         end: () => valkey.command('CONFIG', 'SET', 'maxmemory', '0'),
       }));
   });
+
+  // The last one: what was lost is told until the replica ends.
+  test.runIf(onSmallDisks)(
+    'what fits neither on a replica’s disk nor into its memory is counted and told',
+    async () => {
+      const [first] = replicas;
+      if (!first) throw new Error('There are two.');
+      fillDisk(first.folder);
+      const ledgerOf = async () => ((await runJson(atFirst(['status']), { env })) as StatusView).ledger;
+      await underLoad(async (load) => {
+        await server.kill();
+        await allAre({ ledger: 'waiting' });
+        while ((await ledgerOf()).dropped < 1_000) await load.answered(500);
+      }, manyCallers);
+      expect(await ledgerOf()).toMatchObject({ ok: false, spooled: 0 });
+      makeRoom(first.folder);
+      await server.start();
+      await nothingWaits();
+      expect((await health(first)).ledger).toBe('incomplete');
+      const { dropped } = await ledgerOf();
+      const rows = await rowsAgreeWithSums(database);
+      const missing = book.requests - Number(rows?.requests);
+      console.log(`${missing} of ${book.requests} requests are missing, ${dropped} rows are told to be lost.`);
+      expect(missing).toBeGreaterThan(0);
+      // The begin and the end of a long request are a row each.
+      expect(dropped).toBeGreaterThanOrEqual(missing);
+      Object.assign(book, rows);
+    },
+  );
 
   async function hardBudgetsAreClosed(): Promise<void> {
     const key = await newKey('--limit', 'usd=5/day');
