@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapturedExchange } from '../../../server/contract/capture.ts';
 import type { RequestRecord, RequestSession, RequestStarted } from '../../../server/contract/ledger.ts';
+import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
 import type { SweepClock } from '../../../server/database/sweep-clock.ts';
 
 import { attemptRecord } from '../../support/attempt-record.ts';
@@ -16,6 +17,26 @@ const accounting = {
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 export const silent = { warn() {} };
+/** What a ledger says of itself while all is written. */
+export const healthy: LedgerHealthView = {
+  ok: true,
+  pending: 0,
+  spooled: 0,
+  dropped: 0,
+  lastError: null,
+  budgetsError: null,
+  replaced: null,
+};
+/** A request that a shadow is of. */
+export const shadowed = {
+  id: 'req_1',
+  provider: 'main',
+  model: 'gpt-x',
+  costUsd: 0.001,
+  firstByteMs: 12.25,
+  totalMs: 20,
+  outputTokens: 5,
+};
 /** A clock that everybody knows to be right. */
 export const clockAt = (nowMs: () => number): SweepClock => ({
   read: () => ({ earliestMs: nowMs(), latestMs: nowMs() }),

@@ -12,6 +12,7 @@ import {
   openReplicaLimits,
   type ReplicaLimits,
 } from '../../../server/replica-limits/open-replica-limits.ts';
+import { healthy } from '../ledger/records.ts';
 import { finishedRecord } from '../limits/fake-limiter.ts';
 import type { CountingTogether } from '../limits/limiter-contract.ts';
 
@@ -29,15 +30,6 @@ export interface Replica extends ReplicaLimits {
   readonly logged: { fields: object; message: string }[];
 }
 
-const healthy = {
-  ok: true,
-  pending: 0,
-  spooled: 0,
-  dropped: 0,
-  lastError: null,
-  budgetsError: null,
-  replaced: null,
-};
 const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 
 export interface ReplicaOptions {

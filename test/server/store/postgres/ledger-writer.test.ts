@@ -9,7 +9,7 @@ import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
-import { finishedRow, noon, rescuedRow, sessionMark } from '../../ledger/records.ts';
+import { finishedRow, noon, rescuedRow, sessionMark, shadowed } from '../../ledger/records.ts';
 
 describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   const server = startPostgresInSuite();
@@ -46,15 +46,6 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   };
 
   const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
-  const shadowOf = {
-    id: 'req_1',
-    provider: 'main',
-    model: 'gpt-x',
-    costUsd: 0.001,
-    firstByteMs: 12.25,
-    totalMs: 20,
-    outputTokens: 5,
-  };
   /** Of all kinds that are stored in ways of their own. */
   const all: RequestRecord[] = [
     finishedRow('req_1'),
@@ -64,8 +55,8 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     finishedRow('req_4', { provider: null, outcome: 'error', status: 404, usage: null, costUsd: 0, attempts: [] }),
     finishedRow('req_5', { session: sessionMark('ses_1', { thread: 't1', step: 'prompt', tools }), captured: 'key' }),
     finishedRow('req_6', { usage: { seconds: 1.5, images: 2 }, fault: 'slow', dropped: [], clientRetries: 2 }),
-    finishedRow('req_8', { shadowOf, sameAnswer: true, captured: 'shadow' }),
-    finishedRow('req_9', { shadowOf, sameAnswer: false }),
+    finishedRow('req_8', { shadowOf: shadowed, sameAnswer: true, captured: 'shadow' }),
+    finishedRow('req_9', { shadowOf: shadowed, sameAnswer: false }),
     finishedRow('req_10', { cassette: 'replayed' }),
   ];
 

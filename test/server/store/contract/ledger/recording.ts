@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
 import type { Ledger } from '../../../../../server/ledger/ledger.ts';
-import { sessionMark } from '../../../ledger/records.ts';
+import { healthy, sessionMark, shadowed } from '../../../ledger/records.ts';
 import { job } from '../jobs.ts';
 import { type StoreSubject, useStore } from '../store-subject.ts';
 import { began, ended, minute, noon, rescued, useLedger } from './used-ledger.ts';
 
-const shadowOf = {
-  id: 'req_1',
-  provider: 'main',
-  model: 'gpt-x',
-  costUsd: 0.001,
-  firstByteMs: 12.25,
-  totalMs: 20,
-  outputTokens: 5,
-};
 const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
 
 /** Of all kinds that are stored in ways of their own. */
@@ -26,7 +17,7 @@ const kinds: RequestRecord[] = [
   rescued('several attempts'),
   rescued('a broken stream', { stream: true, outcome: 'stream-broken', usageCertainty: 'partial' }),
   ended('of a session', { session: sessionMark('ses_1', { thread: 't1', step: 'prompt', tools }) }),
-  ended('a shadow', { shadowOf, sameAnswer: false, captured: 'shadow' }),
+  ended('a shadow', { shadowOf: shadowed, sameAnswer: false, captured: 'shadow' }),
   ended('of a cassette', { cassette: 'replayed', fault: 'slow', clientRetries: 2 }),
   ended('with losses', {
     dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
@@ -99,15 +90,7 @@ export function recordingContract(subject: StoreSubject): void {
     test('is well, and nothing waits once it is written', async () => {
       used.add(ended('req_1'));
       await used.ledger.flush();
-      expect(used.ledger.health()).toEqual({
-        ok: true,
-        pending: 0,
-        spooled: 0,
-        dropped: 0,
-        lastError: null,
-        budgetsError: null,
-        replaced: null,
-      });
+      expect(used.ledger.health()).toEqual(healthy);
     });
 
     test('answers everything while it is empty', async () => {
