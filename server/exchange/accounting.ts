@@ -31,16 +31,22 @@ export function accountFor(
   const { route, attempts, model } = trace;
   const call = body ? callAccounting(trace, body) : null;
   for (const attempt of attempts) {
-    Object.assign(attempt.record, call ? call.account(attempt, prices) : withoutUsage(route, attempt.record));
-    if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
+    const { record } = attempt;
+    note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
+    if (goesOn(trace, attempt, body)) note(record, free);
     else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
-      attempt.record.usage = unfetchable;
-      attempt.record.usageCertainty = 'estimated';
-      attempt.record.costUsd = costOf(attempt.record, unfetchable, { prices, model });
-    } else if (call && reserved && isUnpricedAttempt(attempt.record))
-      standIn(attempt.record, reserved, { prices, model });
+      const costUsd = costOf(record, unfetchable, { prices, model });
+      note(record, { usage: unfetchable, usageCertainty: 'estimated', costUsd });
+    } else if (call && reserved && isUnpricedAttempt(record)) standIn(record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** Costs a tenth of `Object.assign`. */
+function note(record: AttemptRecord, { usage, usageCertainty, costUsd }: Accounting): void {
+  record.usage = usage;
+  record.usageCertainty = usageCertainty;
+  record.costUsd = costUsd;
 }
 
 /** Null if the call costs nothing, or its response never reports usage. */

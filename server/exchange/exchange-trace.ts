@@ -22,6 +22,7 @@ import type { RequestTracing, TraceHeaders } from '../observability/request-trac
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
 import { noteLosses } from '../translate/tell-losses.ts';
+import type { Accounting } from '../usage/add-up.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
@@ -224,10 +225,7 @@ export class RequestTrace implements Labelled {
     this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };
   }
 
-  record(
-    request: IncomingMessage,
-    accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
-  ): RequestRecord {
+  record(request: IncomingMessage, { usage, usageCertainty, costUsd }: Accounting): RequestRecord {
     const last = this.answering?.record;
     const totalMs = awakeMs() - this.#startedMs;
     const { headers } = request;
@@ -247,7 +245,9 @@ export class RequestTrace implements Labelled {
       bytesIn: this.bytesIn,
       bytesOut,
       attempts: this.attempts.map(({ record }) => record),
-      ...accounting,
+      usage,
+      usageCertainty,
+      costUsd,
       client: this.#notedClient(headers),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
       dropped: this.#notedLosses('dropped'),
