@@ -18,9 +18,9 @@ interface OnOptions extends Scope {
 
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');
-  const start = withScope(capture.command('on').description('keep them from now on'));
+  const start = withScope(capture.command('on').description('start capturing'));
   start.option('--for <minutes>', 'only for this time, up to an hour: 10m', parseMinutes);
-  start.option('--requests <n>', 'only of so many requests, within ten minutes or the time of --for', parseCount);
+  start.option('--requests <n>', 'only this many requests, within ten minutes or the time of --for', parseCount);
   on<OnOptions>(start, async ({ control, output }, _, options) => {
     const scope = scopeOf(options);
     const { requests } = options;
@@ -39,7 +39,9 @@ export function addCaptureVerbs(program: Command, { on }: Verbs): void {
     output.show(await setCapture(control, scope, true), `Capture is on for ${name}.`);
   });
 
-  const stop = withScope(capture.command('off').description('keep them no longer; what was kept stays for its time'));
+  const stop = withScope(
+    capture.command('off').description('stop capturing; what was captured stays until it expires'),
+  );
   on<Scope>(stop, async ({ control, output }, _, options) => {
     const scope = scopeOf(options);
     const ended = await control.execute({ type: 'capture.stop', ...scope });

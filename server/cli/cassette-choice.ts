@@ -12,7 +12,7 @@ export interface CassetteFlags {
 /** `whose`: a key can be left to its group. */
 export function addCassetteOptions(command: Command, whose: 'group' | 'key'): Command {
   const choices = [...cassetteModes, 'off', ...(whose === 'key' ? ['group'] : [])];
-  const mode = new Option('--cassette-mode <mode>', 'what is done with the cassette').choices(choices);
+  const mode = new Option('--cassette-mode <mode>', 'how the cassette is used').choices(choices);
   return command
     .option('--cassette <folder>', 'record its requests in this folder, or answer them from there')
     .addOption(mode);

@@ -33,7 +33,7 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
   const compare = program
     .command('compare')
     .argument('<id>', 'a captured request, as in its x-sluice-request-id')
-    .description('send a captured request to several targets, and compare what they take and cost')
+    .description('send a captured request to several targets, and compare times and cost')
     .requiredOption('--at <provider/model>', `a target; may be repeated, up to ${mostTargets} times`, collectTarget)
     .option('--times <number>', `how often each target is asked, up to ${mostTimes} times`, parseTimes, 1);
   on<CompareOptions>(compare, async ({ control, output }, [id = ''], { at = [], times }) => {

@@ -14,7 +14,7 @@ interface EnvOptions {
 export function addEnvVerb(program: Command, { on }: Verbs): void {
   const env = program
     .command('env')
-    .description('print the variables by which programs find Sluice, with a key')
+    .description('print the environment variables that make programs use Sluice, with a key')
     .option('--key <id>', 'the key (default: the first one whose secret is kept)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .addOption(shellOption());

@@ -25,9 +25,7 @@ export function addJoinVerbs(program: Command, { on }: Verbs): void {
   const leave = program
     .command('leave')
     .argument('<url>', 'the address of the team gateway')
-    .description(
-      'take away what "join" has made: the provider here, the key and the sign-in there; unlock its team preset',
-    );
+    .description('undo "join": remove the provider here, the key and sign-in there, and unlock its team preset');
   on(leave, (context, [url = '']) => leaveTeam(context, url));
 }
 

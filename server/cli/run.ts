@@ -21,7 +21,7 @@ export function addRun(program: Command, terminal: Terminal): void {
   const run = program
     .command('run')
     .argument('<command...>', 'the program and its arguments, best after "--"')
-    .description('start a program that uses Sluice, with a key that ends with it')
+    .description('start a program that uses Sluice, with a key that is revoked when it exits')
     .option('--key <id>', 'use this key, whose secret must be kept, instead of a new one')
     .option('--group <id>', 'the group of the new key (default: default)')
     .option('--model <name>', 'the model, for programs that take it from their environment')

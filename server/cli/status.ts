@@ -77,7 +77,7 @@ interface StopOptions {
 export function addStop(program: Command, terminal: Terminal): void {
   const stop = program
     .command('stop')
-    .description('end the running Sluice once its requests have ended, after 10 seconds at the latest')
+    .description('stop the running Sluice when its requests have ended, or after 10 seconds')
     .option('--data-dir <folder>', 'the data folder')
     .option('--json', 'print JSON');
   stop.action(async () => {
