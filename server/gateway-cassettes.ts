@@ -1,12 +1,12 @@
 /** The cassettes of groups and keys. Their code is loaded with the first request that needs one. */
-import type { CassetteShelf } from './cassettes/cassette-shelf.ts';
+import type { CassetteShelf } from './cassettes/cassette-registry.ts';
 import type { ConfigStore } from './config/config-store.ts';
 import type { CassetteChoice } from './contract/cassette.ts';
 import type { Config } from './contract/config.ts';
 import { controlError } from './contract/control-error.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
-import type { CassetteDesk, CassetteDesks } from './exchange/cassette-desk.ts';
+import type { CassetteDesk, CassetteDesks } from './exchange/cassette-deck.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 
 export interface GatewayCassettes extends CassetteDesks, CassetteControl {
@@ -22,7 +22,7 @@ export function openCassettes({
   let loading: Promise<CassetteShelf> | null = null;
   let loaded: CassetteShelf | null = null;
   const load = async () => {
-    const { CassetteShelf } = await import('./cassettes/cassette-shelf.ts');
+    const { CassetteShelf } = await import('./cassettes/cassette-registry.ts');
     loaded = new CassetteShelf((line) => log.error(line));
     return loaded;
   };

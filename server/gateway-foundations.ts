@@ -1,11 +1,11 @@
 /** What a gateway stands on: outbound transport, the store, and what is built on them alone. */
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Usage } from './contract/ledger.ts';
-import { SessionBook } from './exchange/sessions/session-book.ts';
+import { SessionBook } from './exchange/sessions/session-tracker.ts';
 import { openCassettes } from './gateway-cassettes.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
+import { HealthBook } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import { openLocalStore } from './store/local-store.ts';
 import { createAuthorities } from './transport/authorities.ts';

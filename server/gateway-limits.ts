@@ -11,7 +11,7 @@ import type { Limiter } from './limits/limiter.ts';
 import { LocalLimiter } from './limits/local-limiter.ts';
 import type { ReplicaLimits } from './replica-limits/open-replica-limits.ts';
 import { compileLimits } from './routing/compile-limits.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthBook } from './routing/health/health-tracker.ts';
 
 interface GatewayLimits {
   limiter: Limiter;

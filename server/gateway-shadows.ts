@@ -1,6 +1,6 @@
 import type { RequestRecord } from './contract/ledger.ts';
 import type { ControlPlane } from './control/control-plane.ts';
-import { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import { ShadowDesk } from './exchange/shadow/shadow-runner.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { readJsonBody } from './http/body/json-body.ts';
 import type { Ledger } from './ledger/ledger.ts';

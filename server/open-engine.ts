@@ -14,7 +14,7 @@ import { openTeamMemory } from './config/team-memory.ts';
 import type { ClaimedFolder } from './data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-folder.ts';
 import type { Environment } from './environment.ts';
-import type { CassetteDesk } from './exchange/cassette-desk.ts';
+import type { CassetteDesk } from './exchange/cassette-deck.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { GatewayPorts, PeopleOptions } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { Headers } from '../exchange/capture/message-capture.ts';
-import type { HeardRequest, Recording } from '../exchange/cassette-desk.ts';
+import type { HeardRequest, Recording } from '../exchange/cassette-deck.ts';
 import { encodingOf } from '../exchange/encodings.ts';
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';

@@ -1,7 +1,7 @@
 /** The request of an exchange as it is stored and compared: without secrets, and without what only its transport needs. */
 import { createHash } from 'node:crypto';
 import { pattern } from '../bounded-pattern.ts';
-import type { HeardRequest } from '../exchange/cassette-desk.ts';
+import type { HeardRequest } from '../exchange/cassette-deck.ts';
 import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';

@@ -1,6 +1,6 @@
 import type { CooldownView, ProviderHealthView } from '../contract/provider-views.ts';
 import { viewCooldown } from '../routing/health/cooldown-view.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthBook } from '../routing/health/health-tracker.ts';
 import { bestOf, type Judgement, judgeCredential, judgeTarget, worstOf } from '../routing/health/judge.ts';
 import type { ProviderHealth } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';

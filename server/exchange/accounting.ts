@@ -8,7 +8,7 @@ import { type Accounting, addUp } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { isOngoing } from './job-bills.ts';
+import { isOngoing } from './job-billing.ts';
 import type { RequestBody } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Target } from '../routing/snapshot.ts';
-import { lossHeaders } from '../translate/tell-losses.ts';
+import { lossHeaders } from '../translate/report-losses.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { failureInStream } from './attempt-failures.ts';
 import type { AttemptNotes } from './attempt-notes.ts';

@@ -13,10 +13,10 @@ import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
+import { HeldOutput } from './delayed-output.ts';
+import { hasLimitHeaders } from './enforce-limits.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
-import { HeldOutput } from './held-output.ts';
-import { hasLimitHeaders } from './hold-to-limits.ts';
+import type { FaultedOutput } from './faults/fault-injector.ts';
 import type { ResponseTap } from './response-tap.ts';
 
 interface ClientResponseOptions {

@@ -21,14 +21,14 @@ import type { Labelled } from '../loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
-import { noteLosses } from '../translate/tell-losses.ts';
+import { noteLosses } from '../translate/report-losses.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
 import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
-import type { SessionMark } from './sessions/session-book.ts';
-import { Tail } from './tail.ts';
+import { Tail } from './response-excerpt.ts';
+import type { SessionMark } from './sessions/session-tracker.ts';
 
 /** Random digits for the next ids, since asking the system for them costs as much for one as for many. */
 let digits = '';

@@ -4,12 +4,12 @@
  */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
-import { askAboutJob } from './ask-about-job.ts';
-import { type JobBills, jobLifeMs, nameOf } from './job-bills.ts';
-import { Tail } from './tail.ts';
+import { askAboutJob } from './fetch-job.ts';
+import { type JobBills, jobLifeMs, nameOf } from './job-billing.ts';
+import { Tail } from './response-excerpt.ts';
 
 interface JobPollerPorts {
   jobs: Pick<JobStore, 'owing'>;

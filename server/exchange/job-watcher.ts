@@ -1,7 +1,7 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { Job, JobKind } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Framing } from '../wire/framing.ts';
 import { findMember } from '../wire/json/find-member.ts';

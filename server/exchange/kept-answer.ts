@@ -2,7 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { parseJson } from '../translate/json-text.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { itemsOf } from './kept-history.ts';

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type KeptResponse, responseOfItem } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { isObject } from '../contract/is-object.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { JsonNames } from '../wire/json/json-names.ts';

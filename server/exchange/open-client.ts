@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Settings } from '../contract/settings.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultedOutput } from './faults/fault-injector.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 

@@ -13,7 +13,7 @@ import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { withSegment } from '../wire/segments.ts';
 import { containsSecret } from './find-secrets.ts';
-import type { HeldBytes } from './held-bytes.ts';
+import type { HeldBytes } from './memory-account.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
 

@@ -8,7 +8,7 @@ import { mayUseAnyModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../routing/snapshot.ts';
 import type { Passed } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
-import { hardBudgetOf } from './hold-to-limits.ts';
+import { hardBudgetOf } from './enforce-limits.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 

@@ -2,9 +2,9 @@
 import type { KnownJobs } from '../jobs/job-store.ts';
 import type { Member, Snapshot } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
-import { conversationNamedIn, jobNamedIn } from './named-objects.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
+import { conversationNamedIn, jobNamedIn } from './referenced-objects.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 
 interface RouteInput {

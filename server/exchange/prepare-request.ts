@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
@@ -11,7 +11,7 @@ import type { PickRequest } from '../routing/picker.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { Origin } from '../translate/neutral.ts';
 import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
-import { refusalOf } from '../translate/tell-losses.ts';
+import { refusalOf } from '../translate/report-losses.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
@@ -25,8 +25,8 @@ import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
+import { type Passage, passageTo } from './translation/choose-translation.ts';
 import { ClientReasoning } from './translation/client-reasoning.ts';
-import { type Passage, passageTo } from './translation/passage.ts';
 import { type PreparedRequest, RequestTranslation } from './translation/request-translation.ts';
 
 export interface PreparationPorts {

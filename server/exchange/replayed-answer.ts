@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { sseFraming } from '../wire/sse-framing.ts';
-import type { Taken } from './cassette-desk.ts';
+import type { Taken } from './cassette-deck.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultedOutput } from './faults/fault-injector.ts';
 import type { ResponseTap } from './response-tap.ts';
 import { sendStored } from './stored-answer.ts';
 

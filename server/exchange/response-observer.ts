@@ -1,4 +1,4 @@
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 
 /** Sees each byte of the response before the client gets it; changes nothing. */

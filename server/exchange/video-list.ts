@@ -3,7 +3,7 @@ import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
-import { askAboutJob } from './ask-about-job.ts';
+import { askAboutJob } from './fetch-job.ts';
 
 interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };

@@ -8,8 +8,8 @@
  * succeeds, further hints about the same trouble are not heeded.
  */
 import { cooldownRules } from '../routing/health/cooldown-rules.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from '../routing/health/health-sharing.ts';
+import type { HealthBook } from '../routing/health/health-tracker.ts';
 import { noCredential } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
 import { type CoolingHint, type Hint, type PlacedHint, printOf, readHint, writeHint } from './hint.ts';

@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
+import { type AdmissionLimits, WaitingLine, type Wish } from './wait-queue.ts';
 
 /** Held by a running request. */
 export interface Place {

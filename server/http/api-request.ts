@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { deskFor } from '../exchange/cassette-desk.ts';
+import { deskFor } from '../exchange/cassette-deck.ts';
 import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
 import { Exchange, type ExchangePorts } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
@@ -23,14 +23,14 @@ import type { ModelsFormat } from '../wire/api.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
-import { continueFrom } from './body/continued-body.ts';
+import { continueFrom } from './body/continuation-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkSource, validKey } from './guards.ts';
+import { sendOwnUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
-import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
 import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
@@ -238,7 +238,7 @@ class ApiRequest {
 
   /** Whether the request was answered by a fault on purpose. */
   async #meetFaults(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
-    const { chooseFaults, meetFaults } = await import('./meet-faults.ts');
+    const { chooseFaults, meetFaults } = await import('./inject-faults.ts');
     this.#trace.model = match.model ?? body.fields.model;
     const { api } = this.#located;
     const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };

@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
+import { type AdmissionLimits, WaitingLine, type Wish } from './wait-queue.ts';
 
 /** Bodies up to this length never wait; their total is bounded by the number of requests. */
 const smallBodyBytes = 64 * 1024;

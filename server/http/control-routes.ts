@@ -19,7 +19,7 @@ import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendMetrics } from './metrics-route.ts';
-import type { PeopleDoor } from './people-door.ts';
+import type { PeopleDoor } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
 
 interface ControlRoutePorts {

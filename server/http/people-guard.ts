@@ -6,7 +6,7 @@ import type { Caller } from '../people/caller.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { checkHost } from './guards.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from './people-door.ts';
+import { cookieOf, type PeopleDoor, sessionCookie } from './people-access.ts';
 
 /**
  * Who asks; undefined: the administrator of the machine. Rejects with a GatewayError `not_signed_in` or `origin_refused`. A

@@ -4,26 +4,25 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import { deskFor } from '../exchange/cassette-desk.ts';
+import { deskFor } from '../exchange/cassette-deck.ts';
 import { checkModelName } from '../exchange/check-model-name.ts';
 import { clientHeaders } from '../exchange/client-headers.ts';
 import { ClientResponse } from '../exchange/client-response.ts';
-
+import { hasLimitHeaders } from '../exchange/enforce-limits.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { hasLimitHeaders } from '../exchange/hold-to-limits.ts';
 
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing-request.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
+import { holdSession } from '../exchange/realtime/admit-response.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
-import { holdSession } from '../exchange/realtime/hold-response.ts';
 import { openRelay } from '../exchange/realtime/open-relay.ts';
 import { callNamedIn, planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
-import { SessionBooks } from '../exchange/realtime/session-books.ts';
+import { SessionBooks } from '../exchange/realtime/session-accounting.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { secretsOf } from '../exchange/redact-credential.ts';
 import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';

@@ -6,7 +6,7 @@ import { parseInput } from '../control/parse-input.ts';
 import type { PendingSignIn } from '../people/identity-provider.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
-import { cookieOf, dropCookie, type PeopleDoor, pendingCookie, sessionCookie, setCookie } from './people-door.ts';
+import { cookieOf, dropCookie, type PeopleDoor, pendingCookie, sessionCookie, setCookie } from './people-access.ts';
 import { SignInLimit } from './sign-in-limit.ts';
 
 const pendingMs = 10 * 60_000;

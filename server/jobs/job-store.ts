@@ -3,7 +3,7 @@
  * after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created it, and is
  * forgotten after a long time without use.
  */
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { Job, JobKind, JobPage } from './job.ts';
 
 /** What a look-up has found. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */

@@ -21,7 +21,7 @@ import { type Database, openDatabase, type Replaced } from '../database/database
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import {
   createLedgerQueries,

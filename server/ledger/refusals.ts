@@ -7,7 +7,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { DelayedWrite } from './delayed-write.ts';
 import { keptRefusals, minuteMs, RefusalCounts, toRefusal } from './refusal-counts.ts';
 

@@ -2,7 +2,7 @@
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { unreadable } from './unreadable.ts';
 
 export interface SessionStates {

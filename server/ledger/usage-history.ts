@@ -5,7 +5,7 @@
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { seekSeq } from './seek.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';

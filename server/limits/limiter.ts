@@ -8,7 +8,7 @@
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { Estimate } from './account.ts';
 
 /** Headers of a response by name. */

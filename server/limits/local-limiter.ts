@@ -10,9 +10,9 @@ import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
+import { type Party, PartyMap } from './limit-subjects.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
-import { type Party, PartyMap } from './party-map.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { refusal, unknownSpending } from './refusal.ts';
 

@@ -11,7 +11,7 @@
 import type { Budget } from '../contract/config.ts';
 import type { BudgetSum } from '../ledger/budget-sums.ts';
 import type { Spent } from '../ledger/usage-history.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { type Period, periodOf } from './period.ts';
 
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };

@@ -1,9 +1,9 @@
 /** Opens what lets people in. Imported only with `--public-url`. */
 import { join } from 'node:path';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { PeopleDesk } from './people-desk.ts';
+import { PeopleDesk } from './people-service.ts';
 import type { PeopleStore } from './people-store.ts';
 import { openPeopleStore } from './sqlite-people-store.ts';
 

@@ -1,7 +1,7 @@
 /** The port behind which people, what they are signed in with, and the audit list stand. */
 import type { TokenScope } from '../contract/people.ts';
 import type { AuditEntry } from '../contract/people-views.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 
 /** A person as the identity provider described them at their last sign-in. */
 export interface StoredPerson {

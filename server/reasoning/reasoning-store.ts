@@ -2,7 +2,7 @@
  * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Number and size are limited; the
  * oldest entries are evicted.
  */
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 
 /** Longer reasoning of one answer is rare and not stored. In characters. */
 export const maxEntryLength = 512 * 1024;

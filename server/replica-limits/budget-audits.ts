@@ -14,14 +14,14 @@
  * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
  * for as long as commands and leases of before may have an effect, and until nothing is missing.
  */
-import { AskedTogether } from '../database/asked-together.ts';
+import { AskedTogether } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../ledger/usage-history.ts';
 import type { Clocks } from '../limits/account.ts';
-import { type CountedParty, endOf } from './counted-party.ts';
+import { missingIn, readToldSum, type ToldSum } from './budget-sum-reply.ts';
+import { type CountedParty, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import type { BudgetPeriod } from './party-call.ts';
-import { missingIn, readToldSum, type ToldSum } from './told-sum.ts';
+import type { BudgetPeriod } from './subject-call.ts';
 
 interface BudgetAuditsPorts {
   connection: CountsConnection;

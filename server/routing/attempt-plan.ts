@@ -6,7 +6,7 @@ import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
-import { ContextRoom } from './context-room.ts';
+import { ContextRoom } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 

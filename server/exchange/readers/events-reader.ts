@@ -19,10 +19,9 @@ import {
   maxTextEventBytes,
   mostDroppedEvents,
   unreadableEvents,
-} from './broken-off.ts';
+} from './broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
 import { HeldBeginning, spareBytes } from './held-beginning.ts';
-import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -32,6 +31,7 @@ import {
   type Step,
   type Steps,
 } from './response-reader.ts';
+import { KnownEvents } from './shape-cache.ts';
 
 interface EventsOptions extends Streamed {
   /** How many choices or images the stream carries in parallel. */

@@ -24,7 +24,7 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { Verdict } from '../../wire/wire.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
-import { brokenBy } from './broken-off.ts';
+import { brokenBy } from './broken-stream.ts';
 import {
   type Asked,
   brokenTransport,

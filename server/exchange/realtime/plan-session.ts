@@ -8,7 +8,7 @@ import type { SessionFormat } from '../../wire/session-format.ts';
 import { type CallPlan, planCall } from '../plan.ts';
 import { checkPassthrough, planPassthrough } from '../plan-passthrough.ts';
 import { pricedTargets } from '../priced-targets.ts';
-import { noBody } from './hold-response.ts';
+import { noBody } from './admit-response.ts';
 
 interface SessionRequest {
   match: RouteMatch;

@@ -5,8 +5,8 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
-import { RecentMap } from '../../recent-map.ts';
+import { RecentMap } from '../../lru-map.ts';
+import type { NowOrLater } from '../../maybe-promise.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {

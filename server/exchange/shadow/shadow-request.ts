@@ -11,15 +11,15 @@ import type { CompiledGroup, CompiledShadow } from '../../routing/snapshot.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import { accountFor } from '../accounting.ts';
-import type { AttemptsPorts } from '../attempts-options.ts';
 import { ExchangeCapture } from '../capture/exchange-capture.ts';
+import { amountsOf } from '../enforce-limits.ts';
 import { RequestTrace } from '../exchange-trace.ts';
-import { amountsOf } from '../hold-to-limits.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
 import type { RequestBody } from '../request-body.ts';
 import { UpstreamAttempts } from '../upstream-attempts.ts';
-import { responseToNobody } from './nowhere.ts';
+import type { AttemptsPorts } from '../upstream-attempts-options.ts';
+import { responseToNobody } from './null-response.ts';
 import { isSameAnswer } from './same-answer.ts';
 
 export interface ShadowRequestPorts extends AttemptsPorts {

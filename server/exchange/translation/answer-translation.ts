@@ -1,6 +1,6 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
+import type { NowOrLater } from '../../maybe-promise.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedCount } from '../../translate/count-translator.ts';
@@ -10,7 +10,7 @@ import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { TranslatedMedia } from '../../translate/openai-media/media-translator.ts';
-import { lossHeaders } from '../../translate/tell-losses.ts';
+import { lossHeaders } from '../../translate/report-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
@@ -20,9 +20,9 @@ import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
-import { maxStreamedEventBytes } from '../readers/broken-off.ts';
+import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
-import { KnownTexts } from './known-texts.ts';
+import { KnownTexts } from './text-fast-path.ts';
 
 export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 

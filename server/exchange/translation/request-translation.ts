@@ -11,15 +11,15 @@ import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
 import type { Loss } from '../../translate/losses.ts';
 import { MediaTranslator } from '../../translate/openai-media/media-translator.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
-import { refusalOf } from '../../translate/tell-losses.ts';
+import { refusalOf } from '../../translate/report-losses.ts';
 
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
+import type { Passage } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
-import type { Passage } from './passage.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {

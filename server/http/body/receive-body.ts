@@ -10,10 +10,10 @@ import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { type BodyUser, receivePassedBody } from './passed-body.ts';
+import { type BodyUser, receivePassedBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
-import { watchSender } from './slow-senders.ts';
+import { watchSender } from './slow-clients.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
 const formType = pattern(/^multipart\/form-data/i);

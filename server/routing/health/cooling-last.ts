@@ -1,6 +1,6 @@
 import { sortBy } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthBook } from './health-tracker.ts';
 
 /** Moves targets in a cooldown last, ordered by the cooldown's end. */
 export function coolingLast(targets: readonly Target[], health: HealthBook, nowMs: number): readonly Target[] {

@@ -6,7 +6,7 @@ import { anyNameLast } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
 import { viewCooldown } from './cooldown-view.ts';
 import { coolingLast } from './cooling-last.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthBook } from './health-tracker.ts';
 import { judgeCredentialAt, judgeTarget } from './judge.ts';
 import { type StrategyFacts, strategies } from './strategies.ts';
 

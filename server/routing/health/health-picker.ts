@@ -3,8 +3,8 @@ import { anyNameLast } from '../order-targets.ts';
 import type { Picker, PickRequest, ReasoningOrigin } from '../picker.ts';
 import type { CompiledProvider, Target } from '../snapshot.ts';
 import { coolingLast } from './cooling-last.ts';
-import type { HealthBook } from './health-book.ts';
-import { Measuring } from './measuring.ts';
+import type { HealthBook } from './health-tracker.ts';
+import { Measuring } from './latency-exploration.ts';
 import { noCredential, type ProviderHealth } from './provider-health.ts';
 import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
 

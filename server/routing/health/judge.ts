@@ -2,7 +2,7 @@
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthBook } from './health-tracker.ts';
 import { noCredential, type ProviderHealth } from './provider-health.ts';
 
 export interface Judgement {

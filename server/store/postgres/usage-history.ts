@@ -3,7 +3,7 @@
  * a start, are asked together.
  */
 import type { LimitScope } from '../../contract/limits.ts';
-import { AskedTogether } from '../../database/asked-together.ts';
+import { AskedTogether } from '../../database/batched-questions.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';

@@ -5,7 +5,7 @@
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { untoldUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { messages } from './messages.ts';
 

@@ -7,8 +7,8 @@ import type { FailureClass } from '../../contract/ledger.ts';
 import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
+import { toldWait } from '../retry-after.ts';
 import { entryOf } from '../table-entry.ts';
-import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 

@@ -3,7 +3,7 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { untoldUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { generateContent } from './generate.ts';
 

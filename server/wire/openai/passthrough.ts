@@ -6,7 +6,7 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute, type Route } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { untoldUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { jsonRequest, mediaAnswer } from './formats.ts';
 import { openaiErrors } from './read-error.ts';

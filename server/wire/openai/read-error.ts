@@ -6,7 +6,7 @@ import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
-import { toldWait } from '../told-wait.ts';
+import { toldWait } from '../retry-after.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 

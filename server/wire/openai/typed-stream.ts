@@ -3,8 +3,8 @@ import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
 import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
-import { errorSaid } from './error-said.ts';
-import { responseStreamOfWhole } from './stream-of-whole.ts';
+import { errorSaid } from './error-event.ts';
+import { responseStreamOfWhole } from './stream-from-whole.ts';
 import { writeError } from './write-error.ts';
 
 interface TypedKind {

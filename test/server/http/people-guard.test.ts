@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from '../../../server/http/people-door.ts';
+import { cookieOf, type PeopleDoor, sessionCookie } from '../../../server/http/people-access.ts';
 import { checkPerson } from '../../../server/http/people-guard.ts';
 import type { Caller } from '../../../server/people/caller.ts';
 import { member, signedIn } from '../people/planted-team.ts';

@@ -4,7 +4,7 @@ import { classifyTransport } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
 import { readErrorBody } from '../../../server/wire/error-body.ts';
 import { classifyAnswer, statusOfError } from '../../../server/wire/openai/read-error.ts';
-import { toldWait } from '../../../server/wire/told-wait.ts';
+import { toldWait } from '../../../server/wire/retry-after.ts';
 import { errorIn } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>

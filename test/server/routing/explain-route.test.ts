@@ -4,7 +4,7 @@ import { explainWires } from '../../../server/control/explain-wires.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { explainRoute } from '../../../server/routing/explain-route.ts';
 import { explainOrder } from '../../../server/routing/health/explain-order.ts';
-import { HealthBook } from '../../../server/routing/health/health-book.ts';
+import { HealthBook } from '../../../server/routing/health/health-tracker.ts';
 
 const baseUrl = 'https://api.example.com/v1';
 

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../../../../server/contract/ledger.ts';
-import { HealthBook } from '../../../../server/routing/health/health-book.ts';
 import { HealthPicker } from '../../../../server/routing/health/health-picker.ts';
+import { HealthBook } from '../../../../server/routing/health/health-tracker.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
 import type { Snapshot, Target } from '../../../../server/routing/snapshot.ts';
 import { snapshotOf } from '../../../support/providers.ts';

@@ -5,7 +5,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import type { Counted } from '../limits/meters.ts';
-import type { CountedParty } from './counted-party.ts';
+import type { CountedParty } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;
 

@@ -2,7 +2,7 @@
 import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
 import { isOf } from './command-needs.ts';
-import type { Sight } from './sight.ts';
+import type { Sight } from './visibility.ts';
 
 /** Addresses, paths and names of variables stand in settings, so none is told. */
 const nothingSet: Settings = settingsSchema.parse({});

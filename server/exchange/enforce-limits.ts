@@ -4,7 +4,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { free } from '../limits/account.ts';
 import type { Limiter, RateHeaders } from '../limits/limiter.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { NowOrLater } from '../maybe-promise.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';

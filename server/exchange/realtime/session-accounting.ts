@@ -9,8 +9,8 @@ import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contr
 import type { Member } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
-import { hasHardDollarBudget } from '../hold-to-limits.ts';
-import { holdResponse, isSpent, type LimitPorts } from './hold-response.ts';
+import { hasHardDollarBudget } from '../enforce-limits.ts';
+import { holdResponse, isSpent, type LimitPorts } from './admit-response.ts';
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 

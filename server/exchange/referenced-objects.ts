@@ -1,5 +1,5 @@
 /** Objects at the provider that a request names, so that it reaches the account that has them. */
-import { conversationIn } from '../wire/named-session.ts';
+import { conversationIn } from '../wire/client-session.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestBody } from './request-body.ts';
 import { sourceVideoOf } from './source-video.ts';

@@ -4,8 +4,8 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
-import { namedIds } from './named-ids.ts';
 import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
+import { namedIds } from './referenced-ids.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
 export interface BodyUser {

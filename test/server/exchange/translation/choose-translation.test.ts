@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passageTo } from '../../../../server/exchange/translation/passage.ts';
+import { passageTo } from '../../../../server/exchange/translation/choose-translation.ts';
 import { readJsonBody } from '../../../../server/http/body/json-body.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
 import { anthropic } from '../../../../server/wire/anthropic/api.ts';

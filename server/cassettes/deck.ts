@@ -1,10 +1,10 @@
 /** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-desk.ts';
+import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-deck.ts';
 import type { Pace, StoredAnswer } from '../exchange/stored-answer.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
-import { AnswerShelf } from './answer-shelf.ts';
+import { AnswerShelf } from './answer-memory.ts';
 import { comparedBody } from './canonical.ts';
 import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';
 import { firstDifference } from './difference.ts';

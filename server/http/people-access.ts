@@ -1,7 +1,7 @@
 /** What the control routes need where people sign in: who is let in, where Sluice is reached, and its cookies. */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import type { PeopleDesk } from '../people/people-desk.ts';
+import type { PeopleDesk } from '../people/people-service.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 export interface PeopleDoor {

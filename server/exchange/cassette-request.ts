@@ -5,7 +5,7 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import type { HeardRequest } from './cassette-desk.ts';
+import type { HeardRequest } from './cassette-deck.ts';
 import { secretsOf } from './redact-credential.ts';
 import type { RequestBody } from './request-body.ts';
 

@@ -5,7 +5,7 @@ import type { Estimate } from '../limits/account.ts';
 import type { Counted, Window } from '../limits/meters.ts';
 import type { Period } from '../limits/period.ts';
 import { nothing } from '../limits/spending.ts';
-import type { PartyCall } from './party-call.ts';
+import type { PartyCall } from './subject-call.ts';
 
 const slotMs = 1_000;
 /** A slot counts until all of it is older than a minute. */

@@ -1,6 +1,6 @@
 import type { CassetteChoice, CassetteView } from '../contract/cassette.ts';
 import { CassetteError } from './cassette-files.ts';
-import { allOf, OpenCassette } from './desk.ts';
+import { allOf, OpenCassette } from './deck.ts';
 
 /** The cassettes of a gateway's groups and keys. Each is opened when it is first used, and shared by all that name it. */
 export class CassetteShelf {

@@ -4,8 +4,8 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import { type Period, periodOf } from '../limits/period.ts';
-import type { PartyCall } from './party-call.ts';
-import type { SeenCounts } from './seen-counts.ts';
+import type { SeenCounts } from './reply-counts.ts';
+import type { PartyCall } from './subject-call.ts';
 
 interface LastSpent {
   startMs: number;

@@ -6,7 +6,7 @@ import type { Picker } from '../routing/picker.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultedOutput } from './faults/fault-injector.ts';
 import type { PreparationPorts } from './prepare-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 

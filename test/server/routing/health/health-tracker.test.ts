@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HealthBook } from '../../../../server/routing/health/health-book.ts';
+import { HealthBook } from '../../../../server/routing/health/health-tracker.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
 import { snapshotOf } from '../../../support/providers.ts';
 import { type FakeRun, fakeRun, pickRequest, providersWith } from './harness.ts';

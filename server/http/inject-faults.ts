@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { GatewayError } from '../contract/errors.ts';
 import { faultHeader } from '../contract/faults.ts';
 import type { RequestTrace } from '../exchange/exchange-trace.ts';
-import { FaultedOutput } from '../exchange/faults/faulted-output.ts';
+import { FaultedOutput } from '../exchange/faults/fault-injector.ts';
 import {
   type Fault,
   type InsteadFault,

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../contract/ledger.ts';
-import type { CassetteDesk, HeardRequest, Recording } from './cassette-desk.ts';
+import type { CassetteDesk, HeardRequest, Recording } from './cassette-deck.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultedOutput } from './faults/fault-injector.ts';
 import { ReplayedAnswer } from './replayed-answer.ts';
 import type { ResponseTap } from './response-tap.ts';
 

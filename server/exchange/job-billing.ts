@@ -12,9 +12,9 @@ import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { UsageFormat } from '../wire/wire.ts';
+import { amountsOf } from './enforce-limits.ts';
 import { createRequestId } from './exchange-trace.ts';
-import { amountsOf } from './hold-to-limits.ts';
-import type { Tail } from './tail.ts';
+import type { Tail } from './response-excerpt.ts';
 
 /** How long a job keeps its reservation and is polled. */
 export const jobLifeMs = 24 * 3_600_000;

@@ -10,15 +10,15 @@ import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledShadow, Snapshot, Target } from '../../routing/snapshot.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Route } from '../../wire/route.ts';
+import { costOf, worstUsageAt } from '../enforce-limits.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
-import { costOf, worstUsageAt } from '../hold-to-limits.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
 import type { RequestBody } from '../request-body.ts';
-import { isServedBy } from '../translation/passage.ts';
+import { isServedBy } from '../translation/choose-translation.ts';
 import { shadowBody } from './shadow-body.ts';
 import { type Shadowed, ShadowRequest, type ShadowRequestPorts } from './shadow-request.ts';
-import { whyNoShadow } from './why-no-shadow.ts';
+import { whyNoShadow } from './shadow-skip-reason.ts';
 
 export interface ShadowPorts extends ShadowRequestPorts {
   captureSwitch: Pick<CaptureSwitch, 'mayCapture'>;

@@ -1,6 +1,6 @@
 import type { Limited } from '../contract/limits.ts';
-import { type Party, PartyMap } from '../limits/party-map.ts';
-import { CountedParty } from './counted-party.ts';
+import { type Party, PartyMap } from '../limits/limit-subjects.ts';
+import { CountedParty } from './counted-subject.ts';
 
 /** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
 export class CountedParties {

@@ -3,12 +3,12 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Reserved } from '../../contract/ledger.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
+import type { NowOrLater } from '../../maybe-promise.ts';
 import type { Member, Target } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { Route } from '../../wire/route.ts';
 import type { MeasuredRequest } from '../../wire/wire.ts';
-import { amountsOf, costOf, hasHardBudget, partiesOf, worstUsageAt } from '../hold-to-limits.ts';
+import { amountsOf, costOf, hasHardBudget, partiesOf, worstUsageAt } from '../enforce-limits.ts';
 
 export interface LimitPorts {
   limiter: Limiter;

@@ -4,7 +4,7 @@ import { isWireName } from '../../translate/wire-translations.ts';
 import type { Route } from '../../wire/route.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
 import type { RequestBody } from '../request-body.ts';
-import type { SessionBook } from './session-book.ts';
+import type { SessionBook } from './session-tracker.ts';
 
 interface Arrived {
   request: IncomingMessage;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import http, { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import type { HeardRequest, Taken } from '../../../server/exchange/cassette-desk.ts';
-import { CassetteVisit } from '../../../server/exchange/cassette-visit.ts';
+import type { HeardRequest, Taken } from '../../../server/exchange/cassette-deck.ts';
 import { RequestTrace } from '../../../server/exchange/exchange-trace.ts';
+import { CassetteVisit } from '../../../server/exchange/request-cassette.ts';
 
 test('a client that leaves while its recording is sought ends the visit', async () => {
   const server = createServer().listen(0, '127.0.0.1');
