@@ -29,7 +29,7 @@ interface IpcPorts {
   /** Whether the page was loaded from our own scheme. */
   isOurPage(url: string): boolean;
   /** A fault inside a handler, which the page is told of without its message. */
-  faulted(error: unknown): void;
+  reportError(error: unknown): void;
 }
 
 export function openIpc(ports: IpcPorts): void {
@@ -52,7 +52,7 @@ function openCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
       checkSender(event, ports);
       return { result: await ports.handlers[name](checkArgument(name, args), event.sender) };
     } catch (error) {
-      return toReply(error, ports.faulted);
+      return toReply(error, ports.reportError);
     }
   });
 }
@@ -71,9 +71,9 @@ function checkArgument<Name extends IpcCallName>(name: Name, args: unknown[]): C
 
 function toReply(
   error: unknown,
-  faulted: (error: unknown) => void,
+  reportError: (error: unknown) => void,
 ): { error: ReturnType<GatewayError['toBody']>['error'] } {
   if (error instanceof GatewayError) return error.toBody();
-  faulted(error);
+  reportError(error);
   return new GatewayError('internal', 'A fault inside Sluice; its log tells more.').toBody();
 }

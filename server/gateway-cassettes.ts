@@ -6,10 +6,10 @@ import type { Config } from './contract/config.ts';
 import { controlError } from './contract/control-error.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
-import type { CassetteDesk, CassetteDesks } from './exchange/cassette-deck.ts';
+import type { CassetteDeck, CassetteDecks } from './exchange/cassette-deck.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 
-export interface GatewayCassettes extends CassetteDesks, CassetteControl {
+export interface GatewayCassettes extends CassetteDecks, CassetteControl {
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function openCassettes({
     loaded = new CassetteShelf((line) => log.error(line));
     return loaded;
   };
-  const openChosen = async (choice: CassetteChoice): Promise<CassetteDesk> => {
+  const openChosen = async (choice: CassetteChoice): Promise<CassetteDeck> => {
     loading ??= load();
     return (await loading).open(choice);
   };

@@ -1,7 +1,7 @@
 /** Opens what lets people in, if they are to sign in; imports nothing of it else. */
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import type { PeopleDoor } from './http/people-access.ts';
+import type { PeopleAccess } from './http/people-access.ts';
 import type { NoteChange } from './people/audit-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { createFetch } from './transport/fetch.ts';
@@ -23,8 +23,16 @@ export async function openPeopleSide(
   const proxies = new TrustedProxies(people.trustedProxies);
   const { openStore } = people;
   const settings = () => live.snapshot.settings.people;
-  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings, fetch: createFetch(transport) });
-  const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
-  const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
+  const service = await openPeople({
+    dataDir,
+    openStore,
+    env,
+    openSecrets,
+    log,
+    settings,
+    fetch: createFetch(transport),
+  });
+  const door: PeopleAccess = { service, proxies, publicOrigin: people.publicOrigin };
+  const audit: NoteChange = createNoteChange({ store: service.store, nowMs: Date.now, log });
   return { door, audit, signIn: createSignInRoutes(door) };
 }

@@ -1,5 +1,5 @@
 /** A map that forgets what was used least recently. */
-export class RecentMap<Value> {
+export class LruMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #most: number;
 

@@ -1,7 +1,7 @@
 /** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { CassetteDesk, HeardRequest, Taken } from '../exchange/cassette-deck.ts';
+import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette-deck.ts';
 import type { Pace, StoredAnswer } from '../exchange/stored-answer.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { AnswerShelf } from './answer-memory.ts';
@@ -42,7 +42,7 @@ export interface CassetteSummary {
   unused: string[];
 }
 
-export class OpenCassette implements CassetteDesk {
+export class OpenCassette implements CassetteDeck {
   readonly replaysOnly: boolean;
   /** That the recorded requests name. */
   readonly models: ReadonlySet<string>;
@@ -88,7 +88,7 @@ export class OpenCassette implements CassetteDesk {
     return this.#writeProblem;
   }
 
-  async take(heard: HeardRequest): Promise<Taken> {
+  async take(heard: CassetteRequest): Promise<TakeResult> {
     const startMs = performance.now();
     const { mode } = this.#options;
     const exact = mode === 'record' ? null : this.#index.keysOfExact(exactHash(heard.method, heard.url, heard.body));
@@ -109,7 +109,7 @@ export class OpenCassette implements CassetteDesk {
     await allOf(this.#writing);
   }
 
-  async #replay({ name }: Entry): Promise<Taken> {
+  async #replay({ name }: Entry): Promise<TakeResult> {
     const answer = this.#answers.get(name) ?? (await this.#readAnswer(name));
     this.#counts.hits++;
     return { kind: 'replayed', answer, pace: this.#options.pace };
@@ -123,7 +123,7 @@ export class OpenCassette implements CassetteDesk {
   }
 
   /** Its recording is not replayed in this run, which would give the order of equal requests away to chance. */
-  #newEntry(heard: HeardRequest, request: RecordedRequest): Pick<Entry, 'name'> {
+  #newEntry(heard: CassetteRequest, request: RecordedRequest): Pick<Entry, 'name'> {
     const hash = this.#matching.keysOf(request).loose;
     return { name: fileNameOf({ number: ++this.#lastNumber, label: heard.label, hash }) };
   }

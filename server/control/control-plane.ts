@@ -18,7 +18,7 @@ import type { NoteChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
-import type { HealthBook } from '../routing/health/health-tracker.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { judgeTarget } from '../routing/health/judge.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -57,7 +57,7 @@ interface ControlPorts {
   ownAddresses: ReadonlySet<string>;
   providers: ProviderKnowledge;
   team: TeamPresets;
-  health: HealthBook;
+  health: HealthTracker;
   cache: AnswerCache;
   cassettes: CassetteControl;
   /** The price of a typical request in US dollars; null: unknown. */

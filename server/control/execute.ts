@@ -25,7 +25,7 @@ import type { Caller } from '../people/caller.ts';
 import { keptResult } from '../people/may-do.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
-import type { HealthBook } from '../routing/health/health-tracker.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { JoinPorts } from '../teams/join-service.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
@@ -70,7 +70,7 @@ interface ExecutePorts {
   teamChanged(): void;
   /** Serialises changes of the configuration. */
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
-  health: Pick<HealthBook, 'reset'>;
+  health: Pick<HealthTracker, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
   cassettes: CassetteControl;

@@ -6,7 +6,7 @@ import type { ResponseTap } from './response-tap.ts';
 import type { Pace, StoredAnswer } from './stored-answer.ts';
 
 /** A client's request whose body has been read. */
-export interface HeardRequest {
+export interface CassetteRequest {
   /** Sluice's id of it. */
   id: string;
   method: string;
@@ -34,35 +34,35 @@ export interface Recording extends ResponseTap {
   end(how: 'complete' | 'cut' | 'client-left', usage: Usage | null): boolean;
 }
 
-export type Taken =
+export type TakeResult =
   | { kind: 'replayed'; answer: StoredAnswer; pace: Pace }
   /** A provider answers. */
   | { kind: 'recorded'; recording: Recording };
 
-export interface CassetteDesk {
+export interface CassetteDeck {
   /** Providers are never asked. */
   readonly replaysOnly: boolean;
   /** Rejects with a GatewayError `replay_miss` if only recordings may answer and none fits. */
-  take(request: HeardRequest): Promise<Taken>;
+  take(request: CassetteRequest): Promise<TakeResult>;
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }
 
 /** The cassettes of a gateway. */
-export interface CassetteDesks {
+export interface CassetteDecks {
   /** Takes all requests, whatever the configuration says of their keys; null: it decides. */
-  readonly ofRun: CassetteDesk | null;
+  readonly ofRun: CassetteDeck | null;
   /**
    * Null if its folder cannot be used and it should only record: then the request goes on unrecorded. Otherwise rejects with a
    * GatewayError `cassette_unusable`.
    */
-  open(choice: CassetteChoice): Promise<CassetteDesk | null>;
+  open(choice: CassetteChoice): Promise<CassetteDeck | null>;
 }
 
 /** Null if requests of the key are neither recorded nor replayed, which costs no promise. */
-export function deskFor(
-  { ofRun, open }: CassetteDesks,
+export function deckFor(
+  { ofRun, open }: CassetteDecks,
   { cassette }: { cassette: CassetteChoice | null },
-): CassetteDesk | Promise<CassetteDesk | null> | null {
+): CassetteDeck | Promise<CassetteDeck | null> | null {
   return ofRun ?? (cassette === null ? null : open(cassette));
 }

@@ -5,11 +5,11 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import type { HeardRequest } from './cassette-deck.ts';
+import type { CassetteRequest } from './cassette-deck.ts';
 import { secretsOf } from './redact-credential.ts';
 import type { RequestBody } from './request-body.ts';
 
-interface Heard {
+interface Received {
   request: IncomingMessage;
   match: RouteMatch;
   body: RequestBody;
@@ -17,7 +17,7 @@ interface Heard {
   snapshot: Snapshot;
 }
 
-export async function heardRequest({ request, match, body, trace, snapshot }: Heard): Promise<HeardRequest> {
+export async function cassetteRequestOf({ request, match, body, trace, snapshot }: Received): Promise<CassetteRequest> {
   const { method = 'GET', url = '/', headers } = request;
   return {
     id: trace.id,
@@ -39,17 +39,17 @@ async function bytesOf(body: RequestBody): Promise<Buffer> {
   return Buffer.isBuffer(content) ? content : buffer(content);
 }
 
-const known = new WeakMap<Snapshot, readonly string[]>();
+const secretsBySnapshot = new WeakMap<Snapshot, readonly string[]>();
 
 /** Of all providers, since any may name another's. Read once per snapshot. */
 function providerSecrets(snapshot: Snapshot): readonly string[] {
-  const read = known.get(snapshot);
+  const read = secretsBySnapshot.get(snapshot);
   if (read) return read;
   const secrets = [...snapshot.providers.values()].flatMap(({ credentials, headers }) => [
     ...credentials.flatMap((credential) => secretsOf([], credential)),
     ...Object.entries(headers).flatMap(([name, value]) => (isCredentialName(name) ? [withoutScheme(value)] : [])),
   ]);
-  known.set(snapshot, secrets);
+  secretsBySnapshot.set(snapshot, secrets);
   return secrets;
 }
 

@@ -13,18 +13,18 @@ import type { ResponseObserver } from './response-observer.ts';
 
 type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
 
-interface Addressee {
+interface Recipient {
   target: Target;
   credential: UpstreamCredential | null;
 }
 
-interface MadeContext {
+interface CreationContext {
   jobs: JobStore;
   trace: RequestTrace;
-  addressee: Addressee;
+  recipient: Recipient;
 }
 
-function ownerOf({ trace, addressee: { target, credential } }: MadeContext, group: CompiledGroup): Owner {
+function ownerOf({ trace, recipient: { target, credential } }: CreationContext, group: CompiledGroup): Owner {
   const model = target.model ?? trace.model;
   return {
     groupId: group.id,
@@ -39,26 +39,26 @@ function ownerOf({ trace, addressee: { target, credential } }: MadeContext, grou
  * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route
  * creates and deletes nothing.
  */
-export function madeWatcher(
+export function createdObjectWatcher(
   method: string,
   { match, body, group }: OutgoingCall,
-  context: MadeContext,
+  context: CreationContext,
 ): ResponseObserver | null {
   const storesChat = match.route.wire.operation === 'chat' && body.field('store') === true;
-  if (!match.passed && !match.route.job && !storesChat) return null;
+  if (!match.passthrough && !match.route.job && !storesChat) return null;
   const { jobs, trace } = context;
   const owner = ownerOf(context, group);
-  if (match.passed) {
-    const { names, onlyId } = match.passed;
-    return objectWatcher(jobs, { method, named: [...names, ...(body.namedIds ?? [])], onlyId, owner });
+  if (match.passthrough) {
+    const { names, onlyId } = match.passthrough;
+    return objectWatcher(jobs, { method, requestIds: [...names, ...(body.referencedIds ?? [])], onlyId, owner });
   }
   return jobWatcher(jobs, {
     match,
     store: body.fields.store,
     storesChat,
     owner,
-    made: (job) => {
-      trace.madeJob = job;
+    created: (job) => {
+      trace.createdJob = job;
     },
     deleted: (job) => {
       trace.deletedJob = job;
@@ -70,7 +70,12 @@ export function madeWatcher(
  * Remembers a response that a second upstream completed. Both ids resolve to the second one: `id`, which the client
  * received from the first upstream, and `upstreamId`, under which the second stores the whole response.
  */
-export function rememberCompleted({ group }: OutgoingCall, context: MadeContext, id: string, upstreamId: string): void {
+export function rememberCompleted(
+  { group }: OutgoingCall,
+  context: CreationContext,
+  id: string,
+  upstreamId: string,
+): void {
   if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;
   const { jobs } = context;
   const job = { ...ownerOf(context, group), kind: 'response', createdAt: Date.now() } as const;

@@ -1,5 +1,5 @@
 /** What is written of a response while something has to be stored first, which the client must not know before: it waits, in order. */
-export class HeldOutput {
+export class DelayedOutput {
   readonly #done: () => void;
   readonly #waiting: (() => void)[] = [];
   #storing = 0;

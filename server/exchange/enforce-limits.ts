@@ -4,7 +4,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { free } from '../limits/account.ts';
 import type { Limiter, RateHeaders } from '../limits/limiter.ts';
-import type { NowOrLater } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
@@ -30,24 +30,31 @@ export interface LimitedCall {
  * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request without
  * limits.
  */
-export function holdToLimits(
+export function enforceLimits(
   ports: LimitPorts,
   response: ServerResponse,
   call: LimitedCall,
-): NowOrLater<Reserved | null> {
-  const parties = partiesOf(call);
+): MaybePromise<Reserved | null> {
+  const parties = subjectsOf(call);
   if (parties.length === 0) return null;
   if (!isPaid(call.route)) {
-    return held(response, ports.limiter.admit(call.requestId, parties, free), { usage: {}, costUsd: 0 });
+    return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, parties, free), {
+      usage: {},
+      costUsd: 0,
+    });
   }
   const likely = likelyReserved(ports.prices, call);
   const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
   const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
-  return held(response, ports.limiter.admit(call.requestId, parties, estimate), most);
+  return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, parties, estimate), most);
 }
 
-function held(response: ServerResponse, admitted: NowOrLater<RateHeaders>, reserved: Reserved): NowOrLater<Reserved> {
-  if (admitted instanceof Promise) return admitted.then((headers) => held(response, headers, reserved));
+function reservedWhenAdmitted(
+  response: ServerResponse,
+  admitted: MaybePromise<RateHeaders>,
+  reserved: Reserved,
+): MaybePromise<Reserved> {
+  if (admitted instanceof Promise) return admitted.then((headers) => reservedWhenAdmitted(response, headers, reserved));
   setHeaders(response, admitted);
   return reserved;
 }
@@ -63,15 +70,15 @@ function setHeaders(response: ServerResponse, headers: RateHeaders): void {
 
 /** Whether the cost of a request has to be known. */
 export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'group'>): boolean {
-  return partiesOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
+  return subjectsOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
 }
 
 /** The key or group with a hard budget; null if there is none. */
 export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited | null {
-  return partiesOf(call).find((party) => hasHardBudget(party)) ?? null;
+  return subjectsOf(call).find((party) => hasHardBudget(party)) ?? null;
 }
 
-export function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
+export function subjectsOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
   return [key.limited, group.limited].filter((limited) => limited !== null);
 }
 

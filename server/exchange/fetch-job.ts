@@ -10,7 +10,7 @@ const pathOf = { video: '/videos/', character: '/videos/characters/', response: 
  * Fetches the current state of a job from the provider that owns it, with the credential that created it, or the first one if
  * that was removed. Returns null if the provider cannot be used now. Rejects with a TransportError.
  */
-export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<CollectedResponse> | null {
+export function fetchJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<CollectedResponse> | null {
   const provider = snapshot.providers.get(job.providerId);
   const folder = pathOf[job.kind];
   if (!provider || provider.unusable || !folder || !isPathSegment(job.upstreamId ?? job.id)) return null;

@@ -14,12 +14,12 @@ import type { PriceTable } from '../usage/price-table.ts';
 import type { UsageFormat } from '../wire/wire.ts';
 import { amountsOf } from './enforce-limits.ts';
 import { createRequestId } from './exchange-trace.ts';
-import type { Tail } from './response-excerpt.ts';
+import type { ResponseExcerpt } from './response-excerpt.ts';
 
 /** How long a job keeps its reservation and is polled. */
 export const jobLifeMs = 24 * 3_600_000;
 
-interface JobBillsPorts {
+interface JobBillingPorts {
   jobs: JobStore;
   limiter: Limiter;
   prices: PriceTable;
@@ -30,7 +30,7 @@ interface JobBillsPorts {
 
 /** A provider's response about a job. */
 interface JobResponse {
-  tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
+  tail: Pick<ResponseExcerpt, 'tail' | 'head' | 'totalBytes'>;
   contentType: string;
 }
 
@@ -39,12 +39,12 @@ const ended = new Set<string | null>(['completed', 'failed', 'incomplete', 'canc
 
 export const isOngoing = (status: string | null) => ongoing.has(status);
 
-export class JobBills {
-  readonly #ports: JobBillsPorts;
+export class JobBilling {
+  readonly #ports: JobBillingPorts;
   /** By name: the jobs whose reservations are counted here. */
   readonly #held = new Map<string, Job>();
 
-  constructor(ports: JobBillsPorts) {
+  constructor(ports: JobBillingPorts) {
     this.#ports = ports;
   }
 
@@ -106,7 +106,7 @@ export class JobBills {
   #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
-    const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType };
+    const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType };
     const most = { inputTokens: mostInputTokens, outputTokens: answer.bytes + mostHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;

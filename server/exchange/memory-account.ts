@@ -1,5 +1,5 @@
 /** The memory that one request and its response use, as part of a limit shared by all requests. */
-export interface HeldBytes {
+export interface MemoryAccount {
   /** All requests together exceed the limit. */
   readonly isTooMuch: boolean;
   /** A negative number releases memory. */

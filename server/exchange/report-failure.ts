@@ -20,7 +20,7 @@ interface FailedExchange {
  * Reports the failure to the client. If a stream has begun, even with comments only, the error is sent as an event.
  * Throws the GatewayError if nothing was sent and Sluice has to state the reason.
  */
-export function tellFailure(
+export function reportFailure(
   failed: FailureResponse,
   { client, stream, isBroken, text, attempts }: FailedExchange,
 ): void {

@@ -14,7 +14,7 @@ const empty = Buffer.alloc(0);
  * long last chunk, is kept by reference. Short chunks are copied, so that they do not keep the connection's buffers alive
  * and memory stays bounded.
  */
-export class Tail {
+export class ResponseExcerpt {
   /** The only buffer needed, if the response came as one chunk or the last chunk was long. */
   #chunk: Buffer | undefined;
   #buffer: Buffer | undefined;
@@ -39,14 +39,14 @@ export class Tail {
   }
 
   /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */
-  get bytes(): Buffer {
+  get tail(): Buffer {
     if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
     return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
   }
 
-  /** At most 4 kB; empty if `bytes` holds the whole response. */
+  /** At most 4 kB; empty if `tail` holds the whole response. */
   get head(): Buffer {
-    if (this.totalBytes <= this.bytes.length) return empty;
+    if (this.totalBytes <= this.tail.length) return empty;
     return this.#head?.subarray(0, this.#headLength) ?? this.#chunk?.subarray(0, headBytes) ?? empty;
   }
 

@@ -6,12 +6,12 @@ import type { Picker } from '../routing/picker.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/fault-injector.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
 import type { PreparationPorts } from './prepare-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 
 /** What the attempts of a request need of the engine. */
-export interface AttemptsPorts extends PreparationPorts {
+export interface UpstreamAttemptsPorts extends PreparationPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
@@ -19,8 +19,8 @@ export interface AttemptsPorts extends PreparationPorts {
 }
 
 /** One request, whose attempts are made. */
-export interface AttemptsOptions {
-  ports: AttemptsPorts;
+export interface UpstreamAttemptsOptions {
+  ports: UpstreamAttemptsPorts;
   request: IncomingMessage;
   response: ServerResponse;
   settings: Settings;
@@ -30,5 +30,5 @@ export interface AttemptsOptions {
   /** Looks on at the client's response; null if nothing does. */
   tap: ResponseTap | null;
   /** Null if the response meets no fault on purpose. */
-  faulted: FaultedOutput | null;
+  faultInjector: FaultInjector | null;
 }

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { GatewayError } from '../contract/errors.ts';
 import { faultHeader } from '../contract/faults.ts';
 import type { RequestTrace } from '../exchange/exchange-trace.ts';
-import { FaultedOutput } from '../exchange/faults/fault-injector.ts';
+import { FaultInjector } from '../exchange/faults/fault-injector.ts';
 import {
   type Fault,
   type InsteadFault,
@@ -34,25 +34,25 @@ interface FaultyCall {
 /** What the request is to meet. Throws GatewayError if its header asks for what it cannot have. */
 export function chooseFaults(faults: FaultSwitch, { request, match, member, trace }: FaultyCall): readonly Fault[] {
   const asked = request.headers[faultHeader];
-  if (match.passed) {
+  if (match.passthrough) {
     if (asked === undefined) return [];
-    throw refused(`${match.label} is passed through to a provider, and such requests meet no faults.`);
+    throw invalidFault(`${match.label} is passed through to a provider, and such requests meet no faults.`);
   }
   const streams = trace.stream && match.route.stream !== null;
-  if (asked !== undefined) return askedFaults(String(asked), member, streams);
+  if (asked !== undefined) return requestedFaults(String(asked), member, streams);
   const facts = { model: trace.model, route: match.label, streams };
   return faults.sequenceFor(member.group.id, member.key.id)?.next(facts) ?? [];
 }
 
-function askedFaults(text: string, { key }: Member, streams: boolean): readonly Fault[] {
+function requestedFaults(text: string, { key }: Member, streams: boolean): readonly Fault[] {
   if (!key.faults) {
-    throw refused(
+    throw invalidFault(
       `Key "${key.id}" does not let requests ask for faults. Set "faults" of the key to true, or leave out the header.`,
     );
   }
   const faults = parse(text);
   const unfit = streams ? undefined : faults.find(needsStream);
-  if (unfit) throw refused(`The fault "${unfit.name}" needs a request for a stream.`);
+  if (unfit) throw invalidFault(`The fault "${unfit.name}" needs a request for a stream.`);
   return faults;
 }
 
@@ -60,11 +60,11 @@ function parse(text: string): readonly Fault[] {
   try {
     return parseFaults(text);
   } catch (error) {
-    throw error instanceof FaultTextError ? refused(error.message) : error;
+    throw error instanceof FaultTextError ? invalidFault(error.message) : error;
   }
 }
 
-function refused(message: string): GatewayError {
+function invalidFault(message: string): GatewayError {
   return new GatewayError('invalid_value', `${faultHeader}: ${message}`, { param: faultHeader });
 }
 
@@ -72,15 +72,15 @@ function refused(message: string): GatewayError {
  * Acts on faults before there is an answer.
  * @returns `answered` if nothing else may be sent; else what the response must be sent through, or null for none.
  */
-export async function meetFaults(
+export async function injectFaults(
   faults: readonly Fault[],
   call: FaultyCall,
-): Promise<'answered' | FaultedOutput | null> {
+): Promise<'answered' | FaultInjector | null> {
   const { response, match, trace } = call;
   const late = faults.find((fault) => fault.name === 'late-head');
   if (late) {
     response.setHeader(faultHeader, met(trace, late));
-    await passed(late.ms, response);
+    await delay(late.ms, response);
     if (response.closed) return 'answered';
   }
   const instead = faults.find(replacesAnswer);
@@ -91,11 +91,11 @@ export async function meetFaults(
   }
   const ofResponse = faults.filter(isOfResponse);
   if (ofResponse.length === 0) return null;
-  return new FaultedOutput({
+  return new FaultInjector({
     faults: ofResponse,
     response,
     route: match.route,
-    met: () => met(trace, ...ofResponse),
+    noteFaults: () => met(trace, ...ofResponse),
   });
 }
 
@@ -116,7 +116,7 @@ async function answer(fault: InsteadFault, call: FaultyCall): Promise<void> {
       response.socket?.resetAndDestroy();
       return;
     case 'silence':
-      await passed(fault.seconds * 1000, response);
+      await delay(fault.seconds * 1000, response);
       response.destroy();
       return;
     case 'html':
@@ -157,7 +157,7 @@ function sendPage({ response, trace }: FaultyCall): void {
 }
 
 /** Ends early if the connection closes. */
-async function passed(ms: number, response: ServerResponse): Promise<void> {
+async function delay(ms: number, response: ServerResponse): Promise<void> {
   const closed = new AbortController();
   const close = () => closed.abort();
   response.once('close', close);

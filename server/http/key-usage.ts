@@ -12,12 +12,12 @@ import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import { sendJson } from './send-json.ts';
 
-interface OwnUsagePorts {
+interface KeyUsagePorts {
   limiter: Limiter;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
 }
 
-interface OwnUsageRequest {
+interface KeyUsageRequest {
   key: CompiledKey;
   group: CompiledGroup;
   method: string;
@@ -25,10 +25,10 @@ interface OwnUsageRequest {
   nowMs: number;
 }
 
-export async function sendOwnUsage(
-  ports: OwnUsagePorts,
+export async function sendKeyUsage(
+  ports: KeyUsagePorts,
   response: ServerResponse,
-  { key, group, method, requestId, nowMs }: OwnUsageRequest,
+  { key, group, method, requestId, nowMs }: KeyUsageRequest,
 ): Promise<OwnAnswer> {
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
@@ -66,7 +66,7 @@ function limitOf({ scope, id }: Limited, { kind, budget, amount, used, resetsAt 
   };
 }
 
-async function used(ports: OwnUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
+async function used(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
   const { startMs } = periodOf(per, nowMs);
   const [own]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
   return {

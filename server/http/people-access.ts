@@ -4,8 +4,8 @@ import type { Response } from 'express';
 import type { PeopleDesk } from '../people/people-service.ts';
 import type { TrustedProxies } from './client-address.ts';
 
-export interface PeopleDoor {
-  desk: PeopleDesk;
+export interface PeopleAccess {
+  service: PeopleDesk;
   /** As browsers see it: `https://gateway.example`. */
   publicOrigin: string;
   proxies: TrustedProxies;
@@ -14,18 +14,18 @@ export interface PeopleDoor {
 /** Sent to `/control` only, so that no provider gets them. */
 const path = '/control';
 
-export function sessionCookie({ publicOrigin }: PeopleDoor): string {
+export function sessionCookie({ publicOrigin }: PeopleAccess): string {
   return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
 }
 
-export function pendingCookie(door: PeopleDoor): string {
+export function pendingCookie(door: PeopleAccess): string {
   return `${sessionCookie(door)}-sign-in`;
 }
 
 /** `lax`: it is sent as well when the identity provider's page leads back. */
 export function setCookie(
   response: Response,
-  { publicOrigin }: PeopleDoor,
+  { publicOrigin }: PeopleAccess,
   cookie: { name: string; value: string; maxAgeMs: number; sameSite: 'strict' | 'lax' },
 ): void {
   const { name, value, maxAgeMs, sameSite } = cookie;
@@ -35,7 +35,7 @@ export function setCookie(
   });
 }
 
-export function dropCookie(response: Response, door: PeopleDoor, name: string): void {
+export function dropCookie(response: Response, door: PeopleAccess, name: string): void {
   setCookie(response, door, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
 }
 

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiPorts } from './api-request.ts';
-import type { WebSocketDoor } from './server.ts';
+import type { WebSocketUpgrades } from './server.ts';
 import type { SessionCall } from './session-call.ts';
 import { UpgradedConnection } from './upgraded-connection.ts';
 import { opensSession } from './web-socket-request.ts';
 
-export function createSessionDoor(ports: ApiPorts): WebSocketDoor {
+export function createSessionUpgrades(ports: ApiPorts): WebSocketUpgrades {
   const running = new Map<SessionCall, Promise<void>>();
   let isClosed = false;
 
@@ -25,7 +25,8 @@ export function createSessionDoor(ports: ApiPorts): WebSocketDoor {
   return {
     wants: (request) => opensSession(request, ports.registry),
     open(request: IncomingMessage, socket: Duplex, head: Buffer) {
-      if (socket instanceof Socket) open(request, new UpgradedConnection(request, socket, head)).catch(ports.faulted);
+      if (socket instanceof Socket)
+        open(request, new UpgradedConnection(request, socket, head)).catch(ports.reportError);
       else socket.destroy();
     },
     async close() {

@@ -9,13 +9,13 @@ import { FairQueue, type Owner } from './fair-queue.ts';
 export type AdmissionLimits = Settings['admission'];
 
 /** A waiting request. */
-export interface Wish {
+export interface Waiting {
   readonly owner: Owner;
   /** The request leaves the queue when this closes. */
   readonly response: ServerResponse;
 }
 
-interface WaitingLineOptions<W extends Wish, T> {
+interface WaitQueueOptions<W extends Waiting, T> {
   limits(): AdmissionLimits;
   mayHave(wish: W): boolean;
   /** Grants the resource, synchronously with its becoming available. */
@@ -24,18 +24,18 @@ interface WaitingLineOptions<W extends Wish, T> {
   shortage: string;
 }
 
-interface Waiter<W extends Wish> {
+interface Waiter<W extends Waiting> {
   owner: Owner;
   wish: W;
   admit(): void;
   refuse(error: Error): void;
 }
 
-export class WaitingLine<W extends Wish, T> {
-  readonly #options: WaitingLineOptions<W, T>;
+export class WaitQueue<W extends Waiting, T> {
+  readonly #options: WaitQueueOptions<W, T>;
   readonly #queue = new FairQueue<Waiter<W>>();
 
-  constructor(options: WaitingLineOptions<W, T>) {
+  constructor(options: WaitQueueOptions<W, T>) {
     this.#options = options;
   }
 

@@ -1,28 +1,28 @@
 import type { LimitScope } from '../contract/limits.ts';
 
 /** A key or group. */
-export interface Party {
+export interface LimitSubject {
   scope: LimitScope;
   id: string;
 }
 
 /** Values of keys and groups. With 100,000 keys, a joined text to look them up by would cost each request microseconds. */
-export class PartyMap<Value> {
+export class LimitSubjectMap<Value> {
   readonly #maps: Record<LimitScope, Map<string, Value>> = { key: new Map(), group: new Map() };
 
   get isEmpty(): boolean {
     return this.#maps.key.size + this.#maps.group.size === 0;
   }
 
-  get({ scope, id }: Party): Value | undefined {
+  get({ scope, id }: LimitSubject): Value | undefined {
     return this.#maps[scope].get(id);
   }
 
-  set({ scope, id }: Party, value: Value): void {
+  set({ scope, id }: LimitSubject, value: Value): void {
     this.#maps[scope].set(id, value);
   }
 
-  delete({ scope, id }: Party): void {
+  delete({ scope, id }: LimitSubject): void {
     this.#maps[scope].delete(id);
   }
 

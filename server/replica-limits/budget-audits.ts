@@ -134,7 +134,7 @@ export class BudgetAudits {
 
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
-    if (history.atOneMoment) return history.atOneMoment(work);
+    if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers at once, and has requests as soon as they end.
     const isRunning = (id: string) => all.some(({ party }) => party.leases.has(id));
     return work({

@@ -1,12 +1,12 @@
 import type { Limited } from '../contract/limits.ts';
-import { type Party, PartyMap } from '../limits/limit-subjects.ts';
+import { type LimitSubject, LimitSubjectMap } from '../limits/limit-subjects.ts';
 import { CountedParty } from './counted-subject.ts';
 
 /** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
 export class CountedParties {
-  readonly #parties = new PartyMap<CountedParty>();
+  readonly #parties = new LimitSubjectMap<CountedParty>();
   /** By party and job: leases; the party need not be there yet. */
-  readonly #held = new PartyMap<Map<string, string>>();
+  readonly #held = new LimitSubjectMap<Map<string, string>>();
 
   /** Created on first use, and anew when its limits have changed. */
   of(limited: Limited): CountedParty {
@@ -19,7 +19,7 @@ export class CountedParties {
   }
 
   /** Undefined: not met. */
-  get(named: Party): CountedParty | undefined {
+  get(named: LimitSubject): CountedParty | undefined {
     return this.#parties.get(named);
   }
 
@@ -27,14 +27,14 @@ export class CountedParties {
     return this.#parties.values();
   }
 
-  remove(named: Party): CountedParty | undefined {
+  remove(named: LimitSubject): CountedParty | undefined {
     const party = this.#parties.get(named);
     this.#parties.delete(named);
     return party;
   }
 
   /** Returns the party if it is known. */
-  hold(named: Party, job: string, lease: string): CountedParty | undefined {
+  hold(named: LimitSubject, job: string, lease: string): CountedParty | undefined {
     const held = this.#held.get(named) ?? new Map<string, string>();
     this.#held.set(named, held.set(job, lease));
     const party = this.#parties.get(named);
@@ -42,7 +42,7 @@ export class CountedParties {
     return party;
   }
 
-  release(named: Party, job: string): CountedParty | undefined {
+  release(named: LimitSubject, job: string): CountedParty | undefined {
     const held = this.#held.get(named);
     held?.delete(job);
     if (held?.size === 0) this.#held.delete(named);

@@ -10,7 +10,7 @@ interface TooSmall {
   tokens: number | undefined;
 }
 
-export class ContextRoom {
+export class ContextLimits {
   readonly #tooSmall: TooSmall[] = [];
   #mayGuess = true;
 

@@ -3,7 +3,7 @@ import type { HeaderFields } from './headers.ts';
 import type { RequestView } from './wire.ts';
 
 /** The client's own name of a session. */
-export interface NamedSession {
+export interface ClientSession {
   name: string;
   /** It was named for people to read. */
   isForPeople: boolean;
@@ -31,7 +31,7 @@ const headerNames: readonly { session: string; thread?: string; isForPeople?: tr
 ];
 
 /** The session that the headers of a request name; null if they name none. */
-export function sessionInHeaders(headers: HeaderFields): NamedSession | null {
+export function sessionInHeaders(headers: HeaderFields): ClientSession | null {
   for (const { session, thread, isForPeople = false } of headerNames) {
     const name = nameOf(headers[session]);
     if (name !== null) return { name, isForPeople, thread: thread === undefined ? null : nameOf(headers[thread]) };

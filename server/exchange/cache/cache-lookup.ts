@@ -12,7 +12,7 @@ import { AnswerTap } from './answer-tap.ts';
 import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
 import { requestKey } from './request-key.ts';
 
-interface VisitOptions {
+interface LookupOptions {
   settings: CacheSettings;
   cache: GroupCache;
   use: Exclude<CacheUse, 'none'>;
@@ -20,7 +20,7 @@ interface VisitOptions {
   response: ServerResponse;
 }
 
-export interface VisitedCall {
+export interface CacheLookupInput {
   cache: AnswerCache;
   settings: CacheSettings;
   plan: CallPlan;
@@ -29,23 +29,23 @@ export interface VisitedCall {
 }
 
 /** Null if the cache has nothing to do with the request. */
-export function visitCache({ cache, settings, plan, call, response }: VisitedCall): CacheVisit | null {
+export function lookUpInCache({ cache, settings, plan, call, response }: CacheLookupInput): CacheLookup | null {
   const { headers } = response.req;
   const use = cacheUseOf(call, headers, settings);
   if (use === 'none') return null;
   const key = requestKey(plan, call, headers['x-sluice-lossy']);
-  return new CacheVisit({ settings, cache: cache.of(call.group.id), use, key, response });
+  return new CacheLookup({ settings, cache: cache.of(call.group.id), use, key, response });
 }
 
-export class CacheVisit {
+export class CacheLookup {
   /** Aborted when the client leaves. */
   readonly gone = new AbortController();
-  readonly #options: VisitOptions;
+  readonly #options: LookupOptions;
   readonly #generation: number;
   #tap: AnswerTap | null = null;
   #flight: Flight | null = null;
 
-  constructor(options: VisitOptions) {
+  constructor(options: LookupOptions) {
     this.#options = options;
     this.#generation = options.cache.generation;
   }
@@ -105,8 +105,8 @@ export class CacheVisit {
 }
 
 /** Whether the client has all of an answer that one provider gave as it should be. */
-function isWhole({ response, answering, attempts, madeJob }: RequestTrace): boolean {
-  if (response.outcome !== 'ok' || !answering || madeJob) return false;
+function isWhole({ response, answering, attempts, createdJob }: RequestTrace): boolean {
+  if (response.outcome !== 'ok' || !answering || createdJob) return false;
   const { failure, error, droppedEvents } = answering.record;
   const isRescued = attempts.some(({ record }) => record.cause === 'rescue');
   return failure === null && error === null && droppedEvents === 0 && !isRescued;

@@ -6,12 +6,12 @@ import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
 import type { Route } from '../../wire/route.ts';
 
-interface FaultedOutputOptions {
+interface FaultInjectorOptions {
   faults: readonly ResponseFault[];
   response: ServerResponse;
   route: Route;
   /** The response has begun, and meets the faults. Returns the names of all that the request has met. */
-  met(): string;
+  noteFaults(): string;
 }
 
 type Headers = Record<string, string | string[]>;
@@ -21,12 +21,12 @@ const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-t
 /** What waits to be sent before the upstream is paused. */
 const maxWaitingSteps = 256;
 
-export class FaultedOutput {
+export class FaultInjector {
   /** It stops on purpose before its end, now or after what waits to be sent. */
   breaksOff = false;
   /** All of the answer was given to it, though the client may get less, or get it later. */
   hasAll = false;
-  readonly #options: FaultedOutputOptions;
+  readonly #options: FaultInjectorOptions;
   #shape: Shape | null = null;
   #steps: Step[] = [];
   #isWaiting = false;
@@ -35,21 +35,21 @@ export class FaultedOutput {
   #timer: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
 
-  constructor(options: FaultedOutputOptions) {
+  constructor(options: FaultInjectorOptions) {
     this.#options = options;
     options.response.once('close', () => this.#close());
   }
 
   /** Sends the head. An error, and a response without a body, are sent as they are. */
   begin(status: number, headers: Headers): void {
-    const { response, met } = this.#options;
+    const { response, noteFaults } = this.#options;
     const hasBody = status < 400 && status !== 204 && status !== 304 && response.req.method !== 'HEAD';
     if (!hasBody) {
       response.writeHead(status, headers);
       return;
     }
     this.#shape = this.#shapeFor(headers);
-    response.writeHead(status, { ...this.#headersFor(headers), [faultHeader]: met() });
+    response.writeHead(status, { ...this.#headersFor(headers), [faultHeader]: noteFaults() });
     // A client sees the head of a late or stalled body.
     response.flushHeaders();
   }

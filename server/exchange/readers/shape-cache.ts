@@ -6,17 +6,17 @@ import { EventShape, type SeenEvent } from './event-shape.ts';
 /** Each of several parallel choices has a shape of its own. */
 const maxShapes = 4;
 /** Learning a shape costs as much as parsing five events, so it stops on a stream whose events have little in common. */
-const freeLessons = 16;
-const matchesPerLesson = 16;
+const initialAttempts = 16;
+const matchesPerAttempt = 16;
 
 /** The shapes of one stream's events. Events that match a shape need not be parsed. */
-export class KnownEvents {
+export class ShapeCache {
   readonly #text: StreamText | null;
   readonly #watch: StreamWatch;
   /** A matched event had content; reset by the caller. */
-  hasSaid = false;
+  sawContent = false;
   #shapes: EventShape[] = [];
-  #lessons = 0;
+  #attempts = 0;
   #matches = 0;
 
   constructor(text: StreamText | null, watch: StreamWatch) {
@@ -25,8 +25,8 @@ export class KnownEvents {
   }
 
   learn(event: SeenEvent): void {
-    if (this.#lessons > freeLessons + this.#matches / matchesPerLesson) return;
-    this.#lessons++;
+    if (this.#attempts > initialAttempts + this.#matches / matchesPerAttempt) return;
+    this.#attempts++;
     const shape = EventShape.of(event);
     if (shape) this.#shapes = [shape, ...this.#shapes.slice(0, maxShapes - 1)];
   }
@@ -40,7 +40,7 @@ export class KnownEvents {
     for (const shape of this.#shapes) {
       if (!shape.match(chunk, from)) continue;
       this.#matches++;
-      this.hasSaid ||= shape.saysSomething;
+      this.sawContent ||= shape.hasText;
       this.#text?.append(chunk.bytes, shape.textStart, shape.textEnd);
       if (shape.sequenceNumber !== null) this.#count(shape.sequenceNumber);
       return shape;

@@ -3,12 +3,12 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Reserved } from '../../contract/ledger.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
-import type { NowOrLater } from '../../maybe-promise.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Member, Target } from '../../routing/snapshot.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import type { Route } from '../../wire/route.ts';
 import type { MeasuredRequest } from '../../wire/wire.ts';
-import { amountsOf, costOf, hasHardBudget, partiesOf, worstUsageAt } from '../enforce-limits.ts';
+import { amountsOf, costOf, hasHardBudget, subjectsOf, worstUsageAt } from '../enforce-limits.ts';
 
 export interface LimitPorts {
   limiter: Limiter;
@@ -32,8 +32,8 @@ const unused: Estimate = { likely: { usd: 0, tokens: 0 }, most: { usd: 0, tokens
 export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => undefined, raw: () => null };
 
 /** Admits a session; returns the rate-limit headers. Throws a GatewayError, or rejects with it, if a limit is reached. */
-export function holdSession({ limiter }: LimitPorts, requestId: string, member: Member): NowOrLater<RateHeaders> {
-  const parties = partiesOf(member);
+export function admitSession({ limiter }: LimitPorts, requestId: string, member: Member): MaybePromise<RateHeaders> {
+  const parties = subjectsOf(member);
   return parties.length === 0 ? {} : limiter.admit(requestId, parties, unused);
 }
 
@@ -41,8 +41,8 @@ export function holdSession({ limiter }: LimitPorts, requestId: string, member: 
  * Admits one response of a running session. Throws a GatewayError if a limit is reached. Returns what it reserves; null if
  * no limits apply.
  */
-export function holdResponse(ports: LimitPorts, member: Member, call: ResponseCall): Reserved | null {
-  const parties = partiesOf(member);
+export function admitResponse(ports: LimitPorts, member: Member, call: ResponseCall): Reserved | null {
+  const parties = subjectsOf(member);
   if (parties.length === 0) return null;
   const { route, target, model } = call;
   const plan = { model, targets: [target], credentialId: null };
@@ -57,6 +57,6 @@ export function holdResponse(ports: LimitPorts, member: Member, call: ResponseCa
 }
 
 /** Whether the session must end because a retry would be refused again. */
-export function isSpent(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   return !(error instanceof GatewayError) || error.retryAfterSeconds === null;
 }

@@ -10,14 +10,14 @@ import type { Member } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
 import { hasHardDollarBudget } from '../enforce-limits.ts';
-import { holdResponse, isSpent, type LimitPorts } from './admit-response.ts';
+import { admitResponse, isPermanent, type LimitPorts } from './admit-response.ts';
 import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 
-export interface BooksPorts extends LimitPorts {
+export interface SessionAccountingPorts extends LimitPorts {
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  faulted(error: unknown): void;
+  reportError(error: unknown): void;
 }
 
 type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
@@ -28,8 +28,8 @@ const mostRunning = 100;
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
 
-export class SessionBooks implements MessageWatch {
-  readonly #ports: BooksPorts;
+export class SessionAccounting implements MessageWatch {
+  readonly #ports: SessionAccountingPorts;
   readonly #format: SessionFormat;
   readonly #owner: RowOwner;
   /** Returns the key and group as currently configured; throws a GatewayError if the key may no longer be used. */
@@ -40,7 +40,7 @@ export class SessionBooks implements MessageWatch {
   #asked: ResponseRow | null = null;
   #transcribesWith: string | null = null;
 
-  constructor(ports: BooksPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
+  constructor(ports: SessionAccountingPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
     this.#ports = ports;
     this.#format = format;
     this.#owner = owner;
@@ -55,7 +55,7 @@ export class SessionBooks implements MessageWatch {
       this.#asked = this.#open();
       return null;
     } catch (thrown) {
-      return { error: this.#errorOf(thrown), eventId: asked.eventId || null, isFatal: isSpent(thrown) };
+      return { error: this.#errorOf(thrown), eventId: asked.eventId || null, isFatal: isPermanent(thrown) };
     }
   }
 
@@ -93,8 +93,8 @@ export class SessionBooks implements MessageWatch {
     const { route, target, model } = this.#owner;
     const row = new ResponseRow(this.#owner, 'response');
     const member = this.#member();
-    const reserved = holdResponse(this.#ports, member, { requestId: row.id, route, target, model });
-    if (hasHardDollarBudget(member)) row.standIn = reserved;
+    const reserved = admitResponse(this.#ports, member, { requestId: row.id, route, target, model });
+    if (hasHardDollarBudget(member)) row.fallback = reserved;
     this.#ports.started(row.started, reserved);
     return row;
   }
@@ -154,13 +154,13 @@ export class SessionBooks implements MessageWatch {
     return model === null ? null : this.#ports.prices.cost(this.#owner.target.provider.id, model, usage);
   }
 
-  #standIn({ standIn }: ResponseRow): Accounting {
-    return standIn ? { ...standIn, usageCertainty: 'estimated' } : unknownUse;
+  #standIn({ fallback }: ResponseRow): Accounting {
+    return fallback ? { ...fallback, usageCertainty: 'estimated' } : unknownUse;
   }
 
   #errorOf(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
-    this.#ports.faulted(thrown);
+    this.#ports.reportError(thrown);
     return new GatewayError('internal', 'Sluice failed to handle this event. Its log says why.', { cause: thrown });
   }
 }

@@ -126,7 +126,7 @@ export class SplicedEventsReader implements ResponseReader {
 
   #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
-    const saying = format.sayingOf(event);
+    const saying = format.meaningOf(event);
     if (saying.kind === 'error') {
       this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
       return null;

@@ -4,7 +4,7 @@ import { isWireName } from '../../translate/wire-translations.ts';
 import type { Route } from '../../wire/route.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
 import type { RequestBody } from '../request-body.ts';
-import type { SessionBook } from './session-tracker.ts';
+import type { SessionTracker } from './session-tracker.ts';
 
 interface Arrived {
   request: IncomingMessage;
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /** Marks the request with its session, if it has one. Throws GatewayError `session_stopped` or `session_budget_spent`. */
-export function holdToSession(book: SessionBook, { request, snapshot, trace }: Arrived, asked: Asked): void {
+export function assignSession(book: SessionTracker, { request, snapshot, trace }: Arrived, asked: Asked): void {
   const { sessions: grouped, sessionBudget } = snapshot.settings;
   if (grouped === 'off' || request.method !== 'POST') return;
   const { route, keyId, body } = asked;
@@ -35,5 +35,5 @@ export function holdToSession(book: SessionBook, { request, snapshot, trace }: A
     format: isWireName(route.wire.name) && !route.isFree ? route.wire.request : null,
   });
   trace.session = mark;
-  book.hold(mark, sessionBudget);
+  book.check(mark, sessionBudget);
 }

@@ -9,8 +9,8 @@ import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { RecentMap } from '../../lru-map.ts';
-import { cacheKeyIn, conversationIn, type NamedSession, sessionInHeaders } from '../../wire/client-session.ts';
+import { LruMap } from '../../lru-map.ts';
+import { type ClientSession, cacheKeyIn, conversationIn, sessionInHeaders } from '../../wire/client-session.ts';
 import { openingDigest } from '../../wire/conversation-id.ts';
 import type { HeaderFields } from '../../wire/headers.ts';
 import { toolResultsOf } from '../../wire/tool-results.ts';
@@ -53,7 +53,7 @@ interface Opening {
   messages: number;
 }
 
-export interface SessionBookPorts {
+export interface SessionTrackerPorts {
   sessionStates: SessionSpendingPorts & {
     /** Ids of the sessions that were stopped before. */
     stopped(): readonly string[];
@@ -71,14 +71,14 @@ const threadLength = 8;
 const maxNameLength = 128;
 const noTools: RequestSession['tools'] = [];
 
-export class SessionBook {
-  readonly #ports: SessionBookPorts;
-  readonly #openings = new RecentMap<Opening>(mostRemembered);
-  readonly #responses = new RecentMap<SessionMark>(mostRemembered);
+export class SessionTracker {
+  readonly #ports: SessionTrackerPorts;
+  readonly #openings = new LruMap<Opening>(mostRemembered);
+  readonly #responses = new LruMap<SessionMark>(mostRemembered);
   readonly #stopped: Set<string>;
   readonly #spending: SessionSpending;
 
-  constructor(ports: SessionBookPorts) {
+  constructor(ports: SessionTrackerPorts) {
     this.#ports = ports;
     this.#stopped = new Set(ports.sessionStates.stopped());
     this.#spending = new SessionSpending(ports.sessionStates);
@@ -105,10 +105,10 @@ export class SessionBook {
   }
 
   /** @throws GatewayError `session_stopped` or `session_budget_spent` */
-  hold({ session }: SessionMark, budget: SessionBudget): void {
+  check({ session }: SessionMark, budget: SessionBudget): void {
     if (session === null) return;
     if (this.#stopped.size > 0 && this.#stopped.has(session.id)) throw stoppedRefusal(session.id);
-    this.#spending.hold(session.id, budget);
+    this.#spending.check(session.id, budget);
   }
 
   /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
@@ -127,7 +127,7 @@ export class SessionBook {
     this.#spending.forget(id);
   };
 
-  #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): NamedSession | null {
+  #sessionNamedIn({ body, previousResponseId, keyId, format }: SessionQuestion): ClientSession | null {
     const own = format?.sessionOf?.(body) ?? conversationIn(body);
     if (own !== null) return { name: own, isForPeople: false, thread: null };
     if (previousResponseId !== null && this.#responses.has(`${keyId}\n${previousResponseId}`)) return null;
@@ -187,7 +187,7 @@ function stoppedRefusal(id: string): GatewayError {
   );
 }
 
-function sessionFor(question: SessionQuestion, { name: given, isForPeople, thread }: NamedSession): RequestSession {
+function sessionFor(question: SessionQuestion, { name: given, isForPeople, thread }: ClientSession): RequestSession {
   const { keyId, body, format, presented } = question;
   const id = idOf(keyId, given);
   const name = isForPeople ? notedText(given, presented, maxNameLength) : null;

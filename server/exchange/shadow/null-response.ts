@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 /** Takes everything at once and keeps nothing. */
-class Nowhere extends Socket {
+class NullSocket extends Socket {
   override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
     done();
   }
@@ -17,8 +17,8 @@ class Nowhere extends Socket {
 }
 
 /** The response to a request whose answer nobody receives. */
-export function responseToNobody(request: IncomingMessage): ServerResponse {
+export function nullResponse(request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
-  response.assignSocket(new Nowhere());
+  response.assignSocket(new NullSocket());
   return response;
 }

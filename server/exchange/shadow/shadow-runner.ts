@@ -18,7 +18,7 @@ import type { RequestBody } from '../request-body.ts';
 import { isServedBy } from '../translation/choose-translation.ts';
 import { shadowBody } from './shadow-body.ts';
 import { type Shadowed, ShadowRequest, type ShadowRequestPorts } from './shadow-request.ts';
-import { whyNoShadow } from './shadow-skip-reason.ts';
+import { shadowSkipReason } from './shadow-skip-reason.ts';
 
 export interface ShadowPorts extends ShadowRequestPorts {
   captureSwitch: Pick<CaptureSwitch, 'mayCapture'>;
@@ -44,7 +44,7 @@ export interface ChosenRequest {
   prepare(body: RequestBody | undefined): ShadowRequest | null;
 }
 
-export class ShadowDesk {
+export class ShadowRunner {
   readonly #ports: ShadowPorts;
   readonly #running = new Set<ShadowRequest>();
   readonly #skipped = new Map<string, Map<ShadowSkip, number>>();
@@ -104,7 +104,7 @@ export class ShadowDesk {
     try {
       return this.#prepared(shadowed, call, body);
     } catch (error) {
-      this.#ports.faulted(error);
+      this.#ports.reportError(error);
       return null;
     }
   }
@@ -115,7 +115,7 @@ export class ShadowDesk {
     body: RequestBody | undefined,
   ): ShadowRequest | ShadowSkip {
     const { trace, shadow } = shadowed;
-    const skip = whyNoShadow(trace, body);
+    const skip = shadowSkipReason(trace, body);
     if (skip !== null || !call || !body) return skip ?? 'not-answered';
     const plan = planFor(shadow, shadowed.group, call);
     const [target] = plan?.targets ?? [];

@@ -4,7 +4,7 @@ import type { RequestBody } from '../request-body.ts';
 import { maxShadowedBytes } from './shadow-body.ts';
 
 /** Why an ended request gets no shadow, as far as its bytes need not be parsed; null if it may. */
-export function whyNoShadow(trace: RequestTrace, body: RequestBody | undefined): ShadowSkip | null {
+export function shadowSkipReason(trace: RequestTrace, body: RequestBody | undefined): ShadowSkip | null {
   const { response, answering, cached, fault, route } = trace;
   const isFromProvider = answering !== undefined && cached?.result !== 'hit' && cached?.result !== 'shared';
   const isWhole = response.outcome === 'ok' && answering?.record.failure === null && fault === null;

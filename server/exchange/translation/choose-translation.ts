@@ -27,7 +27,7 @@ import type { MeasuredRequest } from '../../wire/wire.ts';
 const allDialects = Object.values(dialects);
 
 /** The upstream route and the translator for such a target. */
-export interface Passage {
+export interface TranslationRoute {
   /** The route of the upstream's API. */
   route: Route;
   translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
@@ -35,7 +35,7 @@ export interface Passage {
 
 type AskedTarget = Pick<Target, 'provider' | 'model'>;
 
-interface Asked {
+interface RequestFacts {
   route: Route;
   body: MeasuredRequest;
   isStream: boolean;
@@ -44,12 +44,12 @@ interface Asked {
 }
 
 /** Null if the target accepts the request unchanged, or if the request cannot be translated. */
-export function passageTo(target: Target, asked: Asked, registry: Registry): Passage | null {
+export function chooseTranslation(target: Target, asked: RequestFacts, registry: Registry): TranslationRoute | null {
   const { route, body, isStream } = asked;
   const client = route.wire.name;
-  if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
-  if (isMediaWireName(client)) return mediaPassage(target, { ...asked, client }, registry);
-  if (isWireName(client) && route.writeTokenCount) return countPassage(target, asked, registry);
+  if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...asked, client }, registry);
+  if (isMediaWireName(client)) return mediaTranslation(target, { ...asked, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countTranslation(target, asked, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
@@ -59,11 +59,11 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
 }
 
 /** Null if the target counts the client's own requests, or none. */
-function countPassage(
+function countTranslation(
   target: Target,
-  { route: { wire, writeTokenCount }, model }: Asked,
+  { route: { wire, writeTokenCount }, model }: RequestFacts,
   registry: Registry,
-): Passage | null {
+): TranslationRoute | null {
   const counting = isWireName(wire.name) ? countingWireOf(target, wire.name, model) : null;
   if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
   if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
@@ -88,11 +88,11 @@ function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
   return client === 'openai-chat' && body.raw('messages') === null && body.raw('input') !== null;
 }
 
-function embeddingsPassage(
+function embeddingsTranslation(
   { provider, model }: Target,
-  asked: Asked & { client: EmbeddingsWireName },
+  asked: RequestFacts & { client: EmbeddingsWireName },
   registry: Registry,
-): Passage | null {
+): TranslationRoute | null {
   const embeddingsWire = embeddingsWireOf({ provider, model }, asked.model);
   const { client, route: clientRoute } = asked;
   // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
@@ -108,11 +108,11 @@ function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, named: 
   return dialect.hosted ? dialect.hosted(model ?? named ?? '').embeddingsWire : dialect.embeddingsWire;
 }
 
-function mediaPassage(
+function mediaTranslation(
   target: Target,
-  { client, model }: Asked & { client: MediaWireName },
+  { client, model }: RequestFacts & { client: MediaWireName },
   registry: Registry,
-): Passage | null {
+): TranslationRoute | null {
   const wire = mediaWireOf(target, client, model);
   const route = wire && registry.wholeRoute(wire);
   return route && { route, translator: new MediaTranslator(client, wire) };

@@ -8,13 +8,13 @@ import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
 /** Learning costs as much as translating a few events, so it stops on a stream whose events have little in common. */
-const freeLessons = 16;
-const matchesPerLesson = 16;
+const initialAttempts = 16;
+const matchesPerAttempt = 16;
 
-export class KnownTexts {
+export class TextFastPath {
   readonly #events: TranslatedEvents;
   #shape: EventShape | null = null;
-  #lessons = 0;
+  #attempts = 0;
   #matches = 0;
   #translated = '';
   /** The latest event that matched, if it counts tokens: the last count is as good as all. */
@@ -31,10 +31,11 @@ export class KnownTexts {
     const shape = this.#shape;
     if (!shape?.match(chunk, from)) return null;
     const { textStart, textEnd } = shape;
-    const told = textEnd > textStart ? this.#events.writeMore(chunk.bytes.toString('utf8', textStart, textEnd)) : '';
-    if (told === null) return null;
+    const rendered =
+      textEnd > textStart ? this.#events.writeMore(chunk.bytes.toString('utf8', textStart, textEnd)) : '';
+    if (rendered === null) return null;
     this.#matches++;
-    this.#translated += told;
+    this.#translated += rendered;
     if (shape.hasCounts) {
       this.#counting = chunk.bytes;
       this.#countingFrom = from;
@@ -54,8 +55,8 @@ export class KnownTexts {
   learn(bytes: Buffer): void {
     this.#shape = null;
     const text = this.#events.onlyDelta?.text;
-    if (text === undefined || this.#lessons > freeLessons + this.#matches / matchesPerLesson) return;
-    this.#lessons++;
+    if (text === undefined || this.#attempts > initialAttempts + this.#matches / matchesPerAttempt) return;
+    this.#attempts++;
     this.#shape = EventShape.ofText({ bytes, passing: bytes, text });
   }
 

@@ -6,7 +6,7 @@ import type { FieldName } from './incoming-body.ts';
 import { JsonBody, readJsonBody } from './json-body.ts';
 
 /** A request that continues a response stored by Sluice, with the stored conversation in its `input`. */
-class ContinuedBody implements RequestBody {
+class ContinuationBody implements RequestBody {
   readonly fields: RequestFields;
   readonly contentType = 'application/json';
   readonly continuesId: string;
@@ -49,5 +49,5 @@ class ContinuedBody implements RequestBody {
 export async function continueFrom(kept: KeptResponse, body: RequestBody): Promise<RequestBody> {
   const history = body.captured && withHistory(body.captured, kept);
   if (!history) return body;
-  return new ContinuedBody(await readJsonBody(history.sealed, null), history.plain, kept.id);
+  return new ContinuationBody(await readJsonBody(history.sealed, null), history.plain, kept.id);
 }

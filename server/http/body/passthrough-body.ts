@@ -5,7 +5,7 @@ import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
 import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
-import { namedIds } from './referenced-ids.ts';
+import { referencedIds } from './referenced-ids.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
 export interface BodyUser {
@@ -13,7 +13,7 @@ export interface BodyUser {
   bodyBroke(): void;
 }
 
-interface PassedOptions {
+interface PassthroughOptions {
   limits: Settings['limits'];
   account: BodyAccount;
   exchange: BodyUser;
@@ -23,12 +23,12 @@ interface PassedOptions {
 
 const jsonType = pattern(/^application\/json\b/i);
 /** JSON up to this size is held and searched. */
-const lookedBytes = 64 * 1024;
+const searchedBytes = 64 * 1024;
 
-export async function receivePassedBody(
+export async function receivePassthroughBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limits, account, exchange, isHeld }: PassedOptions,
+  { limits, account, exchange, isHeld }: PassthroughOptions,
 ): Promise<RequestBody> {
   const { headers } = request;
   const isLengthKnown = headers['transfer-encoding'] === undefined;
@@ -37,8 +37,8 @@ export async function receivePassedBody(
   const maxBytes = limits.multipartBodyBytes;
   if (length !== null && length > maxBytes) throw tooLarge(maxBytes, length);
   const contentType = headers['content-type'] ?? '';
-  if (length !== null && length <= lookedBytes && jsonType.test(contentType)) {
-    return shortBody(await readBody(request, response, { maxBytes: lookedBytes, account }), contentType);
+  if (length !== null && length <= searchedBytes && jsonType.test(contentType)) {
+    return shortBody(await readBody(request, response, { maxBytes: searchedBytes, account }), contentType);
   }
   if (isHeld) return heldBody(await readBody(request, response, { maxBytes, account }), contentType);
   account.add(streamedBytes);
@@ -46,7 +46,7 @@ export async function receivePassedBody(
 }
 
 function shortBody(bytes: Buffer, contentType: string): RequestBody {
-  return { ...heldBody(bytes, contentType), namedIds: namedIds(bytes) };
+  return { ...heldBody(bytes, contentType), referencedIds: referencedIds(bytes) };
 }
 
 function heldBody(bytes: Buffer, contentType: string): RequestBody {

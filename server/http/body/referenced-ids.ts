@@ -15,14 +15,14 @@ const names = new JsonNames([
   'eval_id',
 ]);
 /** Each is looked up. */
-const mostIds = 32;
+const maxIds = 32;
 
 /** The ids in these fields of a request's JSON; empty if it is not a JSON object. */
-export function namedIds(json: Buffer): readonly string[] {
+export function referencedIds(json: Buffer): readonly string[] {
   const peek = peekJson(json, names);
   if (!peek.ok) return [];
   const values = [...peek.fields.values()].flatMap((field) => readField(json, field));
-  return values.filter((value) => typeof value === 'string').slice(0, mostIds);
+  return values.filter((value) => typeof value === 'string').slice(0, maxIds);
 }
 
 function readField(json: Buffer, field: { start: number; end: number }): unknown {

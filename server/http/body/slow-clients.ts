@@ -3,49 +3,49 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
 import { Slots } from '../../slots.ts';
 
-interface Sender {
+interface Upload {
   request: IncomingMessage;
   bytes: number;
   /** Consecutive checks that found it slow. */
-  slow: number;
-  /** Among `senders`; null: no longer watched. */
-  place: number | null;
+  slowChecks: number;
+  /** Among `uploads`; null: no longer watched. */
+  slot: number | null;
 }
 
-const lookEveryMs = 10_000;
-const leastBytes = 10 * 1024;
-const patience = 3;
+const checkEveryMs = 10_000;
+const minBytes = 10 * 1024;
+const slowChecksAllowed = 3;
 
-const senders = new Slots<Sender>();
+const uploads = new Slots<Upload>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Watches a request's body; one that is too slow fails with `request_timeout`. Returns how to stop. */
-export function watchSender(request: IncomingMessage): () => void {
-  const sender: Sender = { request, bytes: request.socket.bytesRead, slow: 0, place: null };
-  sender.place = senders.add(sender);
-  timer ??= setInterval(look, lookEveryMs).unref();
+export function watchUpload(request: IncomingMessage): () => void {
+  const sender: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
+  sender.slot = uploads.add(sender);
+  timer ??= setInterval(checkAll, checkEveryMs).unref();
   return () => forget(sender);
 }
 
-function forget(sender: Sender): void {
-  if (sender.place !== null) senders.delete(sender.place);
-  sender.place = null;
+function forget(sender: Upload): void {
+  if (sender.slot !== null) uploads.delete(sender.slot);
+  sender.slot = null;
 }
 
-function look(): void {
-  senders.forEach(lookAt);
-  if (!senders.isEmpty) return;
+function checkAll(): void {
+  uploads.forEach(check);
+  if (!uploads.isEmpty) return;
   clearInterval(timer);
   timer = undefined;
 }
 
-function lookAt(sender: Sender): void {
+function check(sender: Upload): void {
   const { request, bytes } = sender;
   sender.bytes = request.socket.bytesRead;
   // Ignored while Sluice itself does not read, such as waiting for the disk.
-  const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
-  sender.slow = isSlow ? sender.slow + 1 : 0;
-  if (sender.slow < patience) return;
+  const isSlow = sender.bytes - bytes < minBytes && !request.isPaused();
+  sender.slowChecks = isSlow ? sender.slowChecks + 1 : 0;
+  if (sender.slowChecks < slowChecksAllowed) return;
   forget(sender);
   request.emit('error', tooSlow());
 }
@@ -53,6 +53,6 @@ function lookAt(sender: Sender): void {
 function tooSlow(): GatewayError {
   return new GatewayError(
     'request_timeout',
-    `The request's body came at less than ${leastBytes / 10} bytes a second for ${(patience * lookEveryMs) / 1_000} seconds.`,
+    `The request's body came at less than ${minBytes / 10} bytes a second for ${(slowChecksAllowed * checkEveryMs) / 1_000} seconds.`,
   );
 }

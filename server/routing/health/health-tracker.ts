@@ -26,9 +26,9 @@ const leastPatienceMs = 1_000;
 /** A success this soon after another replica's failure says nothing: it had begun before. */
 const underWayMs = 1_000;
 /** A cooldown is told if it lasts this much longer than the one before. */
-const worthTellingMs = 500;
+const worthSharingMs = 500;
 
-export class HealthBook {
+export class HealthTracker {
   readonly #ports: HealthPorts;
   readonly #providers = new Map<string, ProviderHealth>();
   #followed: ReadonlyMap<string, CompiledProvider> = new Map();
@@ -118,7 +118,7 @@ export class HealthBook {
     const health = this.#of(target.provider.id);
     const rule = failure === null ? undefined : cooldownRules[failure];
     if (failure === null) this.#succeeded(health, report);
-    else if (rule) this.#failed(health, report, { failure, rule, toldMs: report.retryAfterMs });
+    else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
     else {
       const known = health.targets.get(target.model);
       for (const circuit of health.troubles(known, report.credentialId ?? noCredential)) circuit.ended();
@@ -126,21 +126,21 @@ export class HealthBook {
   }
 
   /** The cooldown of another replica. What was seen here counts more: an own cooldown, and a success since that one began. */
-  heard(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+  applyRemoteCooldown(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
     const health = this.#of(place.provider.id);
     const ofTarget = health.target(place.model);
     const nowMs = this.#ports.nowMs();
     if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
     const circuit = circuitFor(place.subject, health, ofTarget, place.credential);
-    if (circuit.heard(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
+    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
   }
 
   /** Another replica saw it answer again. */
-  heardAnswering({ provider, model, subject, credential }: CoolingPlace): void {
+  applyRemoteRecovery({ provider, model, subject, credential }: CoolingPlace): void {
     const health = this.#providers.get(provider.id);
     const ofTarget = health?.targets.get(model);
     if (!health || !ofTarget) return;
-    if (!circuitFor(subject, health, ofTarget, credential).heardAnswering()) return;
+    if (!circuitFor(subject, health, ofTarget, credential).closeRemotely()) return;
     health.forgetTrusted(ofTarget, credential);
     this.#changed(provider.id, true);
   }
@@ -204,7 +204,7 @@ export class HealthBook {
   #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
     const wasClosed = circuit.isClosed;
     // A target that answers here is not down, whatever another replica saw; a credential's limit may have been reached since.
-    if (circuit.isHeard && circuit === ofTarget.circuit) circuit.heardAnswering();
+    if (circuit.isRemote && circuit === ofTarget.circuit) circuit.closeRemotely();
     else circuit.succeeded(this.#ports.nowMs());
     if (wasClosed || !circuit.isClosed) return;
     // Failures before the cooldown must not begin the next one.
@@ -226,7 +226,7 @@ export class HealthBook {
     this.#changed(target.provider.id, true);
     if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
     // Of many requests that fail together, each may prolong it a little.
-    if (failed.untilMs < Math.max(before, nowMs) + worthTellingMs) return;
+    if (failed.untilMs < Math.max(before, nowMs) + worthSharingMs) return;
     const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
     const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };
     this.#sharing.cooled(place, { failure: how.failure, ...cooldown });

@@ -17,7 +17,7 @@ interface Measured {
  * Sends a few requests to slower targets under `lowest-latency`. Otherwise a target that was slow once, say while loading
  * its model, would never be measured again.
  */
-export class Measuring {
+export class LatencyExploration {
   #requests = 0;
 
   /** Fastest first, except when another target is due for a measurement. */

@@ -1,8 +1,8 @@
-import type { Saying } from '../stream-format.ts';
+import type { EventMeaning } from '../stream-format.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 
 /** The error in an event, or null. */
-export function errorSaid(value: Record<string, unknown>): Saying | null {
+export function errorMeaningOf(value: Record<string, unknown>): EventMeaning | null {
   if (!value.error && value.type !== 'error' && value.type !== 'response.failed') return null;
   return { kind: 'error', error: errorIn(value) ?? unnamed };
 }

@@ -7,12 +7,12 @@ import { isObject } from '../../contract/is-object.ts';
 type Json = Record<string, unknown>;
 
 /** For a chat or legacy completion; null for anything else. */
-export function chatStreamOfWhole(answer: Json): string | null {
+export function chatStreamFromWhole(answer: Json): string | null {
   return Array.isArray(answer.choices) ? chatEvents(answer, answer.choices.filter(isObject)) : null;
 }
 
 /** For a response object; null for anything else. */
-export function responseStreamOfWhole(answer: Json): string | null {
+export function responseStreamFromWhole(answer: Json): string | null {
   return Array.isArray(answer.output) ? responseEvents(answer, answer.output) : null;
 }
 
@@ -77,7 +77,7 @@ function partEvents(part: Json, index: number, place: Json): Json[] {
   const name = part.type === 'refusal' ? 'refusal' : 'text';
   const kind = part.type === 'refusal' ? 'response.refusal' : `response.${part.type}`;
   const said = part[name];
-  const told = typeof said === 'string' && saying.has(part.type);
+  const told = typeof said === 'string' && textTypes.has(part.type);
   return [
     { type: 'response.content_part.added', ...at, part: told ? { ...part, [name]: '' } : part },
     ...(told
@@ -90,7 +90,7 @@ function partEvents(part: Json, index: number, place: Json): Json[] {
   ];
 }
 
-const saying = new Set<unknown>(['output_text', 'reasoning_text', 'refusal']);
+const textTypes = new Set<unknown>(['output_text', 'reasoning_text', 'refusal']);
 
 function argumentEvents(given: string, place: Json): Json[] {
   return [

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import http, { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import type { HeardRequest, Taken } from '../../../server/exchange/cassette-deck.ts';
+import type { CassetteRequest, TakeResult } from '../../../server/exchange/cassette-deck.ts';
 import { RequestTrace } from '../../../server/exchange/exchange-trace.ts';
-import { CassetteVisit } from '../../../server/exchange/request-cassette.ts';
+import { RequestCassette } from '../../../server/exchange/request-cassette.ts';
 
 test('a client that leaves while its recording is sought ends the visit', async () => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -13,10 +13,10 @@ test('a client that leaves while its recording is sought ends the visit', async 
   client.on('error', () => {});
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
   const trace = new RequestTrace('GET', []);
-  const visit = new CassetteVisit({ response, trace, tap: null, faulted: null });
-  const taking = Promise.withResolvers<Taken>();
+  const visit = new RequestCassette({ response, trace, tap: null, faultInjector: null });
+  const taking = Promise.withResolvers<TakeResult>();
   const desk = { replaysOnly: true, take: () => taking.promise, close: async () => {} };
-  const answered = visit.answer(desk, {} as HeardRequest);
+  const answered = visit.answer(desk, {} as CassetteRequest);
   client.destroy();
   await once(response, 'close');
   visit.clientLeft();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passageTo } from '../../../../server/exchange/translation/choose-translation.ts';
+import { chooseTranslation } from '../../../../server/exchange/translation/choose-translation.ts';
 import { readJsonBody } from '../../../../server/http/body/json-body.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
 import { anthropic } from '../../../../server/wire/anthropic/api.ts';
@@ -27,7 +27,9 @@ async function wireOf({ path, provider, model = 'm', body = {} }: Question): Pro
   const located = registry.locate(path, path === '/v1/messages' ? { 'anthropic-version': '2023-06-01' } : {});
   const { route } = registry.find('POST', located);
   const read = await readJsonBody(Buffer.from(JSON.stringify(body)), null);
-  return passageTo(target, { route, body: read, isStream: false, model }, registry)?.route.wire.name ?? 'as it is';
+  return (
+    chooseTranslation(target, { route, body: read, isStream: false, model }, registry)?.route.wire.name ?? 'as it is'
+  );
 }
 
 const chatOnly = { baseUrl: 'https://example.com/v1', serves: ['chat' as const] };

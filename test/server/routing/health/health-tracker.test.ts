@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HealthBook } from '../../../../server/routing/health/health-tracker.ts';
+import { HealthTracker } from '../../../../server/routing/health/health-tracker.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
 import { snapshotOf } from '../../../support/providers.ts';
 import { type FakeRun, fakeRun, pickRequest, providersWith } from './harness.ts';
@@ -101,7 +101,7 @@ describe('after a change of the configuration', () => {
   });
 
   test('a credential that signs requests begins anew with another secret, and only then', () => {
-    const book = new HealthBook({ nowMs: () => 1 });
+    const book = new HealthTracker({ nowMs: () => 1 });
     const signedWith = (secret: string) =>
       snapshotOf(
         { providers: [{ id: 'a', dialect: 'bedrock', baseUrl: 'https://a.example', credentials: [{ id: 'c1' }] }] },
