@@ -217,7 +217,7 @@ function openPages({ built }: DesktopOptions, parts: PageParts): void {
     handlers: createIpcHandlers(parts),
     isOurs: window.isOurs,
     isOurPage: isWindowUrl,
-    faulted: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
+    reportError: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
   });
 }
 

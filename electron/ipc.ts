@@ -28,7 +28,7 @@ interface IpcPorts {
   /** Whether the URL is of our own scheme. */
   isOurPage(url: string): boolean;
   /** Called with unexpected errors of a handler. The page receives an error without their message. */
-  faulted(error: unknown): void;
+  reportError(error: unknown): void;
 }
 
 export function openIpc(ports: IpcPorts): void {
@@ -51,7 +51,7 @@ function openCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
       checkSender(event, ports);
       return { result: await ports.handlers[name](checkArgument(name, args), event.sender) };
     } catch (error) {
-      return toReply(error, ports.faulted);
+      return toReply(error, ports.reportError);
     }
   });
 }
@@ -70,9 +70,9 @@ function checkArgument<Name extends IpcCallName>(name: Name, args: unknown[]): C
 
 function toReply(
   error: unknown,
-  faulted: (error: unknown) => void,
+  reportError: (error: unknown) => void,
 ): { error: ReturnType<GatewayError['toBody']>['error'] } {
   if (error instanceof GatewayError) return error.toBody();
-  faulted(error);
+  reportError(error);
   return new GatewayError('internal', 'A fault inside Sluice; its log tells more.').toBody();
 }

@@ -1,15 +1,15 @@
 /** The cassettes of groups and keys. Their code is loaded with the first request that needs one. */
-import type { CassetteShelf } from './cassettes/cassette-shelf.ts';
+import type { CassetteShelf } from './cassettes/cassette-registry.ts';
 import type { ConfigStore } from './config/config-store.ts';
 import type { CassetteChoice } from './contract/cassette.ts';
 import type { Config } from './contract/config.ts';
 import { controlError } from './contract/control-error.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
-import type { CassetteDesk, CassetteDesks } from './exchange/cassette-desk.ts';
+import type { CassetteDeck, CassetteDecks } from './exchange/cassette-deck.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 
-export interface GatewayCassettes extends CassetteDesks, CassetteControl {
+export interface GatewayCassettes extends CassetteDecks, CassetteControl {
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }
@@ -22,11 +22,11 @@ export function openCassettes({
   let loading: Promise<CassetteShelf> | null = null;
   let loaded: CassetteShelf | null = null;
   const load = async () => {
-    const { CassetteShelf } = await import('./cassettes/cassette-shelf.ts');
+    const { CassetteShelf } = await import('./cassettes/cassette-registry.ts');
     loaded = new CassetteShelf((line) => log.error(line));
     return loaded;
   };
-  const openChosen = async (choice: CassetteChoice): Promise<CassetteDesk> => {
+  const openChosen = async (choice: CassetteChoice): Promise<CassetteDeck> => {
     loading ??= load();
     return (await loading).open(choice);
   };

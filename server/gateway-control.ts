@@ -14,7 +14,7 @@ import { createTeamPresets } from './control/team-presets.ts';
 import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess, type WindowAccess } from './control/window-access.ts';
-import type { SessionBook } from './exchange/sessions/session-book.ts';
+import type { SessionTracker } from './exchange/sessions/session-tracker.ts';
 
 import { openLimits } from './gateway-limits.ts';
 import { openPeopleSide } from './gateway-people.ts';
@@ -26,9 +26,9 @@ import type { Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { checkScope } from './people/caller.ts';
 import { PeopleControl } from './people/people-control.ts';
-import { sightOf, withinOf } from './people/sight.ts';
+import { sightOf, withinOf } from './people/visibility.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { rememberLogins } from './teams/logins.ts';
@@ -44,12 +44,12 @@ interface ControlSidePorts {
   ledger: Ledger;
   transport: Transport;
   authorities: Authorities;
-  health: HealthBook;
+  health: HealthTracker;
   cache: AnswerCache;
   cassettes: CassetteControl;
   prices: PriceTable;
   observability: Observability;
-  sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
+  sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
   skippedShadows: () => ShadowReport['skipped'];
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
@@ -135,7 +135,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       await limits.close();
       await live.stop();
       await discovery.close();
-      await people?.door.desk.close();
+      await people?.door.service.close();
     },
   };
 }
@@ -148,7 +148,7 @@ function controlOf(
   { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
   { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
 ) {
-  const desk = people?.door.desk;
+  const desk = people?.door.service;
   return {
     signOutEverywhere: desk ? () => desk.end({ browsers: 'all' }) : signOutEverywhere,
     people: new PeopleControl(desk ?? null),

@@ -11,7 +11,7 @@ import type { Limiter } from './limits/limiter.ts';
 import { LocalLimiter } from './limits/local-limiter.ts';
 import type { ReplicaLimits } from './replica-limits/open-replica-limits.ts';
 import { compileLimits } from './routing/compile-limits.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 
 interface GatewayLimits {
   limiter: Limiter;
@@ -25,7 +25,7 @@ interface GatewayLimits {
 interface Counted {
   ledger: Pick<Ledger, 'history' | 'budgets' | 'flush' | 'health'>;
   live: LiveConfig;
-  health: HealthBook;
+  health: HealthTracker;
   /** Whether other replicas write the same ledger. */
   isShared: boolean;
 }
@@ -75,7 +75,7 @@ export async function openLimits(
 }
 
 /** Imported only where there are other replicas. */
-async function shareHealth({ messages }: ReplicaLimits, book: HealthBook, live: LiveConfig): Promise<void> {
+async function shareHealth({ messages }: ReplicaLimits, book: HealthTracker, live: LiveConfig): Promise<void> {
   const { HealthHints } = await import('./health-hints/health-hints.ts');
   const hints = new HealthHints({
     book,

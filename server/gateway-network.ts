@@ -1,14 +1,14 @@
 /** Keeps up with the machine's network. */
 import type { Config } from './contract/config.ts';
 import type { LiveConfig } from './control/live-config.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Authorities } from './transport/authorities.ts';
 import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import type { Transport } from './transport/transport.ts';
 
 interface Reached {
   transport: Transport;
-  health: HealthBook;
+  health: HealthTracker;
   authorities: Authorities;
 }
 

@@ -8,13 +8,13 @@ import type { Admission } from './http/admission.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { providerName } from './observability/gen-ai.ts';
 import { Observability } from './observability/observability.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Transport } from './transport/transport.ts';
 import { version } from './version.ts';
 
 interface Foundations {
   ledger: Ledger;
-  health: HealthBook;
+  health: HealthTracker;
   transport: Transport;
   instanceId: string;
 }

@@ -1,8 +1,8 @@
 /** Opens what lets people in, if they are to sign in; imports nothing of it else. */
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import type { PeopleDoor } from './http/people-door.ts';
-import type { NoteChange } from './people/note-change.ts';
+import type { PeopleAccess } from './http/people-access.ts';
+import type { NoteChange } from './people/audit-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
@@ -18,13 +18,21 @@ export async function openPeopleSide(
     import('./people/open-people.ts'),
     import('./http/sign-in-routes.ts'),
     import('./http/client-address.ts'),
-    import('./people/note-change.ts'),
+    import('./people/audit-change.ts'),
   ]);
   const proxies = new TrustedProxies(people.trustedProxies);
   const { openStore } = people;
   const settings = () => live.snapshot.settings.people;
-  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings, fetch: createFetch(transport) });
-  const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
-  const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
+  const service = await openPeople({
+    dataDir,
+    openStore,
+    env,
+    openSecrets,
+    log,
+    settings,
+    fetch: createFetch(transport),
+  });
+  const door: PeopleAccess = { service, proxies, publicOrigin: people.publicOrigin };
+  const audit: NoteChange = createNoteChange({ store: service.store, nowMs: Date.now, log });
   return { door, audit, signIn: createSignInRoutes(door) };
 }

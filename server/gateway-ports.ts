@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
 import type { ManagedPresets } from './config/managed-preset.ts';
 import type { TeamMemoryStore } from './config/team-memory.ts';
-import type { CassetteDesk } from './exchange/cassette-desk.ts';
+import type { CassetteDeck } from './exchange/cassette-deck.ts';
 import type { LogRequest } from './log.ts';
-import type { NowOrLater } from './now-or-later.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { PeopleStore } from './people/people-store.ts';
 import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
@@ -20,7 +20,7 @@ export interface PeopleOptions {
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[];
   /** Opens where people, sessions and the audit list are; default: `people.sqlite` in the data folder. */
-  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
+  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
 }
 
 export interface GatewayPorts {
@@ -31,7 +31,7 @@ export interface GatewayPorts {
   /** The folder for spooled uploads; exists and is private. */
   uploadFolder: string;
   /** Opens what lasts; default: SQLite files in the data folder. */
-  openStore?: (options: StoreOptions) => NowOrLater<Store>;
+  openStore?: (options: StoreOptions) => MaybePromise<Store>;
   /** Counts limits together with other replicas; absent: each process by itself. */
   openReplicaLimits?: ((options: ReplicaLimitsOptions) => Promise<ReplicaLimits>) | undefined;
   config: ConfigStore;
@@ -56,7 +56,7 @@ export interface GatewayPorts {
   /** The APIs offered to clients; default: OpenAI's. */
   apis?: readonly [Api, ...Api[]];
   /** Records all requests, or answers them instead of providers; absent: as groups and keys have it. */
-  cassette?: CassetteDesk | undefined;
+  cassette?: CassetteDeck | undefined;
   /** Where people sign in; absent: nobody does. */
   people?: PeopleOptions | undefined;
   /** The sign-ins at team gateways; default: in memory. */

@@ -1,6 +1,6 @@
 import type { RequestRecord } from './contract/ledger.ts';
 import type { ControlPlane } from './control/control-plane.ts';
-import { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import { ShadowRunner } from './exchange/shadow/shadow-runner.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { readJsonBody } from './http/body/json-body.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -12,8 +12,11 @@ interface ShadowsPorts {
 }
 
 /** Shadows are recorded and shown as requests of clients are, but are no part of what other tools are told. */
-export function openShadows(api: Omit<ApiPorts, 'shadows'>, { ledger, control, logRequest }: ShadowsPorts): ShadowDesk {
-  return new ShadowDesk({
+export function openShadows(
+  api: Omit<ApiPorts, 'shadows'>,
+  { ledger, control, logRequest }: ShadowsPorts,
+): ShadowRunner {
+  return new ShadowRunner({
     ...api,
     captureSwitch: control.captureSwitch,
     readBody: readJsonBody,

@@ -9,9 +9,9 @@ import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportLedger } from './control/view-dataset.ts';
-import { JobBills } from './exchange/job-bills.ts';
+import { JobBilling } from './exchange/job-billing.ts';
 import { JobPoller } from './exchange/job-poller.ts';
-import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import type { ShadowRunner } from './exchange/shadow/shadow-runner.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import { type Foundations, openFoundations } from './gateway-foundations.ts';
 import { followNetwork } from './gateway-network.ts';
@@ -23,7 +23,7 @@ import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
-import { createSessionDoor } from './http/session-door.ts';
+import { createSessionUpgrades } from './http/session-upgrades.ts';
 import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -96,7 +96,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
     api,
   });
-  const webSockets = createSessionDoor(api);
+  const webSockets = createSessionUpgrades(api);
   const poller = new JobPoller(api);
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
@@ -139,7 +139,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
 
 interface ServedApi {
   api: ApiPorts;
-  shadows: ShadowDesk;
+  shadows: ShadowRunner;
 }
 
 function openApi(
@@ -215,14 +215,14 @@ function apiPorts(
       if (record.keyId === null) ledger.refusals.add(record);
       else finished(record);
     },
-    bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
+    bills: new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
     cassettes,
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     observability,
-    faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
+    reportError: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }
 

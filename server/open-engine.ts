@@ -14,7 +14,7 @@ import { openTeamMemory } from './config/team-memory.ts';
 import type { ClaimedFolder } from './data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-folder.ts';
 import type { Environment } from './environment.ts';
-import type { CassetteDesk } from './exchange/cassette-desk.ts';
+import type { CassetteDeck } from './exchange/cassette-deck.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { GatewayPorts, PeopleOptions } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';
@@ -43,7 +43,7 @@ export interface EngineOptions {
   /** Where people sign in; absent: nobody does. */
   people?: PeopleOptions | undefined;
   /** Records requests, or answers them instead of providers. */
-  cassette?: CassetteDesk | undefined;
+  cassette?: CassetteDeck | undefined;
   /** Counts limits together with other replicas; absent: this process by itself. */
   openReplicaLimits?: GatewayPorts['openReplicaLimits'];
   /** Where secrets are stored; default: the data folder. */

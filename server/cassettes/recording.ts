@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { Headers } from '../exchange/capture/message-capture.ts';
-import type { HeardRequest, Recording } from '../exchange/cassette-desk.ts';
+import type { CassetteRequest, Recording } from '../exchange/cassette-deck.ts';
 import { encodingOf } from '../exchange/encodings.ts';
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
@@ -12,7 +12,7 @@ import { packBody, packHead } from './response-part.ts';
 export const maxRecordedBytes = 64 * 1024 * 1024;
 
 interface RecordingOptions {
-  heard: Pick<HeardRequest, 'id' | 'keepAlive'>;
+  heard: Pick<CassetteRequest, 'id' | 'keepAlive'>;
   request: RecordedRequest;
   redactor: Redactor;
   /** From `performance.now()`. */

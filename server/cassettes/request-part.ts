@@ -1,7 +1,7 @@
 /** The request of an exchange as it is stored and compared: without secrets, and without what only its transport needs. */
 import { createHash } from 'node:crypto';
 import { pattern } from '../bounded-pattern.ts';
-import type { HeardRequest } from '../exchange/cassette-desk.ts';
+import type { CassetteRequest } from '../exchange/cassette-deck.ts';
 import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';
@@ -10,7 +10,7 @@ import type { Redactor } from './redactor.ts';
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
 const formType = pattern(/^multipart\/form-data\b/i);
 
-type Described = Pick<HeardRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
+type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
 
 /** Resolves with the same part for two forms that differ in their boundaries only. */
 export async function describeRequest(heard: Described, redactor: Redactor): Promise<RecordedRequest> {

@@ -1,4 +1,4 @@
-import type { CassetteSummary } from '../cassettes/desk.ts';
+import type { CassetteSummary } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import { counted } from '../contract/counted.ts';
 

@@ -2,7 +2,7 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OpenCassette } from '../cassettes/desk.ts';
+import { OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { type Environment, readEnvironment } from '../environment.ts';

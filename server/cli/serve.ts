@@ -101,7 +101,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
 
 /** Imported only where it is used. */
 async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
-  const { OpenCassette } = await import('../cassettes/desk.ts');
+  const { OpenCassette } = await import('../cassettes/deck.ts');
   const { describeSummary } = await import('./cassette-summary.ts');
   const desk = await OpenCassette.open({ ...options, problem: notice });
   return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };

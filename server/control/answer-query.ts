@@ -24,7 +24,7 @@ import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { isSummed, keptAnswer, narrowed } from '../people/query-rules.ts';
-import { ownOf, sightOf, withinOf } from '../people/sight.ts';
+import { ownOf, sightOf, withinOf } from '../people/visibility.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';

@@ -28,7 +28,7 @@ export interface ConnectClients {
 export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
   // Loaded when it is first asked for: the editors of JSON, TOML and YAML would slow down each start.
   const loadDesk = async () => {
-    const { createConnectDesk } = await import('../connect/connect-desk.ts');
+    const { createConnectDesk } = await import('../connect/connect-service.ts');
     return createConnectDesk(ports);
   };
   let loaded: ReturnType<typeof loadDesk> | undefined;

@@ -5,9 +5,9 @@ import type { ControlEvent } from '../contract/events.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { createEventHub } from './event-hub.ts';
-import { createHealthTeller } from './health-teller.ts';
+import { createHealthTeller } from './health-events.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
 import { keyCounts, type Views } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
@@ -16,7 +16,7 @@ import { watchValue } from './watch-value.ts';
 interface EventPorts {
   ledger: Ledger;
   live: LiveConfig;
-  health: HealthBook;
+  health: HealthTracker;
   log: Logger;
 }
 

@@ -2,7 +2,7 @@
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
 import { keptEvent, type ToldKeys } from '../people/event-rules.ts';
-import { type Sight, sightOf } from '../people/sight.ts';
+import { type Sight, sightOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
 /** Numbers the events anew, since one that is left out would look like one that was lost. */

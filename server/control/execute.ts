@@ -20,14 +20,14 @@ import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
+import type { NoteChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
 import { keptResult } from '../people/may-do.ts';
-import type { NoteChange } from '../people/note-change.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import type { JoinPorts } from '../teams/join-desk.ts';
+import type { JoinPorts } from '../teams/join-service.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 import { putAlias, removeAlias } from './change-alias.ts';
 import { removeCredential, setCredential } from './change-credential.ts';
@@ -70,7 +70,7 @@ interface ExecutePorts {
   teamChanged(): void;
   /** Serialises changes of the configuration. */
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
-  health: Pick<HealthBook, 'reset'>;
+  health: Pick<HealthTracker, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
   cassettes: CassetteControl;

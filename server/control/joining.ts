@@ -1,5 +1,5 @@
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
-import type { JoinPorts } from '../teams/join-desk.ts';
+import type { JoinPorts } from '../teams/join-service.ts';
 
 /** The commands that join a team's gateway, and leave it. */
 export interface Joining {
@@ -11,7 +11,7 @@ export interface Joining {
 /** Its parts are loaded when they are first asked for. */
 export function createJoining(ports: JoinPorts): Joining {
   const load = async () => {
-    const { JoinDesk } = await import('../teams/join-desk.ts');
+    const { JoinDesk } = await import('../teams/join-service.ts');
     return new JoinDesk(ports);
   };
   let loaded: ReturnType<typeof load> | undefined;

@@ -1,6 +1,6 @@
 import type { CooldownView, ProviderHealthView } from '../contract/provider-views.ts';
 import { viewCooldown } from '../routing/health/cooldown-view.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { bestOf, type Judgement, judgeCredential, judgeTarget, worstOf } from '../routing/health/judge.ts';
 import type { ProviderHealth } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
@@ -17,7 +17,7 @@ const enoughCalls = 3;
 const badErrorRate = 0.2;
 const mostModels = 20;
 
-export function createHealthViews(book: HealthBook, wallMs: () => number): HealthViews {
+export function createHealthViews(book: HealthTracker, wallMs: () => number): HealthViews {
   const view = (judgement: Judgement) => viewCooldown(judgement, { bookMs: book.nowMs(), wallMs: wallMs() });
   return {
     credential: (providerId, credentialId) => view(judgeCredential(book.provider(providerId), credentialId)),
@@ -76,7 +76,7 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
 }
 
 function sumUp(
-  book: HealthBook,
+  book: HealthTracker,
   provider: CompiledProvider,
   judged: readonly { judgement: Judgement }[],
   { isFailing }: Figures,

@@ -2,7 +2,7 @@
 import type { ModelView } from '../contract/access-views.ts';
 import type { CooldownView } from '../contract/provider-views.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
-import { contextOf } from '../routing/context-room.ts';
+import { contextOf } from '../routing/context-limits.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 

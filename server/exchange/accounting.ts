@@ -8,7 +8,7 @@ import { type Accounting, addUp } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { isOngoing } from './job-bills.ts';
+import { isOngoing } from './job-billing.ts';
 import type { RequestBody } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -37,7 +37,7 @@ export function accountFor(
     else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
       const costUsd = costOf(record, unfetchable, { prices, model });
       note(record, { usage: unfetchable, usageCertainty: 'estimated', costUsd });
-    } else if (call && reserved && isUnpricedAttempt(record)) standIn(record, reserved, { prices, model });
+    } else if (call && reserved && isUnpricedAttempt(record)) applyFallback(record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
 }
@@ -66,18 +66,18 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
 /** Whether the response created a background job, which reports its usage when it has ended. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
-  if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
   if (isOngoing(responseStatus)) return true;
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
 /** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
 function goesOnUnfetchable(
-  { route, madeJob }: RequestTrace,
+  { route, createdJob }: RequestTrace,
   { record }: AttemptTrace,
   body: RequestBody | undefined,
 ): boolean {
-  if (route?.job?.kind !== 'response' || madeJob || !isBackground({ route }, body)) return false;
+  if (route?.job?.kind !== 'response' || createdJob || !isBackground({ route }, body)) return false;
   return record.failure === 'client-gone' && record.connectMs !== null;
 }
 
@@ -97,7 +97,7 @@ function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing)
 }
 
 /** Priced for the attempt's own target; unknown if that has no price. */
-function standIn(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
+function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
   const costUsd = costOf(record, reserved, pricing);
   if (costUsd === null) return;
   record.usage ??= reserved;
@@ -196,6 +196,6 @@ class CallAccounting {
   }
 }
 
-function keptOf({ tail, responseType, document }: AttemptTrace): KeptAnswer {
-  return { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: responseType, document };
+function keptOf({ excerpt, responseType, document }: AttemptTrace): KeptAnswer {
+  return { tail: excerpt.tail, head: excerpt.head, bytes: excerpt.totalBytes, contentType: responseType, document };
 }

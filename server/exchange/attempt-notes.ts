@@ -45,7 +45,7 @@ export class AttemptNotes {
   }
 
   /** The upstream answered with an error. `words`: its message, which may be empty. */
-  errorTold(words: string): void {
+  errorReceived(words: string): void {
     const status = `status ${this.#record.status}`;
     this.#record.error = notedText(words === '' ? status : `${status}: ${words}`, this.#secrets, maxNotedLength);
   }

@@ -95,7 +95,7 @@ export class Attempt {
 
   take(chunk: Buffer): void {
     if (this.#isOver || !this.#reader) return;
-    this.#options.trace.tail.push(chunk);
+    this.#options.trace.excerpt.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxResponseBytes && !this.#options.asked.route.content) {
       this.late(new TransportError('malformed', 'body', 'an answer without end'));
@@ -144,8 +144,8 @@ export class Attempt {
       case 'dropped':
         this.#notes.eventDropped();
         break;
-      case 'told':
-        this.#notes.errorTold(step.message);
+      case 'error-event':
+        this.#notes.errorReceived(step.message);
         break;
       case 'headers':
         this.#describe({ ...this.#headers, ...step.headers });
@@ -230,7 +230,7 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, asked } = this.#options;
-    const takesBeginning = asked.route.wire.request.takesBeginning && target.provider.prefill !== null;
+    const takesBeginning = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
     this.#failed(
       failureOf(reason, {
         target,

@@ -13,10 +13,10 @@ import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
+import { DelayedOutput } from './delayed-output.ts';
+import { hasLimitHeaders } from './enforce-limits.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
-import { HeldOutput } from './held-output.ts';
-import { hasLimitHeaders } from './hold-to-limits.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
 import type { ResponseTap } from './response-tap.ts';
 
 interface ClientResponseOptions {
@@ -33,7 +33,7 @@ interface ClientResponseOptions {
   /** Null if nothing looks on. */
   tap: ResponseTap | null;
   /** Sends the response with a fault on purpose; null if there is none. */
-  faulted: FaultedOutput | null;
+  faultInjector: FaultInjector | null;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
@@ -69,7 +69,7 @@ export class ClientResponse {
   /** Null: no data has waited so far. */
   #unreadSinceMs: number | null = null;
   /** Null unless something has to be stored before more is sent. */
-  #held: HeldOutput | null = null;
+  #held: DelayedOutput | null = null;
 
   constructor(options: ClientResponseOptions) {
     this.#options = options;
@@ -80,14 +80,14 @@ export class ClientResponse {
   }
 
   /** The client does not read. */
-  get isHeldUp(): boolean {
+  get isBlocked(): boolean {
     return this.#paused !== null;
   }
 
   get summary(): ResponseSummary {
-    const { response, faulted } = this.#options;
+    const { response, faultInjector } = this.#options;
     return {
-      outcome: faulted?.breaksOff ? 'stream-broken' : this.#outcome,
+      outcome: faultInjector?.breaksOff ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
@@ -136,13 +136,13 @@ export class ClientResponse {
     }
     if (answerer?.headers) Object.assign(passing, answerer.headers);
     this.#options.tap?.begin(status, passing);
-    if (this.#options.faulted) this.#options.faulted.begin(status, passing);
+    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, passing);
     else response.writeHead(status, passing);
   }
 
   /** What is written or ended from now on is sent once this has settled. */
   holdUntil(stored: Promise<void>): void {
-    this.#held ??= new HeldOutput(() => {
+    this.#held ??= new DelayedOutput(() => {
       this.#held = null;
     });
     this.#held.until(stored);
@@ -165,11 +165,11 @@ export class ClientResponse {
 
   #send(bytes: Buffer, isFirst: boolean, from: Pausable | undefined): void {
     if (this.#isGone) return;
-    const { response, faulted } = this.#options;
-    if ((faulted ? faulted.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
+    const { response, faultInjector } = this.#options;
+    if ((faultInjector ? faultInjector.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
     from.pause();
     if (!this.#paused) {
-      (faulted ?? response).once('drain', () => this.#resume());
+      (faultInjector ?? response).once('drain', () => this.#resume());
       this.#awaitReader();
     }
     this.#paused = from;
@@ -187,14 +187,14 @@ export class ClientResponse {
 
   #sendEnd(last: Buffer | undefined): void {
     if (this.#isGone) return;
-    const { response, faulted } = this.#options;
-    if (faulted) faulted.end(last);
+    const { response, faultInjector } = this.#options;
+    if (faultInjector) faultInjector.end(last);
     else endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }
 
   /** Sends an answer of Sluice's own, as JSON. */
-  tell(answer: object): void {
+  sendJson(answer: object): void {
     const body = Buffer.from(JSON.stringify(answer));
     this.begin(200, { 'content-type': 'application/json', 'content-length': String(body.length) }, null);
     this.end('ok', null, body);

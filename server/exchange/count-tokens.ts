@@ -9,7 +9,7 @@ import type { Route } from '../wire/route.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
-import { countingWireOf } from './translation/passage.ts';
+import { countingWireOf } from './translation/choose-translation.ts';
 
 /**
  * The plan with the first target that can count tokens; null if none can, and for routes that do not count. No other target

@@ -21,15 +21,15 @@ import type { Labelled } from '../loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
-import { noteLosses } from '../translate/tell-losses.ts';
+import { noteLosses } from '../translate/report-losses.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
 import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
-import type { SessionMark } from './sessions/session-book.ts';
-import { Tail } from './tail.ts';
+import { ResponseExcerpt } from './response-excerpt.ts';
+import type { SessionMark } from './sessions/session-tracker.ts';
 
 /** Random digits for the next ids, since asking the system for them costs as much for one as for many. */
 let digits = '';
@@ -90,7 +90,7 @@ export interface AttemptTrace {
   /** Has what the request lost on its way to the upstream; null if bytes are forwarded unchanged. */
   lossesFrom: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
-  tail: Tail;
+  excerpt: ResponseExcerpt;
   /** Content type of its response. */
   responseType: string;
   /** The whole response, if it was parsed on its way. */
@@ -130,7 +130,7 @@ export class RequestTrace implements Labelled {
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
-  madeJob: Job | null = null;
+  createdJob: Job | null = null;
   deletedJob: Job | null = null;
   /** Null if the response cache had nothing to do with it. */
   cached: CacheNote | null = null;
@@ -148,9 +148,9 @@ export class RequestTrace implements Labelled {
     this.presented = presented;
   }
 
-  take({ route, label, passed }: RouteMatch): void {
+  take({ route, label, passthrough }: RouteMatch): void {
     this.route = route;
-    this.path = passed ? notedText(label, this.presented, maxPathLength) : label;
+    this.path = passthrough ? notedText(label, this.presented, maxPathLength) : label;
   }
 
   /** Records the path of a request that was refused before routing, or that matches no route. */
@@ -207,7 +207,7 @@ export class RequestTrace implements Labelled {
       hasBegun: false,
       usage: null,
       lossesFrom: null,
-      tail: new Tail(),
+      excerpt: new ResponseExcerpt(),
       responseType: '',
       document: undefined,
       responseStatus: null,

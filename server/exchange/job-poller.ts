@@ -4,16 +4,16 @@
  */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
-import { askAboutJob } from './ask-about-job.ts';
-import { type JobBills, jobLifeMs, nameOf } from './job-bills.ts';
-import { Tail } from './tail.ts';
+import { fetchJob } from './fetch-job.ts';
+import { type JobBilling, jobLifeMs, nameOf } from './job-billing.ts';
+import { ResponseExcerpt } from './response-excerpt.ts';
 
 interface JobPollerPorts {
   jobs: Pick<JobStore, 'owing'>;
-  bills: Pick<JobBills, 'hold' | 'held' | 'release' | 'book'>;
+  bills: Pick<JobBilling, 'hold' | 'held' | 'release' | 'book'>;
   transport: Transport;
   snapshot(): Snapshot;
   now?: () => number;
@@ -82,7 +82,7 @@ export class JobPoller {
   }
 
   /** Null if the database cannot be read. */
-  #owing(): NowOrLater<Job[] | null> {
+  #owing(): MaybePromise<Job[] | null> {
     try {
       const owing = this.#ports.jobs.owing();
       return owing instanceof Promise ? owing.catch(() => null) : owing;
@@ -105,9 +105,9 @@ export class JobPoller {
     const { transport, snapshot, bills } = this.#ports;
     this.#asked.set(job.id, this.#now());
     try {
-      const response = await askAboutJob(transport, snapshot(), job);
+      const response = await fetchJob(transport, snapshot(), job);
       if (response?.status !== 200) return;
-      const tail = new Tail();
+      const tail = new ResponseExcerpt();
       tail.push(response.body);
       bills.book(job, { tail, contentType: 'application/json' }, null);
     } catch {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
@@ -11,7 +11,7 @@ import type { PickRequest } from '../routing/picker.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { Origin } from '../translate/neutral.ts';
 import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
-import { refusalOf } from '../translate/tell-losses.ts';
+import { refusalOf } from '../translate/report-losses.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
@@ -25,8 +25,8 @@ import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
+import { chooseTranslation, type TranslationRoute } from './translation/choose-translation.ts';
 import { ClientReasoning } from './translation/client-reasoning.ts';
-import { type Passage, passageTo } from './translation/passage.ts';
 import { type PreparedRequest, RequestTranslation } from './translation/request-translation.ts';
 
 export interface PreparationPorts {
@@ -145,10 +145,10 @@ export class RequestPreparation {
     return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
   }
 
-  #passageTo(target: Target): Passage | null {
+  #passageTo(target: Target): TranslationRoute | null {
     const { body, match } = this.#call;
     const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
-    return passageTo(target, asked, this.#options.ports.registry);
+    return chooseTranslation(target, asked, this.#options.ports.registry);
   }
 
   /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
@@ -181,12 +181,12 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translatedBy(passage: Passage, next: NextAttempt) {
+  #translatedBy(passage: TranslationRoute, next: NextAttempt) {
     const { body } = this.#call;
     return body.form && this.#form === null ? this.#translatedForm(passage, next) : this.#translated(passage, next);
   }
 
-  async #translatedForm(passage: Passage, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
+  async #translatedForm(passage: TranslationRoute, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
     try {
       this.#form = (await this.#call.body.form?.()) ?? null;
       this.#call.held.add(this.#call.body.size);
@@ -197,7 +197,7 @@ export class RequestPreparation {
     return this.#translated(passage, next);
   }
 
-  #translated(passage: Passage, next: NextAttempt): NowOrLater<PreparedRequest | GatewayError> {
+  #translated(passage: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     try {
       if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
       const body = this.#bodyToTranslate();
@@ -209,14 +209,14 @@ export class RequestPreparation {
   }
 
   /** A promise only if responses to which the request refers have to be looked up elsewhere. */
-  #bodyToTranslate(): NowOrLater<Buffer> {
+  #bodyToTranslate(): MaybePromise<Buffer> {
     const { body, match, group } = this.#call;
     const captured = body.captured ?? Buffer.alloc(0);
     if (match.route.job?.kind !== 'response') return captured;
     return withReferredItems(captured, this.#options.ports.keptResponses, group.id);
   }
 
-  #open(passage: Passage, body: Buffer): RequestTranslation {
+  #open(passage: TranslationRoute, body: Buffer): RequestTranslation {
     const { ports, trace } = this.#options;
     this.#translation = new RequestTranslation(this.#call, passage, {
       requestId: trace.id,

@@ -16,30 +16,30 @@ import type { OutgoingRequest } from '../transport/transport.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
-import type { AttemptsOptions } from './attempts-options.ts';
-import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
+import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
 import { type ClientResponse, drainMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
+import { createdObjectWatcher, rememberCompleted } from './created-objects.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
-import { madeWatcher, rememberCompleted } from './made-objects.ts';
 import { openClient } from './open-client.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RequestPreparation } from './prepare-request.ts';
 import { secretsOf } from './redact-credential.ts';
+import { reportFailure } from './report-failure.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import { signed } from './sign-request.ts';
-import { tellFailure } from './tell-failure.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
+import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
-  readonly #options: AttemptsOptions;
+  readonly #options: UpstreamAttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #preparation: RequestPreparation;
@@ -59,7 +59,7 @@ export class UpstreamAttempts {
   #continuing: Set<Target> | undefined;
   #hasLeft = false;
 
-  constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
+  constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -87,7 +87,7 @@ export class UpstreamAttempts {
         start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
         gone: () => this.#whenGone(),
       });
-      if (outcome.kind === 'unanswered') this.#tell(outcome.failureResponse);
+      if (outcome.kind === 'unanswered') this.#reportFailure(outcome.failureResponse);
       if (body.fault) throw body.fault;
     } finally {
       this.client.stop();
@@ -108,12 +108,12 @@ export class UpstreamAttempts {
   }
 
   /** Nobody has answered, or not in full. */
-  #tell(failureResponse: FailureResponse): void {
+  #reportFailure(failureResponse: FailureResponse): void {
     const { response, trace } = this.#options;
     const count = estimateInstead(failureResponse, response, this.#call);
-    if (count) this.client.tell(count);
+    if (count) this.client.sendJson(count);
     else
-      tellFailure(failureResponse, {
+      reportFailure(failureResponse, {
         client: this.client,
         stream: this.#call.match.route.stream,
         isBroken: this.#isBroken,
@@ -123,16 +123,16 @@ export class UpstreamAttempts {
   }
 
   get #picker(): Picker {
-    const { passed, route } = this.#call.match;
+    const { passthrough, route } = this.#call.match;
     // A service that fails to count tokens may still answer conversations.
-    return passed || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
+    return passthrough || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
   }
 
   clientLeft(): void {
     this.#hasLeft = true;
     const { group, match } = this.#call;
     // Passthrough responses report no usage.
-    const mayDrain = group.policy.onClientGone === 'drain' && match.passed === null;
+    const mayDrain = group.policy.onClientGone === 'drain' && match.passthrough === null;
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#gone?.resolve();
@@ -224,7 +224,7 @@ export class UpstreamAttempts {
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
       held,
-      asked: askedOf(body, route, this.#options.request.method, { translation, hosting }),
+      asked: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
       hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
@@ -245,7 +245,7 @@ export class UpstreamAttempts {
     return attempt;
   }
 
-  #rest(next: NextAttempt): WantedRest | null {
+  #rest(next: NextAttempt): MissingRest | null {
     const soFar = this.#isBroken ? this.#text?.read() : null;
     if (!soFar) return null;
     const { ports, trace } = this.#options;
@@ -254,7 +254,7 @@ export class UpstreamAttempts {
       isContinuation: this.#continuing?.has(next.target) ?? false,
       foundAs: (upstreamId) => {
         if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
-        rememberCompleted(this.#call, { jobs: ports.jobs, trace, addressee: next }, soFar.storedId, upstreamId);
+        rememberCompleted(this.#call, { jobs: ports.jobs, trace, recipient: next }, soFar.storedId, upstreamId);
       },
     };
   }
@@ -279,6 +279,6 @@ export class UpstreamAttempts {
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
     if (this.#isBroken || isTranslated) return null;
-    return madeWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, addressee: next });
+    return createdObjectWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
   }
 }

@@ -8,14 +8,14 @@
  * succeeds, further hints about the same trouble are not heeded.
  */
 import { cooldownRules } from '../routing/health/cooldown-rules.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from '../routing/health/health-sharing.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { noCredential } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
 import { type CoolingHint, type Hint, type PlacedHint, printOf, readHint, writeHint } from './hint.ts';
 
 interface HintPorts {
-  book: Pick<HealthBook, 'heard' | 'heardAnswering' | 'forget'>;
+  book: Pick<HealthTracker, 'applyRemoteCooldown' | 'applyRemoteRecovery' | 'forget'>;
   /** In the configuration in force. */
   provider(id: string): CompiledProvider | undefined;
   send(text: string): void;
@@ -56,7 +56,7 @@ export class HealthHints implements HealthSharing {
   #takePlaced(hint: PlacedHint): void {
     const place = this.#placeOf(hint);
     if (!place) return;
-    if (hint.kind === 'answering') this.#ports.book.heardAnswering(place);
+    if (hint.kind === 'answering') this.#ports.book.applyRemoteRecovery(place);
     else this.#takeCooling(place, hint);
   }
 
@@ -65,9 +65,9 @@ export class HealthHints implements HealthSharing {
     const rule = cooldownRules[failure];
     if (rule?.subject !== place.subject) return;
     const nowMs = sharedMs();
-    const longestMs = Math.min(longestHeardMs, Math.max(rule.longestMs, rule.longestToldMs ?? 0));
+    const longestMs = Math.min(longestHeardMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
     const forMs = untilMs === null ? longestMs : Math.min(untilMs - nowMs, longestMs);
-    if (forMs > 0) book.heard(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
+    if (forMs > 0) book.applyRemoteCooldown(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
   }
 
   /** Null: here it is something else, or nothing. */

@@ -7,15 +7,15 @@
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
+import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
 
 /** Held by a running request. */
-export interface Place {
+export interface Permit {
   /** Releases the place; to be called once, when the response was sent or the client has disconnected. */
-  leave(): void;
+  release(): void;
 }
 
-interface PlaceWish extends Wish {
+interface WaitingForPermit extends Waiting {
   sharesGroup: boolean;
 }
 
@@ -25,14 +25,14 @@ const timesOfFree = 19;
 
 export class Admission {
   readonly #limits: () => AdmissionLimits;
-  readonly #line: WaitingLine<PlaceWish, Place>;
+  readonly #queue: WaitQueue<WaitingForPermit, Permit>;
   readonly #runningByGroup = new Map<string, number>();
   readonly #runningByKey = new Map<string, number>();
   #running = 0;
 
   constructor(limits: () => AdmissionLimits) {
     this.#limits = limits;
-    this.#line = new WaitingLine({
+    this.#queue = new WaitQueue({
       limits,
       mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
       give: ({ owner }) => this.#place(owner),
@@ -45,17 +45,17 @@ export class Admission {
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   /**
    * Usually resolves at once. Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and
    * with ClientGone.
    */
-  enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Place | Promise<Place> {
+  enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Permit | Promise<Permit> {
     const owner = { group: groupId, key: id };
     if (this.#mayRun(groupId, id, sharesGroup)) return this.#place(owner);
-    return this.#line.wait({ owner, response, sharesGroup });
+    return this.#queue.wait({ owner, response, sharesGroup });
   }
 
   #mayRun(group: string, key: string, sharesGroup: boolean): boolean {
@@ -67,18 +67,18 @@ export class Admission {
     return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
   }
 
-  #place(owner: Owner): Place {
+  #place(owner: Owner): Permit {
     this.#running++;
     count(this.#runningByGroup, owner.group, 1);
     count(this.#runningByKey, owner.key, 1);
-    return { leave: () => this.#leave(owner) };
+    return { release: () => this.#leave(owner) };
   }
 
   #leave({ group, key }: Owner): void {
     this.#running--;
     count(this.#runningByGroup, group, -1);
     count(this.#runningByKey, key, -1);
-    this.#line.admitNext();
+    this.#queue.admitNext();
   }
 }
 

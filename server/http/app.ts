@@ -92,7 +92,7 @@ function createApp(ports: AppPorts): express.Express {
     if (isOfClient) handleApiRequest(ports.api, request, response, located);
     else registry.find(request.method, located);
   });
-  app.use(errorHandler(ports.api.faulted));
+  app.use(errorHandler(ports.api.reportError));
   return app;
 }
 
@@ -132,10 +132,10 @@ const windowHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
+function errorHandler(reportError: (error: unknown) => void): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
-    if (error.code === 'internal') faulted(thrown);
+    if (error.code === 'internal') reportError(thrown);
     sendError(request, response, { error, api: servedApis[0], requestId: String(response.get('x-request-id')) });
   };
 }

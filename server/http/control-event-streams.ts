@@ -5,7 +5,7 @@ import type { Caller } from '../people/caller.ts';
 
 interface EventStreams {
   /** Sends events until the client disconnects or loses access; `by`: those that this person may see. */
-  open(response: ServerResponse, mayHear: () => boolean, by?: Caller): void;
+  open(response: ServerResponse, mayRead: () => boolean, by?: Caller): void;
   /** Ends the streams of clients that have lost access. */
   endRefused(): void;
   /** Ends all streams and refuses new ones. */

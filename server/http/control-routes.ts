@@ -19,7 +19,7 @@ import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendMetrics } from './metrics-route.ts';
-import type { PeopleDoor } from './people-door.ts';
+import type { PeopleAccess } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
 
 interface ControlRoutePorts {
@@ -33,7 +33,7 @@ interface ControlRoutePorts {
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
   /** Where people sign in; null: the window is opened by addresses, for the administrator of the machine. */
-  people: { door: PeopleDoor; signIn: Router } | null;
+  people: { door: PeopleAccess; signIn: Router } | null;
 }
 
 export interface ControlRoutes {
@@ -71,7 +71,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     if (people && by)
       response.once(
         'close',
-        people.door.desk.watch(by, () => response.end()),
+        people.door.service.watch(by, () => response.end()),
       );
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
@@ -96,7 +96,7 @@ function admitWindow(access: WindowAccess): RequestHandler {
   };
 }
 
-function admitPerson(door: PeopleDoor, { token }: WindowAccess): RequestHandler {
+function admitPerson(door: PeopleAccess, { token }: WindowAccess): RequestHandler {
   return async (request, response, next) => {
     response.locals.by = await checkPerson(request, door, token);
     next();

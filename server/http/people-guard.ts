@@ -6,7 +6,7 @@ import type { Caller } from '../people/caller.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { checkHost } from './guards.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from './people-door.ts';
+import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
 
 /**
  * Who asks; undefined: the administrator of the machine. Rejects with a GatewayError `not_signed_in` or `origin_refused`. A
@@ -14,7 +14,7 @@ import { cookieOf, type PeopleDoor, sessionCookie } from './people-door.ts';
  */
 export async function checkPerson(
   request: IncomingMessage,
-  door: PeopleDoor,
+  door: PeopleAccess,
   token: Pick<AdminToken, 'matches'>,
 ): Promise<Caller | undefined> {
   const { authorization, origin } = request.headers;
@@ -23,7 +23,7 @@ export async function checkPerson(
   const secret = cookieOf(request, sessionCookie(door));
   if (secret === undefined) throw notSignedIn();
   checkOwnPage(request);
-  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
+  const caller = await door.service.recognize(secret, door.proxies.clientOf(request));
   // A stolen API token is not to pass for a session.
   if (!caller || caller.scopes) throw notSignedIn();
   return caller;
@@ -32,14 +32,14 @@ export async function checkPerson(
 async function ofBearer(
   request: IncomingMessage,
   secret: string,
-  { door, token }: { door: PeopleDoor; token: Pick<AdminToken, 'matches'> },
+  { door, token }: { door: PeopleAccess; token: Pick<AdminToken, 'matches'> },
 ): Promise<Caller | undefined> {
   if (token.matches(secret)) {
     // The admin token is for this machine's command line; by the public name it opens nothing.
     checkHost(request.headers.host, []);
     return undefined;
   }
-  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
+  const caller = await door.service.recognize(secret, door.proxies.clientOf(request));
   if (!caller?.scopes)
     throw new GatewayError('not_signed_in', 'This API token is unknown, has expired or was revoked.');
   return caller;

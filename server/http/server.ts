@@ -8,7 +8,7 @@ import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
 /** Takes over connections that become WebSockets. */
-export interface WebSocketDoor {
+export interface WebSocketUpgrades {
   /** False: the request is answered as if it had not asked for another protocol. */
   wants(request: IncomingMessage): boolean;
   /** `head`: bytes received after the request. */
@@ -23,7 +23,7 @@ interface ListenOptions {
   port: number;
   /** Time for all headers of a request; set by tests only. */
   headersTimeoutMs?: number;
-  webSockets?: WebSocketDoor;
+  webSockets?: WebSocketUpgrades;
 }
 
 export interface ListeningServer {

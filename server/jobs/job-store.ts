@@ -3,7 +3,7 @@
  * after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created it, and is
  * forgotten after a long time without use.
  */
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Job, JobKind, JobPage } from './job.ts';
 
 /** What a look-up has found. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
@@ -23,31 +23,31 @@ export interface JobStore {
    * Stores a job in memory, and for good at once if `durable`, otherwise within a fraction of a second. Later: others may ask for it
    * elsewhere once this has resolved, also if it could not be written by then. Never throws or rejects.
    */
-  remember(job: Job, options?: { durable?: boolean }): NowOrLater<void>;
+  remember(job: Job, options?: { durable?: boolean }): MaybePromise<void>;
   /** The same, unless an object with this id has an owner already. */
-  rememberNew(job: Job): NowOrLater<void>;
+  rememberNew(job: Job): MaybePromise<void>;
   /**
    * Finds the group's jobs among these ids. Only these may be asked for in what it returns. Rejects with a GatewayError
    * `storage_unavailable` if the store has to be asked and cannot be.
    */
-  lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs>;
+  lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs>;
   /**
    * By creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page. Fails as `lookUp`
    * does.
    */
-  list(kind: JobKind, groupId: string, page: JobPage): NowOrLater<JobList>;
+  list(kind: JobKind, groupId: string, page: JobPage): MaybePromise<JobList>;
   forget(kind: JobKind, id: string, groupId: string): void;
   /** Jobs whose usage is not known yet. Throws or rejects while the store cannot be read. */
-  owing(): NowOrLater<Job[]>;
+  owing(): MaybePromise<Job[]>;
   /**
    * Marks a job that was found or owing as one whose usage is known, and returns it as it was; undefined if it was marked
    * already. The ledger stores this together with the usage. Never throws.
    */
   settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
-  flush(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
   /** Deletes expired jobs and resolves with their number. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }
 
 /** For requests that name no job. */

@@ -21,7 +21,7 @@ import { type Database, openDatabase, type Replaced } from '../database/database
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import {
   createLedgerQueries,
@@ -65,11 +65,11 @@ export interface Ledger extends LedgerQueries {
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
-  flush(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
   health(): LedgerHealthView;
   /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }
 
 interface LedgerOptions {

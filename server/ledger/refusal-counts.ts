@@ -19,7 +19,7 @@ export class RefusalCounts {
   readonly #log: { warn(fields: object, message: string): void };
   readonly #waiting = new Map<string, CountedMinute>();
   /** Counts that are not logged yet. */
-  readonly #untold = new Map<string, RefusalView>();
+  readonly #unlogged = new Map<string, RefusalView>();
   #telling: NodeJS.Timeout | null = null;
   /** The number of calls of `add`. */
   count = 0;
@@ -34,8 +34,8 @@ export class RefusalCounts {
     const minute = Math.floor(startedAt / minuteMs);
     const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
     this.#wait({ minute, ...refusal });
-    this.#untold.set(reason, plus(this.#untold.get(reason), refusal));
-    this.#telling ??= setTimeout(() => this.tell(), minuteMs).unref();
+    this.#unlogged.set(reason, plus(this.#unlogged.get(reason), refusal));
+    this.#telling ??= setTimeout(() => this.log(), minuteMs).unref();
   }
 
   /** To be written. */
@@ -65,12 +65,12 @@ export class RefusalCounts {
   }
 
   /** Logs what was not logged yet. */
-  tell(): void {
+  log(): void {
     if (this.#telling !== null) clearTimeout(this.#telling);
     this.#telling = null;
-    for (const { reason, requests, lastClient } of this.#untold.values())
+    for (const { reason, requests, lastClient } of this.#unlogged.values())
       this.#log.warn({ reason, requests, lastClient }, 'requests without a valid key were refused');
-    this.#untold.clear();
+    this.#unlogged.clear();
   }
 
   #wait(counted: CountedMinute): void {

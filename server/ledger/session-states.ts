@@ -2,7 +2,7 @@
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { unreadable } from './unreadable.ts';
 
 export interface SessionStates {
@@ -10,11 +10,11 @@ export interface SessionStates {
    * Stops a session; `stoppedAt` null resumes it, with a new budget. False if there is no such session. Throws GatewayError
    * `storage_unavailable`.
    */
-  setStopped(id: string, stoppedAt: number | null): NowOrLater<boolean>;
+  setStopped(id: string, stoppedAt: number | null): MaybePromise<boolean>;
   /** The ids of stopped sessions; empty while the file cannot be read. */
   stopped(): string[];
   /** What a session has used of its budget, in US dollars; null while it cannot be read. Does not reject. */
-  budgetUsedUsd(id: string): NowOrLater<number | null>;
+  budgetUsedUsd(id: string): MaybePromise<number | null>;
   /** Calls the listener for each session that is stopped or goes on by another replica; absent: there is none. */
   onChange?(listener: (id: string, isStopped: boolean) => void): void;
 }

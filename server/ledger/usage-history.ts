@@ -5,7 +5,7 @@
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { seekSeq } from './seek.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
@@ -48,21 +48,21 @@ export interface RequestName {
 /** The ledger as of one moment. */
 export interface LedgerMoment {
   /** As `UsageHistory`, in the order of the questions. */
-  spent(questions: readonly SpentQuestion[]): NowOrLater<readonly Spent[]>;
+  spent(questions: readonly SpentQuestion[]): MaybePromise<readonly Spent[]>;
   /** The ids of those requests that are in these totals. */
-  ended(requests: readonly RequestName[]): NowOrLater<ReadonlySet<string>>;
+  ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
 }
 
 /** Throws or rejects while the ledger cannot be read. */
 export interface UsageHistory {
   /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): NowOrLater<Spent>;
+  spent(scope: LimitScope, id: string, range: HistoryRange): MaybePromise<Spent>;
   /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): NowOrLater<PastRequest[]>;
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
-  forgetTotal(scope: LimitScope, id: string): NowOrLater<void>;
+  forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
   /** Only of a ledger that other replicas write as well. Its first question decides the moment. */
-  atOneMoment?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
+  atSnapshot?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
 }
 
 /** The history in SQLite, which answers at once. */

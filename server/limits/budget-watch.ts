@@ -31,13 +31,13 @@ export class BudgetWatch {
   /** Must be called after a request is counted, which has used this. */
   report(limited: Limited, account: Account, added: Amounts): void {
     for (const budget of limited.limits.budgets) {
-      if (!this.#tell(limited, account, { budget, added: added[budget.unit] }))
-        void account.loading(budget.per)?.then(() => this.#tell(limited, account, { budget, added: 0 }));
+      if (!this.#report(limited, account, { budget, added: added[budget.unit] }))
+        void account.loading(budget.per)?.then(() => this.#report(limited, account, { budget, added: 0 }));
     }
   }
 
   /** False if it is not known yet what was spent. */
-  #tell(limited: Limited, account: Account, { budget, added }: { budget: Budget; added: number }): boolean {
+  #report(limited: Limited, account: Account, { budget, added }: { budget: Budget; added: number }): boolean {
     const { watched, percent, used, resetsAt } = this.#look(account, budget, added);
     if (watched.percent === null) return false;
     if (percent === 0 || percent <= watched.percent) return true;

@@ -10,9 +10,9 @@ import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
+import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
-import { type Party, PartyMap } from './party-map.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { refusal, unknownSpending } from './refusal.ts';
 
@@ -29,16 +29,16 @@ export interface LocalLimiterPorts {
 interface Admitted {
   reservation: Reservation;
   /** The key and group whose limits apply. */
-  parties: readonly { limited: Limited; account: Account }[];
+  subjects: readonly { limited: Limited; account: Account }[];
 }
 
 export class LocalLimiter implements Limiter {
   readonly #ports: LocalLimiterPorts;
   readonly #budgets: BudgetWatch;
-  readonly #accounts = new PartyMap<Account>();
+  readonly #accounts = new LimitSubjectMap<Account>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
-  readonly #held = new PartyMap<Map<string, Amounts>>();
+  readonly #held = new LimitSubjectMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
@@ -71,22 +71,22 @@ export class LocalLimiter implements Limiter {
     this.#reserve(requestId, this.#partiesOf(limitedBy), estimate);
   }
 
-  #reserve(requestId: string, parties: Admitted['parties'], estimate: Estimate): void {
+  #reserve(requestId: string, subjects: Admitted['subjects'], estimate: Estimate): void {
     const reservation = { atMs: this.#ports.clocks.steadyMs(), estimate };
-    for (const { limited, account } of parties) {
+    for (const { limited, account } of subjects) {
       this.#budgets.begin(limited, account);
       account.reserve(reservation);
     }
-    this.#admitted.set(requestId, { reservation, parties });
+    this.#admitted.set(requestId, { reservation, subjects });
   }
 
   finished(record: RequestRecord): void {
     if (this.#accounts.isEmpty) return;
     const settled = settledBy(record);
-    const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
+    const { reservation, subjects } = this.#admitted.get(record.id) ?? { reservation: null, subjects: [] };
     this.#admitted.delete(record.id);
     const counted = new Set<Account>();
-    for (const { limited, account } of parties) {
+    for (const { limited, account } of subjects) {
       if (reservation) account.settle(reservation, settled);
       this.#budgets.report(limited, account, settled.used);
       counted.add(account);
@@ -147,7 +147,7 @@ export class LocalLimiter implements Limiter {
     }
   }
 
-  #partiesOf(limitedBy: readonly Limited[]): Admitted['parties'] {
+  #partiesOf(limitedBy: readonly Limited[]): Admitted['subjects'] {
     return limitedBy.map((limited) => ({ limited, account: this.account(limited) }));
   }
 
@@ -173,8 +173,8 @@ export class LocalLimiter implements Limiter {
   }
 }
 
-export function payersOf({ keyId, groupId }: JobOwner): Party[] {
-  const group: Party = { scope: 'group', id: groupId };
+export function payersOf({ keyId, groupId }: JobOwner): LimitSubject[] {
+  const group: LimitSubject = { scope: 'group', id: groupId };
   return keyId === null ? [group] : [{ scope: 'key', id: keyId }, group];
 }
 

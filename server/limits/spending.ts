@@ -11,14 +11,14 @@
 import type { Budget } from '../contract/config.ts';
 import type { BudgetSum } from '../ledger/budget-sums.ts';
 import type { Spent } from '../ledger/usage-history.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type Period, periodOf } from './period.ts';
 
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 interface SpendingPorts {
   /** The ledger's total. Throws or rejects if it cannot be read now. */
-  load(period: Period): NowOrLater<Spent>;
+  load(period: Period): MaybePromise<Spent>;
   /** The stored total; null: none. Throws if it cannot be read now. */
   recall(): BudgetSum | null;
   keep(sum: BudgetSum): void;

@@ -1,7 +1,7 @@
 /** What each command needs of the person who gives it. A command without a line does not compile. Pure. */
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { KeyRight } from '../contract/key-rights.ts';
-import type { Sight } from './sight.ts';
+import type { Sight } from './visibility.ts';
 
 /**
  * What a person must be, or what must be theirs. Those about a key or group also need that it exists; of what a person does

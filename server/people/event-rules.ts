@@ -1,8 +1,8 @@
 /** What each event tells to a person. An event without a line does not compile. Pure. */
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
-import { keptKeys } from './kept-keys.ts';
-import { keptStatus } from './kept-status.ts';
-import { type Sight, sees } from './sight.ts';
+import { type Sight, sees } from './visibility.ts';
+import { keptKeys } from './visible-keys.ts';
+import { keptStatus } from './visible-status.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;

@@ -5,7 +5,7 @@ import { controlError } from '../contract/control-error.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import { mayWithKey } from '../contract/key-rights.ts';
 import { commandRules, type Need } from './command-needs.ts';
-import { type Sight, sees } from './sight.ts';
+import { type Sight, sees } from './visibility.ts';
 
 /** What commands are about. */
 export interface Facts {

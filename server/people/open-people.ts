@@ -1,9 +1,9 @@
 /** Opens what lets people in. Imported only with `--public-url`. */
 import { join } from 'node:path';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { PeopleDesk } from './people-desk.ts';
+import { PeopleDesk } from './people-service.ts';
 import type { PeopleStore } from './people-store.ts';
 import { openPeopleStore } from './sqlite-people-store.ts';
 
@@ -11,7 +11,7 @@ interface PeoplePorts {
   /** Null: in memory, for tests. */
   dataDir: string | null;
   /** Default: in the data folder. */
-  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
+  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   openSecrets(): Promise<SecretStore>;
   fetch: ConstructorParameters<typeof PeopleDesk>[0]['fetch'];

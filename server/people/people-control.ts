@@ -3,7 +3,7 @@ import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { QueryMap, QueryResults } from '../contract/queries.ts';
 import type { Caller } from './caller.ts';
-import type { PeopleDesk } from './people-desk.ts';
+import type { PeopleDesk } from './people-service.ts';
 
 type Desk = Pick<PeopleDesk, 'createToken' | 'listTokens' | 'listPeople' | 'end' | 'readAudit'>;
 

@@ -1,7 +1,7 @@
 /** The port behind which people, what they are signed in with, and the audit list stand. */
 import type { TokenScope } from '../contract/people.ts';
 import type { AuditEntry } from '../contract/people-views.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** A person as the identity provider described them at their last sign-in. */
 export interface StoredPerson {
@@ -58,24 +58,24 @@ export interface AuditPage {
 /** Every method rejects or throws with a GatewayError `storage_unavailable` if the store cannot be reached. */
 export interface PeopleStore {
   /** Adds the person, or replaces what was known of them. */
-  keepPerson(person: StoredPerson): NowOrLater<void>;
+  keepPerson(person: StoredPerson): MaybePromise<void>;
   /** By name. */
-  listPeople(): NowOrLater<StoredPerson[]>;
-  open(access: Access): NowOrLater<void>;
+  listPeople(): MaybePromise<StoredPerson[]>;
+  open(access: Access): MaybePromise<void>;
   /** Asked at each call, and never answered from a cache: what was ended on another replica is ended here. */
-  find(hash: string): NowOrLater<FoundAccess | null>;
+  find(hash: string): MaybePromise<FoundAccess | null>;
   /** Those of these ids that have not been ended. */
-  findByIds(ids: readonly string[]): NowOrLater<FoundAccess[]>;
+  findByIds(ids: readonly string[]): MaybePromise<FoundAccess[]>;
   /** Calls the listener when something may have been ended by another replica; absent: there is none. */
   onEnded?(listener: () => void): void;
   /** Tokens only, latest first: of a person, or all. */
-  listTokens(personId: string | null): NowOrLater<Access[]>;
+  listTokens(personId: string | null): MaybePromise<Access[]>;
   /** Resolves with how many there were. */
-  end(ended: Ended): NowOrLater<number>;
-  note(entry: Omit<AuditEntry, 'seq'>): NowOrLater<void>;
+  end(ended: Ended): MaybePromise<number>;
+  note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
   /** At most `limit` entries before the number `before`. */
-  readAudit(question: AuditQuestion): NowOrLater<AuditPage>;
+  readAudit(question: AuditQuestion): MaybePromise<AuditPage>;
   /** Deletes what has expired, and entries from before `auditSinceMs`. */
-  sweep(times: { nowMs: number; auditSinceMs: number }): NowOrLater<void>;
-  close(): NowOrLater<void>;
+  sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
+  close(): MaybePromise<void>;
 }

@@ -3,7 +3,7 @@ import type { Command } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { type Caller, checkScope } from './caller.ts';
 import { type Facts, refusalOf } from './may-do.ts';
-import { type Sight, sightOf } from './sight.ts';
+import { type Sight, sightOf } from './visibility.ts';
 
 interface PermitPorts {
   live: { readonly used: { config: Config } };

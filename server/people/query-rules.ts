@@ -2,10 +2,10 @@
 import { controlError } from '../contract/control-error.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
-import { keptKeys } from './kept-keys.ts';
-import { keptStatus } from './kept-status.ts';
 import { forbidden } from './may-do.ts';
-import { type Sight, sees } from './sight.ts';
+import { type Sight, sees } from './visibility.ts';
+import { keptKeys } from './visible-keys.ts';
+import { keptStatus } from './visible-status.ts';
 
 /**
  * `everyone`: it says nothing of a group. `admin`: administrators only. `within`: it asks the ledger for the visible requests

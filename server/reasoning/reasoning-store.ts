@@ -2,7 +2,7 @@
  * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Number and size are limited; the
  * oldest entries are evicted.
  */
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Longer reasoning of one answer is rare and not stored. In characters. */
 export const maxEntryLength = 512 * 1024;
@@ -14,6 +14,6 @@ export interface ReasoningStore {
   bringNear?(keyId: string, callIds: readonly string[]): Promise<void> | null;
   /** Returns the stored reasoning by call id. Never throws; entries that cannot be read are omitted. */
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string>;
-  flush(): NowOrLater<void>;
-  close(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
+  close(): MaybePromise<void>;
 }

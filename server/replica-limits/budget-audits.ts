@@ -14,14 +14,14 @@
  * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
  * for as long as commands and leases of before may have an effect, and until nothing is missing.
  */
-import { AskedTogether } from '../database/asked-together.ts';
+import { AskedTogether } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../ledger/usage-history.ts';
 import type { Clocks } from '../limits/account.ts';
-import { type CountedParty, endOf } from './counted-party.ts';
+import { missingIn, readToldSum, type ToldSum } from './budget-sum-reply.ts';
+import { type CountedParty, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import type { BudgetPeriod } from './party-call.ts';
-import { missingIn, readToldSum, type ToldSum } from './told-sum.ts';
+import type { BudgetPeriod } from './subject-call.ts';
 
 interface BudgetAuditsPorts {
   connection: CountsConnection;
@@ -134,7 +134,7 @@ export class BudgetAudits {
 
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
-    if (history.atOneMoment) return history.atOneMoment(work);
+    if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers at once, and has requests as soon as they end.
     const isRunning = (id: string) => all.some(({ party }) => party.leases.has(id));
     return work({

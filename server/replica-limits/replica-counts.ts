@@ -3,10 +3,10 @@ import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
 import type { BudgetAudits } from './budget-audits.ts';
-import type { CountedParty } from './counted-party.ts';
+import type { CountedParty } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
-import { ReplyNumbers, type SeenAt, SeenCounts } from './seen-counts.ts';
+import { ReplyNumbers, type SeenAt, SeenCounts } from './reply-counts.ts';
 
 /** Which limits are checked; `free`: not budgets. */
 export type Checks = 'all' | 'free' | 'none';

@@ -13,15 +13,15 @@ import { type LocalLimiter, payersOf, settledBy } from '../limits/local-limiter.
 import { metersOf } from '../limits/meters.ts';
 import { unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
-import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
 import type { BudgetAudits } from './budget-audits.ts';
-import { CountedParties } from './counted-parties.ts';
-import type { CountedParty } from './counted-party.ts';
+import { headersOf, type Judged, refuseIfExceeded } from './check-limits.ts';
+import type { CountedParty } from './counted-subject.ts';
+import { CountedParties } from './counted-subjects.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
-import { LateSettlements } from './late-settlements.ts';
+import { AloneCounts, countsUnavailable, shareOf } from './degraded-counts.ts';
+import { LateSettlements } from './pending-settlements.ts';
 import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
-import type { SeenCounts } from './seen-counts.ts';
+import type { SeenCounts } from './reply-counts.ts';
 
 interface ReplicaLimiterPorts {
   connection: CountsConnection;

@@ -6,7 +6,7 @@ import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
-import { ContextRoom } from './context-room.ts';
+import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 
@@ -18,7 +18,7 @@ export interface NextAttempt {
   waitMs: number;
 }
 
-interface Patience {
+interface Hedging {
   /** After this time without content a second target is asked in parallel; 0: never. */
   hedgeAfterMs: number;
   /** It is in a cooldown for silence, and this request is its trial. */
@@ -75,7 +75,7 @@ export class AttemptPlan {
   #fallbacksLeft: number;
   #retriesMade = 0;
   /** Made when the request was too long for a target. */
-  #contexts: ContextRoom | undefined;
+  #contexts: ContextLimits | undefined;
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -107,7 +107,7 @@ export class AttemptPlan {
     }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isHopeless || failure.class === 'client-gone') return null;
-    return this.#retrySame(failed, failure) ?? this.further('fallback') ?? this.#retryAny('retry');
+    return this.#retrySame(failed, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 
   /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
@@ -122,11 +122,11 @@ export class AttemptPlan {
     this.note(failed, failure);
     const asked = this.#askedOf(failed.target);
     if (failure.continues && asked && this.#mayRetry()) return this.#retry(asked, 'rescue', 0);
-    return this.further('rescue') ?? this.#retryAny('rescue');
+    return this.anotherTarget('rescue') ?? this.#retryAny('rescue');
   }
 
   /** Another target. The first one is asked even after the deadline, since a single silence may outlast it. */
-  further(cause: AttemptCause): NextAttempt | null {
+  anotherTarget(cause: AttemptCause): NextAttempt | null {
     const isFirst = this.#fallbacksLeft === this.#options.policy.fallbacks;
     if (this.#fallbacksLeft === 0 || (this.#isOver() && !isFirst)) return null;
     const next = this.#open(cause);
@@ -145,7 +145,7 @@ export class AttemptPlan {
   }
 
   /** Hedging of an attempt that is about to begin. */
-  patienceWith({ target }: NextAttempt): Patience {
+  hedgingFor({ target }: NextAttempt): Hedging {
     const { policy, picker, request } = this.#options;
     const trialMs = picker.trialPatienceMs(target, request);
     const isHedged = policy.hedgeAfterMs > 0 && (trialMs === 0 || policy.hedgeAfterMs < trialMs);
@@ -163,7 +163,7 @@ export class AttemptPlan {
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
-      this.#contexts ??= new ContextRoom();
+      this.#contexts ??= new ContextLimits();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }

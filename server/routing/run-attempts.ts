@@ -40,9 +40,9 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   let told: FailedAttempt | null = null;
   while (next) {
     if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
-    const { ended, result, beside } = await ask(input, next);
+    const { ended, result, beside: hedged } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
-    if (beside) told = moreUseful(told, beside);
+    if (hedged) told = moreUseful(told, hedged);
     told = moreUseful(told, result);
     if (result.kind === 'broken') plan.brokeOff(ended);
     next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
@@ -51,23 +51,23 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   return { kind: 'unanswered', failureResponse: told.failureResponse };
 }
 
-interface Ended {
+interface EndedAttempt {
   ended: NextAttempt;
   result: AttemptResult;
   /** The other of two parallel attempts, if both failed. */
   beside?: FailedAttempt;
 }
 
-function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
-  const { hedgeAfterMs, isTrial } = input.plan.patienceWith(next);
+function ask(input: AttemptsInput, next: NextAttempt): Promise<EndedAttempt> {
+  const { hedgeAfterMs, isTrial } = input.plan.hedgingFor(next);
   const first = begin(input, next, isTrial);
-  return hedgeAfterMs === 0 ? first.ended : askBeside(input, first, hedgeAfterMs);
+  return hedgeAfterMs === 0 ? first.ended : hedge(input, first, hedgeAfterMs);
 }
 
 /** Asks another target in parallel once the first has been silent for this long. */
-async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: number): Promise<Ended> {
+async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: number): Promise<EndedAttempt> {
   if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
-  const further = input.plan.further('hedge');
+  const further = input.plan.anotherTarget('hedge');
   if (!further) return first.ended;
   const both = await Promise.all([first.ended, begin(input, further, false).ended]);
   // Once one of the two has begun to answer, the other is cancelled.
@@ -79,15 +79,15 @@ async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: numbe
   return { ...other, beside: one.result };
 }
 
-interface Begun {
+interface StartedAttempt {
   attempt: RunningAttempt;
-  ended: Promise<Ended>;
+  ended: Promise<EndedAttempt>;
 }
 
 type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
 const noDetails: FailureDetails = { retryAfterMs: null };
 
-function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
+function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): StartedAttempt {
   const { target } = next;
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
@@ -112,7 +112,7 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
 }
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */
-async function isSlow({ attempt, ended }: Begun, afterMs: number): Promise<boolean> {
+async function isSlow({ attempt, ended }: StartedAttempt, afterMs: number): Promise<boolean> {
   const hasEnded = await waited(afterMs, ended).then((isLate) => !isLate);
   return !hasEnded && !attempt.hasBegun();
 }

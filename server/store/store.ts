@@ -6,7 +6,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 
 export interface StoreOptions {
@@ -25,5 +25,5 @@ export interface Store {
   readonly keptResponses: ResponseStore;
   readonly reasoning: ReasoningStore;
   /** Writes what waits and closes everything. */
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }

@@ -2,8 +2,8 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { UpstreamWireName, WireName } from './neutral.ts';
+import { noteLosses } from './report-losses.ts';
 import { specimens } from './specimens.ts';
-import { noteLosses } from './tell-losses.ts';
 import { translatorFor } from './translator.ts';
 
 export interface PossibleLosses {

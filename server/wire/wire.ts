@@ -65,7 +65,7 @@ export interface RequestFormat {
   /** The client's own name of its session, if its API has a field for it; undefined for a request that names none. */
   sessionOf?(body: RequestView): string | undefined;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
-  readonly takesBeginning: boolean;
+  readonly supportsPrefill: boolean;
 }
 
 export interface WholeFormat {

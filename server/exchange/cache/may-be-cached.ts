@@ -35,7 +35,7 @@ export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { 
 /** Whether the answer depends on the request alone and leaves nothing behind at the provider. */
 function mayBeKept({ match, body }: CacheableCall): boolean {
   const { route } = match;
-  if (route.method !== 'POST' || match.passed !== null || route.session !== null) return false;
+  if (route.method !== 'POST' || match.passthrough !== null || route.session !== null) return false;
   if (body.captured === null || body.isOnce || body.size > maxRequestBytes) return false;
   if (body.fields.previousResponseId !== null) return false;
   return route.job === null || isUnstoredResponse({ match, body });

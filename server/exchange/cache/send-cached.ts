@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { CachedAnswer } from '../../cache/group-cache.ts';
 import type { ClientResponse } from '../client-response.ts';
 import { sendStored } from '../stored-answer.ts';
-import { told } from './answer-tap.ts';
+import { lossHeaderNames } from './answer-tap.ts';
 import { cacheHeader } from './may-be-cached.ts';
 
 /** Sends the answer at once, as it was sent before. */
@@ -12,7 +12,7 @@ export function sendCached(
   gone: AbortSignal,
 ): Promise<void> {
   response.setHeader(cacheHeader, 'hit');
-  for (const name of told) {
+  for (const name of lossHeaderNames) {
     const value = headers[name];
     if (value !== undefined) response.setHeader(name, value);
   }

@@ -4,10 +4,10 @@ import { readErrorBody } from '../../wire/error-body.ts';
 import type { Failure } from '../../wire/failure.ts';
 import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
 import {
-  type Asked,
   damagedBy,
   failWith,
   nothingYet,
+  type RequestFacts,
   type ResponseHead,
   type ResponseReader,
   type Steps,
@@ -18,12 +18,12 @@ const maxBytes = 1024 * 1024;
 
 /** Reads a response with status 400 or above. It is held as a whole, since another target may succeed. */
 export class ErrorReader implements ResponseReader {
-  readonly #asked: Asked;
+  readonly #asked: RequestFacts;
   readonly #head: ResponseHead;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(asked: Asked, head: ResponseHead) {
+  constructor(asked: RequestFacts, head: ResponseHead) {
     this.#asked = asked;
     this.#head = head;
   }

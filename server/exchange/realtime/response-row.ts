@@ -33,7 +33,7 @@ export interface RowEnd {
 
 export class ResponseRow {
   /** The usage to book if the upstream reports none; null if it may stay unknown. */
-  standIn: Reserved | null = null;
+  fallback: Reserved | null = null;
   readonly #owner: RowOwner;
   readonly #trace: RequestTrace;
   readonly #attempt: AttemptTrace;

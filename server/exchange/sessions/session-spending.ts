@@ -5,12 +5,12 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
-import { RecentMap } from '../../recent-map.ts';
+import { LruMap } from '../../lru-map.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {
-  budgetUsedUsd(id: string): NowOrLater<number | null>;
+  budgetUsedUsd(id: string): MaybePromise<number | null>;
 }
 
 interface Spent {
@@ -18,7 +18,7 @@ interface Spent {
   /** When to read it again, since other replicas count as well, on the monotonic clock; null: nobody else does. */
   staleAtMs: number | null;
   /** The highest amount that was told, or that had been reached when the session was first asked for. */
-  toldUsd: number;
+  reportedUsd: number;
 }
 
 const staleAfterMs = 5_000;
@@ -27,7 +27,7 @@ const mostRemembered = 4_096;
 
 export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
-  readonly #spent = new RecentMap<Spent>(mostRemembered);
+  readonly #spent = new LruMap<Spent>(mostRemembered);
   /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
   readonly #ended = new Map<string, RequestRecord[]>();
   #reached: (notice: SessionBudgetReached) => void = () => {};
@@ -45,7 +45,7 @@ export class SessionSpending {
    *
    * @throws GatewayError `session_budget_spent`
    */
-  hold(sessionId: string, budget: SessionBudget): void {
+  check(sessionId: string, budget: SessionBudget): void {
     const { notifyAtUsd, stopAtUsd } = budget;
     if (notifyAtUsd === null && stopAtUsd === null) return;
     const spent = this.#spent.get(sessionId) ?? this.#read(sessionId, budget);
@@ -62,8 +62,8 @@ export class SessionSpending {
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
     const reached = highestReached(spent.usd, budget);
-    if (!reached || reached.amountUsd <= spent.toldUsd) return;
-    spent.toldUsd = reached.amountUsd;
+    if (!reached || reached.amountUsd <= spent.reportedUsd) return;
+    spent.reportedUsd = reached.amountUsd;
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
@@ -107,7 +107,7 @@ export class SessionSpending {
   }
 
   #begin(sessionId: string, usd: number, budget: SessionBudget): Spent {
-    const spent = { usd, staleAtMs: null, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
+    const spent = { usd, staleAtMs: null, reportedUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
     this.#spent.set(sessionId, spent);
     return spent;
   }

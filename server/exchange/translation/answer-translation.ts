@@ -1,6 +1,6 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedCount } from '../../translate/count-translator.ts';
@@ -10,7 +10,7 @@ import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { TranslatedMedia } from '../../translate/openai-media/media-translator.ts';
-import { lossHeaders } from '../../translate/tell-losses.ts';
+import { lossHeaders } from '../../translate/report-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
@@ -20,9 +20,9 @@ import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
-import { maxStreamedEventBytes } from '../readers/broken-off.ts';
+import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
-import { KnownTexts } from './known-texts.ts';
+import { TextFastPath } from './text-fast-path.ts';
 
 export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
@@ -39,7 +39,7 @@ export interface AnswerOptions {
   /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity;
   /** Stores the response, as JSON; absent if it must not be stored. Does not reject. */
-  keep?(response: string): NowOrLater<void>;
+  keep?(response: string): MaybePromise<void>;
   /** Stores reasoning that must be returned with the answer's calls; absent if clients carry it themselves. */
   keepReasoning?(reasoning: KeptReasoning): void;
 }
@@ -48,7 +48,7 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #moment: Moment;
-  #stream: { events: TranslatedEvents; gate: EventGate; known: KnownTexts } | undefined;
+  #stream: { events: TranslatedEvents; gate: EventGate; known: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
   #storing: Promise<void> | undefined;
@@ -170,7 +170,7 @@ export class AnswerTranslation {
     if (reasoning) keepReasoning?.(reasoning);
   }
 
-  #noteStoring(storing: NowOrLater<void>): void {
+  #noteStoring(storing: MaybePromise<void>): void {
     if (storing) this.#storing = storing;
   }
 
@@ -215,12 +215,12 @@ export class AnswerTranslation {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate; known: KnownTexts } {
+  #open(): { events: TranslatedEvents; gate: EventGate; known: TextFastPath } {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     if (this.#stream) return this.#stream;
     const events = request.events(this.#moment);
-    const known = new KnownTexts(events);
+    const known = new TextFastPath(events);
     const filter = (event: Buffer) => this.#translate(event);
     const gate = this.#framing.openGate(() => {}, { filter, known, maxHeldBytes: maxStreamedEventBytes });
     this.#stream = { events, gate, known };

@@ -11,7 +11,7 @@ export interface CooldownRule {
   firstMs: number;
   longestMs: number;
   /** The longest `Retry-After` that is respected; null: it is ignored. */
-  longestToldMs: number | null;
+  longestRetryAfterMs: number | null;
 }
 
 /** Short enough that a recovered target is used again within 30 s. */
@@ -24,7 +24,7 @@ const brokenTarget: CooldownRule = {
   afterInARow: 3,
   firstMs: 1_000,
   longestMs: longestGuessMs,
-  longestToldMs: longestGuessMs,
+  longestRetryAfterMs: longestGuessMs,
 };
 
 /** Absent classes say nothing about health: the request was at fault, or its client disconnected. */
@@ -39,14 +39,14 @@ export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
     afterInARow: 1,
     firstMs: 1_000,
     longestMs: longestGuessMs,
-    longestToldMs: hourMs,
+    longestRetryAfterMs: hourMs,
   },
-  quota: { subject: 'credential', afterInARow: 1, firstMs: hourMs / 6, longestMs: hourMs, longestToldMs: null },
+  quota: { subject: 'credential', afterInARow: 1, firstMs: hourMs / 6, longestMs: hourMs, longestRetryAfterMs: null },
   credential: {
     subject: 'credential',
     afterInARow: 1,
     firstMs: Number.POSITIVE_INFINITY,
     longestMs: Number.POSITIVE_INFINITY,
-    longestToldMs: null,
+    longestRetryAfterMs: null,
   },
 };

@@ -3,7 +3,7 @@
  * a start, are asked together.
  */
 import type { LimitScope } from '../../contract/limits.ts';
-import { AskedTogether } from '../../database/asked-together.ts';
+import { AskedTogether } from '../../database/batched-questions.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -78,7 +78,7 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
-  atOneMoment<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  atSnapshot<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     return this.#postgres.transaction(async (queries) => {
       await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       return work({

@@ -5,7 +5,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
-import { signatureStandIn } from './stand-in.ts';
+import { signatureStandIn } from './placeholder-signature.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');

@@ -11,7 +11,7 @@ import { fileNameOf, textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
-import { signatureStandIn } from './stand-in.ts';
+import { signatureStandIn } from './placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 

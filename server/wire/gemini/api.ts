@@ -3,7 +3,7 @@ import type { Api, ListedModel } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
 import { locateGemini } from './locate.ts';
-import { passedPath } from './passthrough.ts';
+import { passthroughPath } from './passthrough.ts';
 import { geminiRoutes } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
@@ -14,7 +14,7 @@ export const gemini: Api = {
   routes: geminiRoutes,
   models: { askedIn, writeList: (models) => ({ models: models.map(writeOne) }), writeOne },
   usagePath: null,
-  passedPath,
+  passthroughPath,
   helloPath: null,
   locate: locateGemini,
   betterPath: () => null,

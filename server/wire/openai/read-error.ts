@@ -6,7 +6,7 @@ import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
-import { toldWait } from '../told-wait.ts';
+import { readRetryAfter } from '../retry-after.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
@@ -48,7 +48,7 @@ const modelWords = pattern(/\bmodel\b|deployment/i);
 export function classifyAnswer(answer: FailedAnswer): Failure {
   const error = answer.error && withoutRest(answer.error);
   const found = classOf(answer, error);
-  const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
+  const retryAfterMs = readRetryAfter(answer.headers) ?? error?.retryAfterMs ?? null;
   const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
   const retryable = isPassing && answer.headers['x-should-retry'] !== 'false';
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
@@ -110,7 +110,7 @@ export function statusOfError(error: UpstreamError): number {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
   if (isRequestsOwn(error.code || error.type)) return 400;
-  const status = statusSaid(error.code) ?? statusSaid(error.type) ?? 502;
+  const status = statusByName(error.code) ?? statusByName(error.type) ?? 502;
   // If the code is unknown, the error's type shows whether the request is at fault.
   return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
@@ -120,15 +120,15 @@ export function isRequestsOwn(code: string): boolean {
   return requestCode.test(code) || policyCode.test(code);
 }
 
-function statusSaid(name: string): number | undefined {
-  return statusBySaying.find(([words]) => words.test(name))?.[1];
+function statusByName(name: string): number | undefined {
+  return statusPatterns.find(([words]) => words.test(name))?.[1];
 }
 
 const servicesCode = pattern(
   /^(?:server_error|internal_(?:server_)?error|\w{0,40}overloaded\w{0,40}|service_unavailable)$/i,
 );
 
-const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
+const statusPatterns: readonly (readonly [BoundedPattern, number])[] = [
   [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
   [pattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
   [pattern(/overloaded|unavailable/i), 503],

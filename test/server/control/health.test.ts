@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createHealthTeller } from '../../../server/control/health-teller.ts';
+import { createHealthTeller } from '../../../server/control/health-events.ts';
 import { createHealthViews } from '../../../server/control/view-health.ts';
 import { fakeRun } from '../routing/health/harness.ts';
 

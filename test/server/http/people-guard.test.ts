@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from '../../../server/http/people-door.ts';
+import { cookieOf, type PeopleAccess, sessionCookie } from '../../../server/http/people-access.ts';
 import { checkPerson } from '../../../server/http/people-guard.ts';
 import type { Caller } from '../../../server/people/caller.ts';
 import { member, signedIn } from '../people/planted-team.ts';
@@ -10,8 +10,8 @@ const callers = new Map<string, Caller>([
   ['of-a-session', signedIn(member)],
   ['slt_of-a-token', { ...signedIn(member), scopes: ['read'] }],
 ]);
-const desk = { recognize: async (secret: string) => callers.get(secret) ?? null } as unknown as PeopleDoor['desk'];
-const door: PeopleDoor = { desk, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
+const desk = { recognize: async (secret: string) => callers.get(secret) ?? null } as unknown as PeopleAccess['service'];
+const door: PeopleAccess = { service: desk, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
 const token = { matches: (presented: string) => presented === 'admin' };
 
 const check = (headers: Record<string, string>, method = 'POST') =>

@@ -127,7 +127,7 @@ const anyParty: Limited = {
 function commonHistoryOf(rows: readonly LedgerRow[]): UsageHistory {
   return {
     ...historyOf(rows),
-    async atOneMoment(work) {
+    async atSnapshot(work) {
       await setImmediate();
       const then = [...rows];
       const written = new Set(then.map(({ id }) => id));

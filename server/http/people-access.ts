@@ -1,0 +1,46 @@
+/** What the control routes need where people sign in: who is let in, where Sluice is reached, and its cookies. */
+import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
+import type { PeopleDesk } from '../people/people-service.ts';
+import type { TrustedProxies } from './client-address.ts';
+
+export interface PeopleAccess {
+  service: PeopleDesk;
+  /** As browsers see it: `https://gateway.example`. */
+  publicOrigin: string;
+  proxies: TrustedProxies;
+}
+
+/** Sent to `/control` only, so that no provider gets them. */
+const path = '/control';
+
+export function sessionCookie({ publicOrigin }: PeopleAccess): string {
+  return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
+}
+
+export function pendingCookie(door: PeopleAccess): string {
+  return `${sessionCookie(door)}-sign-in`;
+}
+
+/** `lax`: it is sent as well when the identity provider's page leads back. */
+export function setCookie(
+  response: Response,
+  { publicOrigin }: PeopleAccess,
+  cookie: { name: string; value: string; maxAgeMs: number; sameSite: 'strict' | 'lax' },
+): void {
+  const { name, value, maxAgeMs, sameSite } = cookie;
+  response.cookie(name, value, {
+    ...{ httpOnly: true, secure: publicOrigin.startsWith('https:'), sameSite, path },
+    maxAge: maxAgeMs,
+  });
+}
+
+export function dropCookie(response: Response, door: PeopleAccess, name: string): void {
+  setCookie(response, door, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
+}
+
+/** Of the cookies of that name the last one. Undefined: there is none. */
+export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.findLast((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
+}

@@ -1,0 +1,53 @@
+import type { Limited } from '../contract/limits.ts';
+import { type LimitSubject, LimitSubjectMap } from '../limits/limit-subjects.ts';
+import { CountedParty } from './counted-subject.ts';
+
+/** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
+export class CountedParties {
+  readonly #parties = new LimitSubjectMap<CountedParty>();
+  /** By party and job: leases; the party need not be there yet. */
+  readonly #held = new LimitSubjectMap<Map<string, string>>();
+
+  /** Created on first use, and anew when its limits have changed. */
+  of(limited: Limited): CountedParty {
+    const known = this.#parties.get(limited);
+    if (known?.isOf(limited)) return known;
+    const party = new CountedParty(limited, known);
+    for (const [job, lease] of this.#held.get(limited) ?? []) party.leases.set(job, lease);
+    this.#parties.set(limited, party);
+    return party;
+  }
+
+  /** Undefined: not met. */
+  get(named: LimitSubject): CountedParty | undefined {
+    return this.#parties.get(named);
+  }
+
+  all(): IterableIterator<CountedParty> {
+    return this.#parties.values();
+  }
+
+  remove(named: LimitSubject): CountedParty | undefined {
+    const party = this.#parties.get(named);
+    this.#parties.delete(named);
+    return party;
+  }
+
+  /** Returns the party if it is known. */
+  hold(named: LimitSubject, job: string, lease: string): CountedParty | undefined {
+    const held = this.#held.get(named) ?? new Map<string, string>();
+    this.#held.set(named, held.set(job, lease));
+    const party = this.#parties.get(named);
+    party?.leases.set(job, lease);
+    return party;
+  }
+
+  release(named: LimitSubject, job: string): CountedParty | undefined {
+    const held = this.#held.get(named);
+    held?.delete(job);
+    if (held?.size === 0) this.#held.delete(named);
+    const party = this.#parties.get(named);
+    party?.leases.delete(job);
+    return party;
+  }
+}
