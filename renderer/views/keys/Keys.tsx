@@ -1,4 +1,4 @@
-/** Who may use Sluice: every key with its switch; to create, show, change, rotate and revoke. */
+/** All keys with their switches, and the actions to create, show, edit, rotate and revoke them. */
 import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
@@ -22,7 +22,7 @@ import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
 import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
-/** While someone types. */
+/** Delay of the search while the person types. */
 const searchDelayMs = 150;
 
 export function Keys() {

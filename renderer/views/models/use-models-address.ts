@@ -4,15 +4,18 @@ import { useMostUsed } from '../../state/use-most-used.ts';
 import type { Asker } from './asker.ts';
 
 interface ModelsAddress {
-  /** The first group until another one is chosen; null while there is none. */
+  /** The first group until another one is chosen; null if there is none. */
   asker: Asker | null;
   chooseAsker(asker: Asker): void;
-  /** Whose route is shown: the most used one until another is named. */
+  /** The model whose route is shown: the most used one until another is chosen. */
   model: string;
   chooseModel(model: string): void;
 }
 
-/** For whom the models are shown and which one is explained. It stands in the address: `/models?for=key:k1&model=gpt-5`. */
+/**
+ * The key or group for which models are shown, and the model that is explained. Both are part of the address:
+ * `/models?for=key:k1&model=gpt-5`.
+ */
 export function useModelsAddress(): ModelsAddress {
   const search = new URLSearchParams(useSearch());
   const [path, goTo] = useLocation();

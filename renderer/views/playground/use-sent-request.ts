@@ -8,7 +8,7 @@ import type { ReadChat } from './read-sent.ts';
 
 /** The outcome of opening a request; null if none was to be opened. */
 export type OpenedRequest =
-  | { id: string; state: 'opened' /** Null: the bench's own. */; api: string | null; leftOut: readonly string[] }
+  | { id: string; state: 'opened' /** Null for the bench's own. */; api: string | null; leftOut: readonly string[] }
   | { id: string; state: Exclude<OpenableRequest['kind'], 'chat'> }
   | null;
 
