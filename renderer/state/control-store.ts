@@ -16,7 +16,7 @@ export interface ControlStore {
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   /** Queries data that is not part of the state. Rejects with a `ControlError`. */
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
-  /** Reconnects to the engine at once. */
+  /** Asks the engine again at once. */
   reconnect(): void;
 }
 

@@ -6,7 +6,7 @@ import { useCommand } from './use-command.ts';
 import { useControlState } from './use-control.ts';
 
 export interface KeyChoice {
-  /** The enabled keys; null until known. */
+  /** Those that may be used; null while nothing is known. */
   keys: readonly KeyView[] | null;
   key: KeyView | null;
   choose(id: string): void;
@@ -43,7 +43,7 @@ export function useKeyChoice(): KeyChoice {
   const command = useCommand();
   const keys = all?.filter((key) => key.enabled) ?? null;
   const key = keys?.find(({ id }) => id === chosenId) ?? keys?.find(({ canReveal }) => canReveal) ?? keys?.[0] ?? null;
-  // A secret is shown only with its own key.
+  // A secret is never shown with another key than its own.
   const secret = held && held.keyId === key?.id ? held.secret : null;
   const peek = async () => {
     if (secret || !key?.canReveal) return { secret, isGone: secret === null };

@@ -22,7 +22,7 @@ import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
 import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
-/** Delay of the search while the person types. */
+/** While someone types. */
 const searchDelayMs = 150;
 
 export function Keys() {

@@ -1,7 +1,7 @@
-/** The sender of the request: a key, or any key of a group. */
+/** Who would send the request: a key, or any key of a group. */
 export type Asker = { type: 'key' | 'group'; id: string };
 
-/** In the form that a query expects. */
+/** As a query takes it. */
 export function askedAs({ type, id }: Asker): { key: string } | { group: string } {
   return type === 'key' ? { key: id } : { group: id };
 }

@@ -4,10 +4,10 @@ import { useMostUsed } from '../../state/use-most-used.ts';
 import type { Asker } from './asker.ts';
 
 interface ModelsAddress {
-  /** The first group until another one is chosen; null if there is none. */
+  /** The first group until another one is chosen; null while there is none. */
   asker: Asker | null;
   chooseAsker(asker: Asker): void;
-  /** The model whose route is shown: the most used one until another is chosen. */
+  /** Whose route is shown: the most used one until another is named. */
   model: string;
   chooseModel(model: string): void;
 }

@@ -37,7 +37,7 @@ export type Concern = {
   | { kind: 'no-provider' | 'no-key' | 'budgets-lost' }
 );
 
-/** How long before its expiry a key is reported. */
+/** How long before it expires a key is spoken of. */
 const noticeMs = 7 * 86_400_000;
 
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
@@ -145,7 +145,7 @@ function concernsOfKey({ id, name, enabled, expiresAt }: KeyView, nowMs: number)
   return atMs - nowMs < noticeMs ? [{ kind: 'key-expires', isBad: false, ...key, atMs }] : [];
 }
 
-/** The share from which a budget is reported; the same as in the engine. */
+/** From this share on a budget is spoken of, as the engine does. */
 const noticeShare = 0.8;
 
 function concernsOfBudgets(
@@ -160,7 +160,7 @@ function concernsOfBudgets(
   });
 }
 
-/** Requests whose cost is unknown do not count against a budget, so such a budget is never used up. */
+/** What its requests cost is nowhere counted: such a budget never ends. */
 function concernsOfPrices(
   scope: LimitScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,

@@ -5,7 +5,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import type { Dimension } from './load-usage.ts';
 
-/** Returns the name of a key, group, provider or model, given its id; null stands for requests without one. */
+/** What a person calls a key, group, provider or model by its id; null: the requests that had none. */
 export function useNames(by: Dimension): (id: string | null) => string {
   const { overview, shadows } = useMessages();
   const { nameless } = overview;

@@ -7,7 +7,7 @@ export interface PaletteSection {
 }
 
 const shownAtFirst: readonly SectionName[] = ['screens', 'actions'];
-/** Typing more narrows down the results. */
+/** More of one kind are found by typing more. */
 const mostInSection = 9;
 
 /** Before anything is typed: recent entries, then the ones always available. */

@@ -61,7 +61,7 @@ export function CaptureControl() {
   );
 }
 
-/** The scopes that the person may capture: everything, or the groups that they manage and the keys in them. */
+/** What the person may capture: everything, or the groups that they manage and the keys in them. */
 function useScopes(): { label: string; scope: Scope }[] {
   const { timedCapture: names } = useMessages();
   const { isAdmin, manages } = useRights();

@@ -19,7 +19,7 @@ export type ChoiceField =
 export interface FilterChoice {
   field: ChoiceField;
   options: readonly { value: string; label: string }[];
-  /** Empty for no restriction. */
+  /** Empty: anything. */
   value: string;
   /** The filter with this value chosen. */
   chosen(value: string): ShownFilter;
