@@ -50,7 +50,7 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'signed-out';
 /** The reason why the engine did not carry out a call. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
-  /** The engine's error code; `unreachable` if a command got no answer, `unanswered` if a query did. */
+  /** The engine's error code. If it did not answer: `unanswered` for a query, `unreachable` for anything else. */
   readonly code: string | null;
   /** The problem, which the window words in its own language; null if it has no text for it. */
   readonly problem: ControlProblem | null;

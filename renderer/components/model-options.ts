@@ -16,8 +16,8 @@ type GroupNames = Pick<Messages['models']['picker'], 'recent' | 'aliases' | 'uns
 const mostRecent = 5;
 
 /**
- * The most used models first, then aliases, then a group for each provider that is tried first. Models for other
- * purposes come last in their group. Groups without matches for `search` are left out.
+ * The most used models first, then aliases, then groups by the provider that is tried first. Models for other purposes
+ * come last in their group. Groups without matches for `search` are left out.
  */
 export function optionGroups(
   { models, mostUsed, use }: Pick<ModelChoice, 'models' | 'mostUsed' | 'use'>,

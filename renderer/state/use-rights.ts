@@ -16,7 +16,7 @@ export function usePerson(): Person | null {
   return useControlState(({ views }) => views?.status.person ?? null);
 }
 
-/** Screens that links from other screens lead to. */
+/** Screens for administrators only, among those that other screens link to. */
 const screensOfAdmins = /^\/(?:providers|models|groups|settings)\b/;
 
 /**

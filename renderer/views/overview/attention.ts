@@ -109,7 +109,7 @@ function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status'
   return [{ kind: 'counts-away', isBad: true, href: '/settings?section=serving', counts: sharedCounts, isClosed }];
 }
 
-/** Concerns only people with budgets. */
+/** Irrelevant if there are no budgets. */
 function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] {
   const hasBudget = [...keys, ...groups].some(({ limitUse }) => limitUse.some(({ budget }) => budget !== null));
   if (!hasBudget) return [];

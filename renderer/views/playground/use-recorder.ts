@@ -10,7 +10,7 @@ interface Recorder {
   /** Unix milliseconds; null while not recording. */
   since: number | null;
   problem: RecorderProblem | null;
-  /** Call this from a click handler, which browsers require for access to the microphone. */
+  /** To be called from a click handler, so that the browser asks for the microphone in response to a click. */
   start(): void;
   /** Ends the recording, which is passed to `onRecorded`. */
   stop(): void;

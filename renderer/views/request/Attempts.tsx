@@ -73,7 +73,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
           {messages.requests.factNames.credential}: {credentialName(provider, credential)}
         </p>
       )}
-      {/* The usage of an only attempt is that of the request. */}
+      {/* If there is only one attempt, its usage is that of the request. */}
       {!isOnly && <AttemptUsage attempt={attempt} />}
       {attempt.droppedEvents > 0 && (
         <p className={classes.soft}>{droppedEvents(attempt.droppedEvents, formats.number(attempt.droppedEvents))}</p>

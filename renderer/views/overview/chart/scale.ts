@@ -2,7 +2,7 @@
 
 const steps = [1, 2, 2.5, 5, 10];
 
-/** Two to six round values from zero to the first at or above `most`. `isWhole`: no values between 0 and 1. */
+/** Two to six round values from zero to the first at or above `most`. `isWhole`: only whole numbers. */
 export function ticksUpTo(most: number, isWhole = false): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = isWhole ? Math.max(1, most / 4) : most / 4;

@@ -22,7 +22,7 @@ export function readConversation(request: unknown, answer: unknown): ShownConver
   return { messages: paired(messages), tools: readTools(objectOf(request).tools) };
 }
 
-/** The request's messages in order, with each tool result as a message of its own. Empty if there are none. */
+/** The request's messages in order, with tool results where they were sent. Empty if there are none. */
 export function readRequest(request: unknown): ShownMessage[] {
   if (!isObject(request)) return [];
   if (Array.isArray(request.messages)) return readMessages(request);
