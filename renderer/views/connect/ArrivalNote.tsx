@@ -16,7 +16,10 @@ export interface ArrivalNoteProps {
   remembered: KnownUses['remembered'];
 }
 
-/** Whether the client has come through: by what its requests call themselves, else by the key. */
+/**
+ * Whether requests of the client have arrived. The client is recognised by the name its requests give, otherwise by the
+ * key.
+ */
 export function ArrivalNote(props: ArrivalNoteProps) {
   return isToldApart(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
 }

@@ -1,4 +1,4 @@
-/** Who may use Sluice: every key with its switch; to create, show, change, rotate and revoke. */
+/** All keys with their switches, and the actions to create, show, edit, rotate and revoke them. */
 import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';

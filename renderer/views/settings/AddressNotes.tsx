@@ -7,7 +7,7 @@ import type { SettingsForm } from './use-settings-form.ts';
 
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
-/** What the chosen address means: who reaches Sluice there, and since when. */
+/** Explains the chosen address: who can reach Sluice there, and from when it applies. */
 export function AddressNotes({ form }: { form: SettingsForm }) {
   const { settings: messages } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
