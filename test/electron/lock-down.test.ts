@@ -21,7 +21,7 @@ it('holds a press for some seconds, and for the page it was in', () => {
       webRequest: asElectron<Session['webRequest']>({ onBeforeRequest: () => {} }),
     },
     shell: { openExternal: async () => {} },
-    isOurPage: () => true,
+    isWindowUrl: () => true,
   });
   const open = () => {
     const page = { getURL: () => 'sluice-window://app/', setWindowOpenHandler: () => {} };

@@ -1,8 +1,6 @@
 /** Computes where the window opens on a display. Pure. */
 import type { Rectangle } from 'electron';
 
-interface Place extends Rectangle {}
-
 const size = { width: 420, height: 640 };
 const gap = 8;
 
@@ -14,7 +12,7 @@ const gap = 8;
  * @param tray bounds of the tray icon; null or empty if unknown
  * @param workArea the display without taskbar and dock
  */
-export function placeWindow(tray: Rectangle | null, workArea: Rectangle, remembered?: Rectangle): Place {
+export function computeWindowBounds(tray: Rectangle | null, workArea: Rectangle, remembered?: Rectangle): Rectangle {
   if (remembered) return fitInto(workArea, remembered);
   if (!tray || tray.width === 0) {
     return fitInto(workArea, { ...size, x: workArea.x + workArea.width - size.width - gap, y: workArea.y + gap });
@@ -27,13 +25,13 @@ export function placeWindow(tray: Rectangle | null, workArea: Rectangle, remembe
   });
 }
 
-function fitInto(area: Rectangle, wanted: Rectangle): Place {
-  const width = Math.min(wanted.width, area.width);
-  const height = Math.min(wanted.height, area.height);
+function fitInto(area: Rectangle, bounds: Rectangle): Rectangle {
+  const width = Math.min(bounds.width, area.width);
+  const height = Math.min(bounds.height, area.height);
   return {
     width,
     height,
-    x: Math.min(Math.max(wanted.x, area.x), area.x + area.width - width),
-    y: Math.min(Math.max(wanted.y, area.y), area.y + area.height - height),
+    x: Math.min(Math.max(bounds.x, area.x), area.x + area.width - width),
+    y: Math.min(Math.max(bounds.y, area.y), area.y + area.height - height),
   };
 }
