@@ -5,8 +5,8 @@ import { useCanChange } from '../state/use-can-change.ts';
 import type { CommandRunner } from '../state/use-command.ts';
 import { useUnsaved } from '../state/use-unsaved.ts';
 import { CommandProblem } from './CommandProblem.tsx';
+import { EditConflictNotice } from './EditConflictNotice.tsx';
 import classes from './FormActs.module.css';
-import { OvertakenNotice } from './OvertakenNotice.tsx';
 
 interface FormActsProps {
   /** Shows the buttons only while there are changes to save. For screens with many forms. */
@@ -19,7 +19,7 @@ interface FormActsProps {
    * Set if the same values were changed elsewhere meanwhile. Nothing is saved until the person has decided which to
    * keep.
    */
-  overtaken?: { onKeep(): void } | null;
+  conflict?: { onKeep(): void } | null;
   /** The command that saves the form. */
   command: Pick<CommandRunner, 'isRunning' | 'problem'>;
   /** Replaces the input with the values in force. */
@@ -31,17 +31,17 @@ interface FormActsProps {
  * prevents saving, and leaving the screen needs confirmation.
  */
 export function FormActs(props: FormActsProps) {
-  const { isQuiet = false, isChanged, isBlocked = false, overtaken = null, command, onDiscard } = props;
+  const { isQuiet = false, isChanged, isBlocked = false, conflict = null, command, onDiscard } = props;
   const { save, saved, discard } = useMessages();
   const canChange = useCanChange();
   const { isRunning, problem } = command;
   const hasButtons = !isQuiet || isChanged || isRunning;
   const isSaved = useIsSaved(command) && !isChanged;
-  const isOvertaken = overtaken !== null && !isRunning;
+  const hasConflict = conflict !== null && !isRunning;
   useUnsaved(isChanged);
   return (
-    <div className={classes.foot} data-is-changed={isChanged || isOvertaken || undefined}>
-      {isOvertaken && <OvertakenNotice onReload={onDiscard} onKeep={overtaken.onKeep} />}
+    <div className={classes.foot} data-is-changed={isChanged || hasConflict || undefined}>
+      {hasConflict && <EditConflictNotice onReload={onDiscard} onKeep={conflict.onKeep} />}
       {problem && <CommandProblem problem={problem} />}
       <div className={classes.acts}>
         <span role="status" className={classes.saved}>
@@ -56,7 +56,7 @@ export function FormActs(props: FormActsProps) {
               size="xs"
               type="submit"
               loading={isRunning}
-              disabled={!canChange || !isChanged || isBlocked || isOvertaken}
+              disabled={!canChange || !isChanged || isBlocked || hasConflict}
             >
               {save}
             </Button>

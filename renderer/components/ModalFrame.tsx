@@ -28,7 +28,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
   return (
     <Modal
       opened={opened}
-      onClose={() => unsavedEdits.ask(onClose, scope)}
+      onClose={() => unsavedEdits.confirmThen(onClose, scope)}
       title={title}
       centered
       size={isWide ? 'xl' : 'md'}

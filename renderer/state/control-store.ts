@@ -6,7 +6,7 @@ import type { CommandInputMap, CommandResults, CommandType } from '../../server/
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import { type Connection, type ControlApi, ControlError } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
-import { nextDraw } from './next-draw.ts';
+import { onNextFrame } from './next-frame.ts';
 
 export interface ControlStore {
   state(): ControlState;
@@ -23,7 +23,7 @@ export interface ControlStore {
 /** `nextFrame`: calls back when it is time to draw. */
 export function createControlStore(
   api: ControlApi,
-  nextFrame: (callback: () => void) => void = nextDraw,
+  nextFrame: (callback: () => void) => void = onNextFrame,
 ): ControlStore {
   let state = initialState;
   let isScheduled = false;

@@ -5,7 +5,7 @@ import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
-import { useLiveAnswer } from '../../state/use-live-answer.ts';
+import { useLiveQuery } from '../../state/use-live-query.ts';
 import { usePerson } from '../../state/use-rights.ts';
 import { MetricChart } from '../overview/MetricChart.tsx';
 import { MetricTiles } from '../overview/MetricTiles.tsx';
@@ -28,7 +28,7 @@ export function OwnUsageSection() {
   const [whose, setWhose] = useState<Whose>('own');
   const [chosen, setChosen] = useState<CountedMetric | null>(null);
   const load = useCallback(() => loadOwnUsage(query, { range, whose }, Date.now()), [query, range, whose]);
-  const { answer, problem } = useLiveAnswer(load);
+  const { answer, problem } = useLiveQuery(load);
   // A chart of costs is meaningless if everything is free.
   const metric = chosen ?? (answer?.steps.some(({ costUsd }) => costUsd) ? 'cost' : 'requests');
   const answers = answer && answersOf(answer, metric);

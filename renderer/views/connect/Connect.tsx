@@ -48,7 +48,7 @@ export function Connect() {
                 view={view}
                 connection={{ ...connection, model: models.model }}
                 keyChoice={keyChoice}
-                onChanged={configurable.askAgain}
+                onChanged={configurable.refetch}
               />
             )}
             <ClientSteps guide={guide} connection={connection} clientKey={keyChoice.key} remembered={remembered} />

@@ -92,7 +92,7 @@ function Contents({ groupId }: { groupId: string }) {
   const command = useCommand();
   const view = caches.answer?.find((each) => each.groupId === groupId);
   const clear = async () => {
-    if (await command.run({ type: 'cache.clear', group: groupId })) caches.askAgain();
+    if (await command.run({ type: 'cache.clear', group: groupId })) caches.refetch();
   };
   if (!view) return null;
   const { entries, bytes, hits, shared, savedUsd } = view;

@@ -42,7 +42,7 @@ export function ProviderDetail({ id }: { id: string }) {
           <RemoveProvider
             provider={isRemoving ? provider : null}
             onClose={() => setRemoving(false)}
-            onRemoved={() => goTo('/providers', { discards: true })}
+            onRemoved={() => goTo('/providers', { discardEdits: true })}
           />
         </div>
       )}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 import { createSessionValue, useSessionValue } from '../../state/session-value.ts';
-import { type Answered, useQuery } from '../../state/use-query.ts';
+import { type QueryState, useQuery } from '../../state/use-query.ts';
 
 interface KeptReport {
   report: ProbeReport;
@@ -13,7 +13,7 @@ export interface Probe {
   /** The last report, until a newer one or until it is dismissed. Outlives its screen. */
   kept: KeptReport | null;
   isRunning: boolean;
-  problem: Answered<'provider-test'>['problem'];
+  problem: QueryState<'provider-test'>['problem'];
   /** `model`: the model to call; by default a cheap one. */
   run(model?: string): void;
   /** Stops waiting and discards the last report. */
@@ -25,7 +25,7 @@ const keptReports = createSessionValue<Readonly<Record<string, KeptReport>>>({})
 /** Tests a provider on request, or at once if `isWanted`. */
 export function useProbe(id: string, isWanted = false): Probe {
   const [wanted, setWanted] = useState<{ model: string | null } | null>(isWanted ? { model: null } : null);
-  const { answer, isRunning, problem, askAgain } = useQuery<'provider-test'>(
+  const { answer, isRunning, problem, refetch } = useQuery<'provider-test'>(
     wanted && { type: 'provider-test', id, ...(wanted.model !== null && { model: wanted.model }) },
   );
   const [reports, setReports] = useSessionValue(keptReports);
@@ -37,7 +37,7 @@ export function useProbe(id: string, isWanted = false): Probe {
     isRunning: wanted !== null && isRunning,
     problem: wanted === null ? null : problem,
     run(model) {
-      if (wanted?.model === (model ?? null)) askAgain();
+      if (wanted?.model === (model ?? null)) refetch();
       else setWanted({ model: model ?? null });
     },
     dismiss() {

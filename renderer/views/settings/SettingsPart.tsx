@@ -75,7 +75,7 @@ function PartForm({ part, status, children }: SettingsPartProps & { status: Stat
         isQuiet
         isChanged={form.isChanged}
         isBlocked={!form.canSave}
-        overtaken={form.overtaken}
+        conflict={form.conflict}
         command={{ isRunning: form.command.isRunning, problem: shown }}
         onDiscard={() => {
           setProblem(null);

@@ -26,7 +26,7 @@ export interface SettingsForm {
   save(): Promise<boolean>;
   discard(): void;
   /** Set if an edited value was also changed elsewhere. */
-  overtaken: { onKeep(): void } | null;
+  conflict: { onKeep(): void } | null;
   command: CommandRunner;
 }
 
@@ -66,7 +66,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     },
     isEdited,
     isChanged: edits.isChanged,
-    canSave: edits.isChanged && !edits.isOvertaken && !fields.some(isWrong),
+    canSave: edits.isChanged && !edits.hasConflict && !fields.some(isWrong),
     changes,
     async save() {
       const saved = await command.run({ type: 'settings.update', changes: changes() });
@@ -74,7 +74,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
       return saved !== null;
     },
     discard,
-    overtaken: edits.isOvertaken ? { onKeep: edits.keep } : null,
+    conflict: edits.hasConflict ? { onKeep: edits.keep } : null,
     command,
   };
 }

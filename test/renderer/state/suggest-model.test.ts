@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LikelyQuestion, likelyModel } from '../../../renderer/state/likely-model.ts';
+import { type ModelSuggestionInput, suggestModel } from '../../../renderer/state/suggest-model.ts';
 
 const names = [
   'codestral',
@@ -19,7 +19,7 @@ const prices: Record<string, { inputUsd: number; outputUsd: number }> = {
 };
 
 function likely(
-  question: Partial<LikelyQuestion> & { failing?: readonly string[]; listed?: readonly string[] },
+  question: Partial<ModelSuggestionInput> & { failing?: readonly string[]; listed?: readonly string[] },
 ): string {
   const { failing = [], listed = names, ...given } = question;
   const models = listed.map((id) => ({
@@ -28,7 +28,7 @@ function likely(
     providers: [id.startsWith('demo-') ? 'demo' : 'openai'],
     price: prices[id] ?? null,
   }));
-  return likelyModel({ models, use: 'chat', usual: null, mostUsed: [], ...given });
+  return suggestModel({ models, use: 'chat', groupDefault: null, mostUsed: [], ...given });
 }
 
 describe('a likely model', () => {
@@ -44,8 +44,8 @@ describe('a likely model', () => {
   });
 
   it('is the default of the group before any other', () => {
-    expect(likely({ usual: 'whisper-1', mostUsed: ['gpt-5'] })).toBe('whisper-1');
-    expect(likely({ usual: 'gone', mostUsed: ['gpt-5'] })).toBe('gpt-5');
+    expect(likely({ groupDefault: 'whisper-1', mostUsed: ['gpt-5'] })).toBe('whisper-1');
+    expect(likely({ groupDefault: 'gone', mostUsed: ['gpt-5'] })).toBe('gpt-5');
   });
 
   it('is the most used one that works, not the first letter', () => {

@@ -16,9 +16,9 @@ afterEach(() => {
 });
 
 it('a change after a quiet time is drawn with the next frame', async () => {
-  const { nextDraw } = await import('../../../renderer/state/next-draw.ts');
+  const { onNextFrame } = await import('../../../renderer/state/next-frame.ts');
   let isDrawn = false;
-  nextDraw(() => {
+  onNextFrame(() => {
     isDrawn = true;
   });
   vi.advanceTimersByTime(frameMs);
@@ -26,13 +26,13 @@ it('a change after a quiet time is drawn with the next frame', async () => {
 });
 
 it('a flood of changes is drawn some times a second, and its last one too', async () => {
-  const { nextDraw } = await import('../../../renderer/state/next-draw.ts');
+  const { onNextFrame } = await import('../../../renderer/state/next-frame.ts');
   let drawn = 0;
   const drawAgain = () => {
     drawn += 1;
-    nextDraw(drawAgain);
+    onNextFrame(drawAgain);
   };
-  nextDraw(drawAgain);
+  onNextFrame(drawAgain);
   vi.advanceTimersByTime(second);
   expect(drawn).toBeGreaterThan(4);
   expect(drawn).toBeLessThan(9);

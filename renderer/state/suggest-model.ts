@@ -4,12 +4,12 @@ import { demoId } from './demo-id.ts';
 
 type Candidate = Pick<ModelView, 'id' | 'health' | 'providers' | 'price'>;
 
-export interface LikelyQuestion {
+export interface ModelSuggestionInput {
   /** The models that the key lists. */
   models: readonly Candidate[];
   use: ModelUse;
   /** The default of the key's group; null if there is none. */
-  usual: string | null;
+  groupDefault: string | null;
   /** Names of recently used models, the most used first. */
   mostUsed: readonly string[];
 }
@@ -19,21 +19,21 @@ export interface LikelyQuestion {
  * cheapest of those. A demo model is picked only if there is no other. Returns an empty string if no model seems made
  * for the purpose, because a model of another kind would be refused.
  */
-export function likelyModel(question: LikelyQuestion): string {
-  const { models, use, usual, mostUsed } = question;
+export function suggestModel(input: ModelSuggestionInput): string {
+  const { models, use, groupDefault, mostUsed } = input;
   const isListed = (name: string) => models.some(({ id }) => id === name);
-  if (usual !== null && isListed(usual)) return usual;
-  const made = models.filter(({ id }) => purposeOf(id) === use);
+  if (groupDefault !== null && isListed(groupDefault)) return groupDefault;
+  const suited = models.filter(({ id }) => purposeOf(id) === use);
   // Some services moderate texts with a general-purpose model.
-  if (made.length === 0) return use === 'moderations' ? likelyModel({ ...question, use: 'chat' }) : '';
-  const working = orAll(made, ({ health }) => health === 'ok');
-  const chosen = orAll(working, ({ providers }) => !providers.includes(demoId));
+  if (suited.length === 0) return use === 'moderations' ? suggestModel({ ...input, use: 'chat' }) : '';
+  const working = filterOrAll(suited, ({ health }) => health === 'ok');
+  const chosen = filterOrAll(working, ({ providers }) => !providers.includes(demoId));
   return mostUsed.find((name) => chosen.some(({ id }) => id === name)) ?? cheapest(chosen)?.id ?? '';
 }
 
-function orAll(models: readonly Candidate[], fits: (model: Candidate) => boolean): readonly Candidate[] {
-  const fitting = models.filter(fits);
-  return fitting.length > 0 ? fitting : models;
+function filterOrAll(models: readonly Candidate[], matches: (model: Candidate) => boolean): readonly Candidate[] {
+  const matching = models.filter(matches);
+  return matching.length > 0 ? matching : models;
 }
 
 /** Free models come after those with a price, because services limit them most. */

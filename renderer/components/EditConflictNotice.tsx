@@ -3,13 +3,13 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMessages } from '../messages/use-messages.ts';
 import classes from './ConnectionNotice.module.css';
 
-interface OvertakenNoticeProps {
+interface EditConflictNoticeProps {
   onReload(): void;
   onKeep(): void;
 }
 
 /** Reports that the edited values were changed elsewhere meanwhile, and asks which to keep. */
-export function OvertakenNotice({ onReload, onKeep }: OvertakenNoticeProps) {
+export function EditConflictNotice({ onReload, onKeep }: EditConflictNoticeProps) {
   const { overtaken: names } = useMessages();
   return (
     <div className={classes.notice} role="alert">

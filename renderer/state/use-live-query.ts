@@ -3,7 +3,7 @@ import { asControlError, type ControlError } from '../api.ts';
 import type { ControlState } from './control-state.ts';
 import { useControlStore } from './use-control.ts';
 
-interface LiveAnswer<Answer> {
+interface LiveQueryState<Answer> {
   /** The last answer, kept while the next one is loading; null before the first. */
   answer: Answer | null;
   /** Why the last call of `load` failed; null if it did not. */
@@ -19,21 +19,21 @@ const longestPauseMs = 60_000;
  * Calls `load`, and again soon after the engine's events report that requests have ended. It never runs twice at the
  * same time or while the window is hidden. A new `load` starts over.
  *
- * @param asRequestsBegin also reload soon after requests have begun
+ * @param alsoOnRequestStart also reload soon after requests have begun
  */
-export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBegin = false): LiveAnswer<Answer> {
+export function useLiveQuery<Answer>(load: () => Promise<Answer>, alsoOnRequestStart = false): LiveQueryState<Answer> {
   const store = useControlStore();
-  const [state, setState] = useState<LiveAnswer<Answer>>({ answer: null, problem: null });
+  const [state, setState] = useState<LiveQueryState<Answer>>({ answer: null, problem: null });
   useEffect(() => {
-    let isOver = false;
+    let isStopped = false;
     let isRunning = false;
     /** Something has changed since the last call of `load`. */
     let isDue = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     /** A value that changes whenever the answer may have changed. */
-    const stateOf = ({ endedCount, requests }: ControlState) => (asRequestsBegin ? requests : endedCount);
-    let seen = stateOf(store.state());
-    const ask = async () => {
+    const versionOf = ({ endedCount, requests }: ControlState) => (alsoOnRequestStart ? requests : endedCount);
+    let lastVersion = versionOf(store.state());
+    const reload = async () => {
       timer = undefined;
       isRunning = true;
       isDue = false;
@@ -42,31 +42,31 @@ export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBeg
         (error: unknown) => ({ problem: asControlError(error) }),
       );
       isRunning = false;
-      if (isOver) return;
+      if (isStopped) return;
       setState((old) => ({ ...old, ...next }));
-      if (isDue) askSoon();
+      if (isDue) scheduleReload();
     };
-    const askSoon = () => {
+    const scheduleReload = () => {
       isDue = true;
       // A running timer is not restarted, or a steady stream of requests would delay the reload forever.
-      if (!isRunning && !document.hidden) timer ??= setTimeout(ask, pauseMs);
+      if (!isRunning && !document.hidden) timer ??= setTimeout(reload, pauseMs);
     };
     const stopListening = store.subscribe(() => {
-      const now = stateOf(store.state());
-      if (now === seen) return;
-      seen = now;
-      askSoon();
+      const now = versionOf(store.state());
+      if (now === lastVersion) return;
+      lastVersion = now;
+      scheduleReload();
     });
-    const clock = setInterval(askSoon, longestPauseMs);
-    document.addEventListener('visibilitychange', askSoon);
-    void ask();
+    const interval = setInterval(scheduleReload, longestPauseMs);
+    document.addEventListener('visibilitychange', scheduleReload);
+    void reload();
     return () => {
-      isOver = true;
+      isStopped = true;
       clearTimeout(timer);
-      clearInterval(clock);
+      clearInterval(interval);
       stopListening();
-      document.removeEventListener('visibilitychange', askSoon);
+      document.removeEventListener('visibilitychange', scheduleReload);
     };
-  }, [store, load, asRequestsBegin]);
+  }, [store, load, alsoOnRequestStart]);
   return state;
 }
