@@ -6,7 +6,7 @@ import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { errorText } from '../requests/mend.ts';
+import { errorText } from '../requests/failure-fix.ts';
 import { type KnownUses, latestArrival, latestRefusal, latestUseOf } from './arrival.ts';
 import classes from './Connect.module.css';
 

@@ -6,9 +6,9 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
 import classes from './Playground.module.css';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
 import { useVideoJob } from './use-video-job.ts';
 
@@ -16,13 +16,13 @@ const lengths = ['4', '8', '12'];
 const sizes = ['720x1280', '1280x720'];
 
 const session = createSessionValue({ prompt: '', seconds: '4', size: '1280x720' });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Creates a video: starts a job, shows its progress, and then the video. */
-export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function VideoPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const job = useVideoJob(runner);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'videos');
   const [{ prompt, seconds, size }, change] = useSessionFields(session);
@@ -38,8 +38,8 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   };
   const url = useObjectUrl(job.video);
   return (
-    <Bench
-      title={names.benches.videos}
+    <PlaygroundPanel
+      title={names.panels.videos}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -55,7 +55,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
                 {names.videoState(job.state.status, formats.number(job.state.progressPercent))}
               </p>
               <CopyLine value={job.state.id} what={names.videoId} oneLine />
-              <Progress value={job.state.progressPercent} animated={job.isRunning} aria-label={names.benches.videos} />
+              <Progress value={job.state.progressPercent} animated={job.isRunning} aria-label={names.panels.videos} />
               {job.state.error && (
                 <p className={classes.bad} role="alert">
                   {job.state.error}
@@ -63,7 +63,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
               )}
             </>
           )}
-          {job.isAskedAgain && <p className={classes.soft}>{names.videoAskedAgain}</p>}
+          {job.isRetrying && <p className={classes.soft}>{names.videoAskedAgain}</p>}
           {!job.state && <p className={classes.soft}>{names.videosEmpty}</p>}
           {url && (
             <video className={classes.player} controls src={url} aria-label={prompt}>
@@ -110,6 +110,6 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
           {names.videoFollow}
         </Button>
       </div>
-    </Bench>
+    </PlaygroundPanel>
   );
 }

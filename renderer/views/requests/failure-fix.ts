@@ -3,14 +3,14 @@ import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { SectionId } from '../settings/settings-sections.ts';
 
-interface Mend {
-  kind: keyof Messages['requests']['mends'];
+interface FailureFix {
+  kind: keyof Messages['requests']['fixes'];
   href: string;
 }
 
-const keys: Mend = { kind: 'keys', href: '/keys' };
-const settingsOf = (section: SectionId): Mend => ({ kind: 'settings', href: `/settings?section=${section}` });
-const byCode: Record<string, Mend> = {
+const keys: FailureFix = { kind: 'keys', href: '/keys' };
+const settingsOf = (section: SectionId): FailureFix => ({ kind: 'settings', href: `/settings?section=${section}` });
+const byCode: Record<string, FailureFix> = {
   missing_key: keys,
   invalid_api_key: keys,
   key_disabled: keys,
@@ -23,18 +23,20 @@ const byCode: Record<string, Mend> = {
   slow_down: settingsOf('serving'),
 };
 
-type Failed = Pick<
+type FailedRequest = Pick<
   RequestView,
   'outcome' | 'status' | 'errorCode' | 'provider' | 'keyId' | 'groupId' | 'attempts' | 'modelAsked'
 >;
 
 /** Null if the request succeeded, or if only the client can fix it. */
-export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
+export function fixOfRequest(request: FailedRequest, keyHasLimits: boolean): FailureFix | null {
   const { outcome, status, errorCode, provider, keyId, groupId, attempts, modelAsked } = request;
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
-  const failed = attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
-  const isOfProvider = failed !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
-  if (isOfProvider) return { kind: 'provider', href: `/providers/${failed}` };
+  const failedProvider =
+    attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
+  const isOfProvider =
+    failedProvider !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
+  if (isOfProvider) return { kind: 'provider', href: `/providers/${failedProvider}` };
   const group = groupId === null ? '/groups' : `/groups/${groupId}`;
   switch (errorCode) {
     case 'model_not_found':
@@ -55,12 +57,15 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
 }
 
 /** For requests that were refused without a valid key. */
-export function mendOfRefusal(reason: string): Mend | null {
+export function fixOfRefusal(reason: string): FailureFix | null {
   return byCode[reason] ?? null;
 }
 
 /** Null if the provider's own error explains the failure, or if there is no explanation. */
-export function whyFailed({ errorCode, attempts }: Failed, texts: Messages['requests']['errors']): string | null {
+export function explainFailure(
+  { errorCode, attempts }: FailedRequest,
+  texts: Messages['requests']['errors'],
+): string | null {
   // Providers use some of the same codes.
   if (errorCode === null || (attempts.length > 0 && !errorCode.startsWith('upstream_'))) return null;
   return errorText(errorCode, texts);

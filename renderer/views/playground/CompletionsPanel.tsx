@@ -4,21 +4,21 @@ import { createSessionValue, useSessionFields } from '../../state/session-value.
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
-import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
 import { SamplingFields } from './SamplingFields.tsx';
 import { completionsParameters, noParameters } from './sampling.ts';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 
 const session = createSessionValue({ prompt: '', output: '', sampling: noParameters });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Streams the completion of a text. This is the legacy API, which editors still use. */
-export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function CompletionsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const [{ prompt, output, sampling }, change] = useSessionFields(session);
 
@@ -32,8 +32,8 @@ export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
     await runner.run({ path: '/completions', body }, read);
   };
   return (
-    <Bench
-      title={names.benches.completions}
+    <PlaygroundPanel
+      title={names.panels.completions}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -57,6 +57,6 @@ export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
         minRows={2}
         maxRows={8}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }

@@ -1,15 +1,15 @@
 import type { SentRequest } from '../../../server/contract/sent-request.ts';
 import { apiOfUrl } from '../request/api-of-url.ts';
 import { parseJson } from './json-path.ts';
-import { type ReadChat, readSentChat } from './read-sent.ts';
+import { readSentChat, type SentChat } from './read-sent.ts';
 
 /**
- * A request as the chat bench can open it. `missing`: its body was not kept completely. `other`: it is not a
+ * A request as the chat panel can open it. `missing`: its body was not kept completely. `other`: it is not a
  * conversation.
  */
-export type OpenableRequest = { kind: 'chat'; chat: ReadChat; api: string } | { kind: 'missing' } | { kind: 'other' };
+export type ParsedSentRequest = { kind: 'chat'; chat: SentChat; api: string } | { kind: 'missing' } | { kind: 'other' };
 
-export function openable(sent: SentRequest): OpenableRequest {
+export function parseSentRequest(sent: SentRequest): ParsedSentRequest {
   if (sent.kind === 'missing') return sent;
   const api = apiOfUrl(sent.path);
   // Other APIs, such as embeddings, also have an `input`.

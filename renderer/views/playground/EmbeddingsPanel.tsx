@@ -3,24 +3,24 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
 import { parseJson } from './json-path.ts';
 import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
 import { cosineSimilarity, vectorsOf } from './similarity.ts';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 
 const session = createSessionValue<{
   one: string;
   other: string;
   outcome: { similarity: number; dimensions: number } | null;
 }>({ one: '', other: '', outcome: null });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Computes the similarity of two texts. */
-export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function EmbeddingsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'embeddings');
   const [{ one, other, outcome }, change] = useSessionFields(session);
 
@@ -32,8 +32,8 @@ export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
     if (first && second) change({ outcome: { similarity: cosineSimilarity(first, second), dimensions: first.length } });
   };
   return (
-    <Bench
-      title={names.benches.embeddings}
+    <PlaygroundPanel
+      title={names.panels.embeddings}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -45,7 +45,7 @@ export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
             <p className={classes.words}>
               {names.similarity(outcome.similarity.toFixed(4), formats.number(outcome.dimensions))}
             </p>
-            <Progress value={Math.max(0, outcome.similarity) * 100} aria-label={names.benches.embeddings} />
+            <Progress value={Math.max(0, outcome.similarity) * 100} aria-label={names.panels.embeddings} />
           </>
         ) : (
           <p className={classes.soft}>{names.embeddingsEmpty}</p>
@@ -64,6 +64,6 @@ export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
         onChange={(event) => change({ other: event.currentTarget.value })}
         rows={2}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }

@@ -4,42 +4,42 @@ import classes from './Playground.module.css';
 /** The distance from the end, in pixels, up to which the box still follows new content. */
 const nearEndPx = 32;
 
-interface FollowingBoxProps {
+interface AutoScrollBoxProps {
   /** An answer is expected. When this becomes true, the box scrolls to the end again. */
   isRunning: boolean;
   children: ReactNode;
 }
 
 /** Scrolls to new content, unless the person has scrolled up to read. */
-export function FollowingBox({ isRunning, children }: FollowingBoxProps) {
+export function AutoScrollBox({ isRunning, children }: AutoScrollBoxProps) {
   const box = useRef<HTMLDivElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
+  const content = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
   const lastTopPx = useRef(0);
   useEffect(() => {
     if (!isRunning) return;
-    follows.current = true;
+    isAtEnd.current = true;
     box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [isRunning]);
   useEffect(() => {
-    const outside = box.current;
-    if (!outside || !inner.current) return;
+    const container = box.current;
+    if (!container || !content.current) return;
     const observer = new ResizeObserver(() => {
-      if (follows.current) outside.scrollTop = outside.scrollHeight;
+      if (isAtEnd.current) container.scrollTop = container.scrollHeight;
     });
-    observer.observe(inner.current);
+    observer.observe(content.current);
     return () => observer.disconnect();
   }, []);
-  const note = () => {
+  const updatePosition = () => {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
     // The event is fired after scrolling, so text added in between does not mean that the person has left the end.
-    if (scrollHeight - scrollTop - clientHeight < nearEndPx) follows.current = true;
-    else if (scrollTop < lastTopPx.current) follows.current = false;
+    if (scrollHeight - scrollTop - clientHeight < nearEndPx) isAtEnd.current = true;
+    else if (scrollTop < lastTopPx.current) isAtEnd.current = false;
     lastTopPx.current = scrollTop;
   };
   return (
-    <div className={classes.result} ref={box} onScroll={note} aria-live="polite">
-      <div className={classes.resultInner} ref={inner}>
+    <div className={classes.result} ref={box} onScroll={updatePosition} aria-live="polite">
+      <div className={classes.resultInner} ref={content}>
         {children}
       </div>
     </div>

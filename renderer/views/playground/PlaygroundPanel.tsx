@@ -8,16 +8,16 @@ import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import type { ModelChoice } from '../../state/use-model-choice.ts';
-import { numbered } from '../request/numbered.ts';
+import { withIndexKeys } from '../request/with-index-keys.ts';
+import { AutoScrollBox } from './AutoScrollBox.tsx';
 import type { Failure } from './exchange.ts';
 import { FailureNote } from './FailureNote.tsx';
-import { FollowingBox } from './FollowingBox.tsx';
 import classes from './Playground.module.css';
 import { RawExchange } from './RawExchange.tsx';
-import { useAddressedModel } from './use-addressed-model.ts';
 import type { ExchangeRunner } from './use-exchange.ts';
+import { useModelFromAddress } from './use-model-from-address.ts';
 
-interface BenchProps {
+interface PlaygroundPanelProps {
   title: string;
   keyChoice: KeyChoice;
   models: ModelChoice;
@@ -27,7 +27,7 @@ interface BenchProps {
   /** Shown in the row of key and model. */
   choices?: ReactNode;
   /** Shown beside the send or stop button. */
-  acts?: ReactNode;
+  actions?: ReactNode;
   /** The answer. */
   result: ReactNode;
   /** Something required is still missing. */
@@ -43,13 +43,13 @@ interface BenchProps {
 }
 
 /**
- * The layout of every bench: key and model in one row, the answer, and the form with its errors; beside them the
+ * The layout of every panel: key and model in one row, the answer, and the form with its errors; beside them the
  * parameters and the raw exchange.
  */
-export function Bench(props: BenchProps) {
+export function PlaygroundPanel(props: PlaygroundPanelProps) {
   const { title, keyChoice, models, runner, choices, result, options, children } = props;
   const { playground: names, models: modelNames } = useMessages();
-  useAddressedModel(models);
+  useModelFromAddress(models);
   const { failures = [runner.exchange?.failure ?? null] } = props;
   const isRunning = runner.isRunning || (props.isBusy ?? false);
   const canSend = runner.canRun && !props.isIncomplete && models.model.trim() !== '';
@@ -58,7 +58,7 @@ export function Bench(props: BenchProps) {
     if (!isRunning && canSend) props.onSend();
   };
   return (
-    <div className={classes.bench}>
+    <div className={classes.panel}>
       <Section title={title}>
         <div className={classes.choices}>
           <KeyChooser choice={keyChoice} />
@@ -66,10 +66,10 @@ export function Bench(props: BenchProps) {
           {choices}
           {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
         </div>
-        <FollowingBox isRunning={isRunning}>{result}</FollowingBox>
+        <AutoScrollBox isRunning={isRunning}>{result}</AutoScrollBox>
         <form className={classes.form} onSubmit={submit}>
           {children}
-          {numbered(failures).map(({ key, value }) => (
+          {withIndexKeys(failures).map(({ key, value }) => (
             <FailureNote key={key} failure={value} />
           ))}
           {models.isLoaded && models.model === '' && (
@@ -90,7 +90,7 @@ export function Bench(props: BenchProps) {
                 {names.send}
               </Button>
             )}
-            {props.acts}
+            {props.actions}
           </div>
         </form>
       </Section>

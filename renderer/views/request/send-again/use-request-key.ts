@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
 
 /** Preselects the key that the request came with, if its secret was kept. */
-export function useUsedKey(keyId: string | null): KeyChoice {
+export function useRequestKey(keyId: string | null): KeyChoice {
   const choice = useKeyChoice();
   const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
   const { choose } = choice;

@@ -3,14 +3,14 @@ import { useLocation, useSearch } from 'wouter';
 import type { ModelChoice } from '../../state/use-model-choice.ts';
 
 /** Selects the model named in the address, once: `/playground/chat?model=gpt-5`. */
-export function useAddressedModel(choice: ModelChoice): void {
+export function useModelFromAddress(choice: ModelChoice): void {
   const model = new URLSearchParams(useSearch()).get('model');
   const [path, goTo] = useLocation();
-  const take = useEffectEvent((name: string) => {
+  const apply = useEffectEvent((name: string) => {
     choice.choose(name);
     goTo(path, { replace: true });
   });
   useEffect(() => {
-    if (model) take(model);
+    if (model) apply(model);
   }, [model]);
 }

@@ -6,38 +6,38 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { isComposing } from '../../state/shortcuts.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
 import { ConversationView } from './ConversationView.tsx';
-import { FilePick } from './FilePick.tsx';
+import { FilePicker } from './FilePicker.tsx';
 import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
 import { SamplingFields } from './SamplingFields.tsx';
 import { useChat } from './use-chat.ts';
 
 /** A streamed conversation, optionally with tools, an image, or two models side by side. */
-export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const bench = useChat(keyChoice, models.model);
-  const { chat, change, runners } = bench;
+  const session = useChat(keyChoice, models.model);
+  const { chat, change, runners } = session;
   const [first = []] = chat.lanes;
   const isPair = chat.lanes.length > 1;
   const wantsResult = (first.at(-1)?.toolCalls.length ?? 0) > 0;
   const sendOnEnter = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
-    if (!bench.isIncomplete && !bench.isRunning && runners[0].canRun && models.model) void bench.send();
+    if (!session.isIncomplete && !session.isRunning && runners[0].canRun && models.model) void session.send();
   };
   return (
-    <Bench
-      title={names.benches.chat}
+    <PlaygroundPanel
+      title={names.panels.chat}
       keyChoice={keyChoice}
       models={models}
       runner={runners[0]}
-      failures={bench.failures}
-      isBusy={bench.isRunning}
-      isIncomplete={bench.isIncomplete}
-      onSend={() => void bench.send()}
-      onStop={bench.stop}
+      failures={session.failures}
+      isBusy={session.isRunning}
+      isIncomplete={session.isIncomplete}
+      onSend={() => void session.send()}
+      onStop={session.stop}
       choices={
         isPair && (
           <ModelField
@@ -46,9 +46,9 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
           />
         )
       }
-      acts={
+      actions={
         <>
-          <FilePick
+          <FilePicker
             label={names.attachImage}
             accept="image/*"
             file={chat.image}
@@ -58,12 +58,12 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
             size="xs"
             variant="default"
             leftSection={isPair ? <IconColumnsOff size={14} /> : <IconColumns2 size={14} />}
-            disabled={bench.isRunning}
+            disabled={session.isRunning}
             onClick={() => change({ lanes: isPair ? [first] : [first, first] })}
           >
             {isPair ? names.compareEnd : names.compare}
           </Button>
-          {first.length > 0 && !bench.isRunning && (
+          {first.length > 0 && !session.isRunning && (
             <Button size="xs" variant="default" onClick={() => change({ lanes: chat.lanes.map(() => []) })}>
               {names.clear}
             </Button>
@@ -98,7 +98,7 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
             description={names.toolsHint}
             value={chat.tools}
             onChange={(event) => change({ tools: event.currentTarget.value })}
-            error={bench.areToolsWrong && names.toolsWrong}
+            error={session.areToolsWrong && names.toolsWrong}
             spellCheck={false}
             autosize
             minRows={1}
@@ -117,6 +117,6 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
         minRows={2}
         maxRows={8}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }

@@ -4,12 +4,12 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
-import { FilePick } from './FilePick.tsx';
+import { FilePicker } from './FilePicker.tsx';
 import { parseJson, textAt } from './json-path.ts';
 import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
 import { RecordButton } from './RecordButton.tsx';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
 
 const session = createSessionValue<{ file: File | null; translates: boolean; text: string | null }>({
@@ -17,12 +17,12 @@ const session = createSessionValue<{ file: File | null; translates: boolean; tex
   translates: false,
   text: null,
 });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Transcribes a recording from a file or the microphone, or translates it into English. */
-export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function TranscriptionPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'transcription');
   const [{ file, translates, text }, change] = useSessionFields(session);
   const url = useObjectUrl(file);
@@ -37,8 +37,8 @@ export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
     change({ text: reply && (textAt(parseJson(reply.text), 'text') ?? reply.text) });
   };
   return (
-    <Bench
-      title={names.benches.transcription}
+    <PlaygroundPanel
+      title={names.panels.transcription}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -50,12 +50,12 @@ export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
         ) : (
           <div className={classes.withCopy}>
             <p className={classes.words}>{text}</p>
-            <CopyButton value={text} what={names.benches.transcription} />
+            <CopyButton value={text} what={names.panels.transcription} />
           </div>
         )
       }
     >
-      <FilePick label={names.chooseAudio} accept="audio/*,video/*" file={file} onPick={(file) => change({ file })} />
+      <FilePicker label={names.chooseAudio} accept="audio/*,video/*" file={file} onPick={(file) => change({ file })} />
       <RecordButton onRecorded={(file) => change({ file })} />
       {url && (
         <audio className={classes.player} controls src={url} aria-label={names.chosenAudio}>
@@ -67,6 +67,6 @@ export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
         checked={translates}
         onChange={(event) => change({ translates: event.currentTarget.checked })}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }

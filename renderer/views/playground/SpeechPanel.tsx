@@ -4,9 +4,9 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
 import classes from './Playground.module.css';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
 
 const session = createSessionValue<{ input: string; voice: string; sound: Blob | null }>({
@@ -14,12 +14,12 @@ const session = createSessionValue<{ input: string; voice: string; sound: Blob |
   voice: 'alloy',
   sound: null,
 });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Turns a text into speech. */
-export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function SpeechPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'speech');
   const [{ input, voice, sound }, change] = useSessionFields(session);
   // Audio from before the screen was left does not play again.
@@ -33,8 +33,8 @@ export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
     change({ sound: reply?.blob ?? null });
   };
   return (
-    <Bench
-      title={names.benches.speech}
+    <PlaygroundPanel
+      title={names.panels.speech}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -42,7 +42,7 @@ export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
       onSend={() => void send()}
       result={
         url ? (
-          <audio className={classes.player} controls autoPlay={isNew} src={url} aria-label={names.benches.speech}>
+          <audio className={classes.player} controls autoPlay={isNew} src={url} aria-label={names.panels.speech}>
             <track kind="captions" />
           </audio>
         ) : (
@@ -59,6 +59,6 @@ export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
         maxRows={8}
       />
       <TextInput label={names.voice} value={voice} onChange={(event) => change({ voice: event.currentTarget.value })} />
-    </Bench>
+    </PlaygroundPanel>
   );
 }

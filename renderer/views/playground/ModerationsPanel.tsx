@@ -3,10 +3,10 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
 import { at, parseJson } from './json-path.ts';
 import classes from './Playground.module.css';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 
 interface Verdict {
   isFlagged: boolean;
@@ -17,12 +17,12 @@ interface Verdict {
 const shownScores = 5;
 
 const session = createSessionValue<{ input: string; verdict: Verdict | null }>({ input: '', verdict: null });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Moderates a text. */
-export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function ModerationsPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'moderations');
   const [{ input, verdict }, change] = useSessionFields(session);
 
@@ -32,8 +32,8 @@ export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
     if (reply) change({ verdict: verdictOf(parseJson(reply.text)) });
   };
   return (
-    <Bench
-      title={names.benches.moderations}
+    <PlaygroundPanel
+      title={names.panels.moderations}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -65,7 +65,7 @@ export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
         minRows={2}
         maxRows={8}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }
 

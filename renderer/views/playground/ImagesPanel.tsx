@@ -4,12 +4,12 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
-import { Bench } from './Bench.tsx';
-import { FilePick } from './FilePick.tsx';
+import { FilePicker } from './FilePicker.tsx';
 import { listAt, parseJson, textAt } from './json-path.ts';
 import { MaskEditor } from './MaskEditor.tsx';
 import classes from './Playground.module.css';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 
 const sizes = ['1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'];
 
@@ -27,12 +27,12 @@ const session = createSessionValue<{
   mask: Blob | null;
   images: MadeImage[];
 }>({ prompt: '', size: '1024x1024', source: null, mask: null, images: [] });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** Creates an image from a prompt, or edits one within a painted mask. */
-export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function ImagesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'images');
   const [{ prompt, size, source, mask, images }, change] = useSessionFields(session);
   const pickSource = (file: File | null) => {
@@ -51,8 +51,8 @@ export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
     change({ images: reply ? imagesOf(parseJson(reply.text)) : [] });
   };
   return (
-    <Bench
-      title={names.benches.images}
+    <PlaygroundPanel
+      title={names.panels.images}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -80,7 +80,12 @@ export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
         minRows={2}
         maxRows={6}
       />
-      <FilePick label={names.chooseImage} accept="image/png,image/jpeg,image/webp" file={source} onPick={pickSource} />
+      <FilePicker
+        label={names.chooseImage}
+        accept="image/png,image/jpeg,image/webp"
+        file={source}
+        onPick={pickSource}
+      />
       {source && (
         <MaskEditor key={source.name + source.lastModified} source={source} onMask={(mask) => change({ mask })} />
       )}
@@ -90,7 +95,7 @@ export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
         onChange={(event) => change({ size: event.currentTarget.value })}
         data={sizes}
       />
-    </Bench>
+    </PlaygroundPanel>
   );
 }
 

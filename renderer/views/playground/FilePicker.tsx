@@ -4,7 +4,7 @@ import { IconAct } from '../../components/IconAct.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
 
-interface FilePickProps {
+interface FilePickerProps {
   label: string;
   accept: string;
   file: File | null;
@@ -12,7 +12,7 @@ interface FilePickProps {
 }
 
 /** Chooses a file, shows its name, and lets the person remove it. */
-export function FilePick({ label, accept, file, onPick }: FilePickProps) {
+export function FilePicker({ label, accept, file, onPick }: FilePickerProps) {
   const { playground: names } = useMessages();
   return (
     <div className={classes.pick}>

@@ -6,13 +6,13 @@ import { createSessionValue, useSessionFields } from '../../state/session-value.
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { AnswerFacts } from './AnswerFacts.tsx';
-import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
+import { PlaygroundPanel } from './PlaygroundPanel.tsx';
 import { SamplingFields } from './SamplingFields.tsx';
 import { noParameters, responsesParameters, schemaOf } from './sampling.ts';
-import { holdExchange, useExchange } from './use-exchange.ts';
+import { createExchangeStore, useExchange } from './use-exchange.ts';
 
 const session = createSessionValue({
   input: '',
@@ -22,15 +22,15 @@ const session = createSessionValue({
   output: '',
   sampling: noParameters,
 });
-const held = holdExchange();
+const exchangeStore = createExchangeStore();
 
 /** A streamed response. The next one can continue from it by its id. */
-export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
+export function ResponsesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice, held);
+  const runner = useExchange(keyChoice, exchangeStore);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const [bench, change] = useSessionFields(session);
-  const { input, instructions, follows, responseId, output, sampling } = bench;
+  const [fields, change] = useSessionFields(session);
+  const { input, instructions, follows, responseId, output, sampling } = fields;
 
   const send = async () => {
     change({ output: '' });
@@ -52,8 +52,8 @@ export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
   };
   const failure = runner.exchange?.failure ?? null;
   return (
-    <Bench
-      title={names.benches.responses}
+    <PlaygroundPanel
+      title={names.panels.responses}
       keyChoice={keyChoice}
       models={models}
       runner={runner}
@@ -95,6 +95,6 @@ export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
           onChange={(event) => change({ follows: event.currentTarget.checked })}
         />
       )}
-    </Bench>
+    </PlaygroundPanel>
   );
 }
