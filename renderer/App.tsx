@@ -12,7 +12,7 @@ import { useLocalization } from './messages/use-messages.ts';
 import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
 import { useSyncShellLanguage } from './state/use-desktop.ts';
-import { ImportDoor } from './views/import/ImportDoor.tsx';
+import { ImportProvider } from './views/import/ImportProvider.tsx';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
 export function App() {
@@ -25,7 +25,7 @@ export function App() {
         {isSignedOut ? (
           <SignedOut />
         ) : (
-          <ImportDoor>
+          <ImportProvider>
             <FaultBanner />
             <div className={classes.body}>
               <Navigation />
@@ -36,7 +36,7 @@ export function App() {
             </div>
             <UnsavedDialog />
             <Overlays />
-          </ImportDoor>
+          </ImportProvider>
         )}
       </div>
     </Router>

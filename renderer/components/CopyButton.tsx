@@ -33,11 +33,11 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
   };
 
   const name = messages.copyNamed(what);
-  const said = { copied: messages.copied, failed: messages.copyFailed };
+  const feedback = { copied: messages.copied, failed: messages.copyFailed };
   const Icon = outcome === 'failed' ? IconAlertTriangle : outcome === 'copied' ? IconCheck : IconCopy;
   return (
     <Tooltip
-      label={outcome ? said[outcome] : name}
+      label={outcome ? feedback[outcome] : name}
       {...(outcome && { opened: true })}
       // A labelled button needs no tooltip, which might cover the text to copy.
       disabled={isMainAct && outcome !== 'failed'}
@@ -50,7 +50,7 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
           {outcome === 'copied' ? messages.copied : name}
         </Button>
       ) : (
-        <ActionIcon onClick={copy} variant="subtle" color="gray" aria-label={outcome ? said[outcome] : name}>
+        <ActionIcon onClick={copy} variant="subtle" color="gray" aria-label={outcome ? feedback[outcome] : name}>
           <Icon size={16} />
         </ActionIcon>
       )}

@@ -18,11 +18,11 @@ export function CurrentScreen() {
   const isOpen = useControlState((state) => state.connection === 'open');
   useEffect(() => (isOpen ? loadWhenIdle(lazyFiles) : undefined), [isOpen]);
   const remountCount = useRemountCount();
-  const usable = useScreens();
-  const isKnownWho = useControlState(({ views }) => views !== null);
-  const screen = screenAt(path, usable) ?? (isKnownWho ? null : screenAt(path));
-  if (!screen) return <Redirect to={usable[0]?.path ?? '/'} replace />;
-  if (!usable.includes(screen)) return <ListSkeleton rows={3} rowHeight={60} />;
+  const accessible = useScreens();
+  const isPersonKnown = useControlState(({ views }) => views !== null);
+  const screen = screenAt(path, accessible) ?? (isPersonKnown ? null : screenAt(path));
+  if (!screen) return <Redirect to={accessible[0]?.path ?? '/'} replace />;
+  if (!accessible.includes(screen)) return <ListSkeleton rows={3} rowHeight={60} />;
   return (
     <ScreenBoundary key={`${screen.name} ${remountCount}`}>
       <Loaded screen={screen} />

@@ -25,13 +25,13 @@ function RunningFaults({ running }: { running: TimedFaultsView }) {
   const mayStop = useMayStop(running);
   const key = useKey(kind === 'key' ? id : null);
   const groupName = useControlState((state) => state.views?.groups.find((group) => group.id === id)?.name);
-  const whom = names[kind]((kind === 'key' ? key?.name : groupName) ?? id);
-  const what = profile === null ? rules.join(', ') : names.profile(profile);
+  const subject = names[kind]((kind === 'key' ? key?.name : groupName) ?? id);
+  const rulesText = profile === null ? rules.join(', ') : names.profile(profile);
   return (
     <div className={classes.banner} role="status">
       <IconBolt className={classes.icon} size={20} aria-hidden />
       <p className={classes.text}>
-        <strong>{names.on}</strong> {names.running(what, whom, formats.clock(untilMs))} {names.why}
+        <strong>{names.on}</strong> {names.running(rulesText, subject, formats.clock(untilMs))} {names.why}
       </p>
       {mayStop && (
         <Button
@@ -40,7 +40,7 @@ function RunningFaults({ running }: { running: TimedFaultsView }) {
           color="dark"
           loading={isRunning}
           leftSection={<IconPlayerStop size={14} aria-hidden />}
-          aria-label={names.stopOf(whom)}
+          aria-label={names.stopOf(subject)}
           onClick={() => void run({ type: 'faults.stop', [kind]: id })}
         >
           {names.stop}

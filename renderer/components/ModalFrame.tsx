@@ -23,7 +23,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
-  const noteTyping = useTypedForm(scope);
+  const trackTyping = useTypedForm(scope);
   useUnsaved(opened && stays);
   return (
     <Modal
@@ -41,7 +41,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
       // A `header` element would otherwise be exposed as the banner of the page.
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
-      onInput={noteTyping}
+      onInput={trackTyping}
     >
       <UnsavedScope value={scope}>{children}</UnsavedScope>
     </Modal>

@@ -64,8 +64,8 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
   const command = useCommand();
   const baseUrl = preset ? fillPlaceholders(template, values) : address.trim();
   const needsCredential = found?.needsCredential ?? preset?.needsCredential ?? false;
-  const given = draftedCredential(credential);
-  const isComplete = isBaseUrl(baseUrl) && (given !== null || !needsCredential);
+  const enteredCredential = draftedCredential(credential);
+  const isComplete = isBaseUrl(baseUrl) && (enteredCredential !== null || !needsCredential);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setWasSent(true);
@@ -75,7 +75,11 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
       ...(name.trim() && { name: name.trim() }),
       baseUrl,
     };
-    const result = await command.run({ type: 'provider.add', provider, ...(given && { credentials: [given] }) });
+    const result = await command.run({
+      type: 'provider.add',
+      provider,
+      ...(enteredCredential && { credentials: [enteredCredential] }),
+    });
     if (result) onAdded(result.provider.id);
   };
   return {
@@ -83,7 +87,7 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
     baseUrl,
     blanks: preset ? placeholdersOf(template) : [],
     needsCredential,
-    lacksCredential: wasSent && needsCredential && given === null,
+    lacksCredential: wasSent && needsCredential && enteredCredential === null,
     lacksAddress: wasSent && !isBaseUrl(baseUrl),
     ...{ address, setAddress, name, setName, values, setValues, credential, setCredential, command, submit },
   };

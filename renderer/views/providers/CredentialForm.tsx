@@ -25,25 +25,25 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
   const [wasSent, setWasSent] = useState(false);
   const takeFocus = useFocusTrap();
   const command = useCommand();
-  const given = draftedCredential(draft);
+  const enteredCredential = draftedCredential(draft);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     // Within another form's dialog, submitting this form must not submit the other one.
     event.stopPropagation();
     setWasSent(true);
-    if (!given) return;
+    if (!enteredCredential) return;
     const isSaved = await command.run({
       type: 'credential.set',
       provider,
       ...(credential ? { id: credential.id } : label.trim() && { label: label.trim() }),
-      ...given,
+      ...enteredCredential,
     });
     if (isSaved) onSaved();
   };
   return (
     <form onSubmit={(event) => void submit(event)} ref={takeFocus}>
       <Stack gap="sm">
-        <CredentialFields draft={draft} onChange={setDraft} isMissing={wasSent && !given} isFirst />
+        <CredentialFields draft={draft} onChange={setDraft} isMissing={wasSent && !enteredCredential} isFirst />
         {!credential && (
           <TextInput
             label={names.label}

@@ -27,12 +27,12 @@ import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 /** All settings of one provider, its health, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
   const providers = useControlState((state) => state.views?.providers ?? null);
-  const own = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);
+  const configured = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);
   const lock = useLocks().removing('providers', id);
   const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
   return (
-    <DetailScreen name="providers" id={id} items={own} lock={lock} onRemove={() => setRemoving(true)}>
+    <DetailScreen name="providers" id={id} items={configured} lock={lock} onRemove={() => setRemoving(true)}>
       {(provider) => (
         <div className={classes.detail}>
           <StateSection provider={provider} />

@@ -18,10 +18,10 @@ const isLinkUsed = new URLSearchParams(location.search).get('link') === 'used';
 export function SignedOut() {
   const { answer, problem } = useQuery({ type: 'who-am-i' });
   if (answer === null && problem === null) return null;
-  return problem?.code === 'not_signed_in' ? <SignIn /> : <NotLetIn />;
+  return problem?.code === 'not_signed_in' ? <SignIn /> : <AccessRefused />;
 }
 
-function NotLetIn() {
+function AccessRefused() {
   const { signedOut: messages, command: commandName } = useMessages();
   const { reconnect } = useControlStore();
   const hasEnded = useControlState((state) => state.views !== null);

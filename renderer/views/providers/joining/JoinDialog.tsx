@@ -35,23 +35,23 @@ export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
 /** Unmounted when the dialog closes, which abandons an unfinished join. */
 function JoinSteps({ onClose, onJoined }: Omit<JoinDialogProps, 'opened'>) {
   const join = useJoin();
-  const { begun, now } = join;
-  const joined = now?.state === 'joined' ? now : null;
+  const { started, progress } = join;
+  const joined = progress?.state === 'joined' ? progress : null;
   useEffect(() => {
     if (joined?.preset.state === 'none') onJoined(joined.provider);
   }, [joined, onJoined]);
-  if (!begun) return <AddressForm join={join} onLeave={onClose} />;
+  if (!started) return <AddressForm join={join} onLeave={onClose} />;
   if (joined && joined.preset.state !== 'none') {
     const { provider, preset } = joined;
-    const { host } = new URL(begun.origin);
+    const { host } = new URL(started.origin);
     return (
       <Suspense fallback={null}>
         <OfferedPreset host={host} provider={provider} preset={preset} onDone={() => onJoined(provider)} />
       </Suspense>
     );
   }
-  if (now?.state === 'choosing') return <GroupForm join={join} groups={now.groups} onLeave={onClose} />;
-  return <Confirming join={join} begun={begun} onLeave={onClose} />;
+  if (progress?.state === 'choosing') return <GroupForm join={join} groups={progress.groups} onLeave={onClose} />;
+  return <ConfirmStep join={join} started={started} onLeave={onClose} />;
 }
 
 interface StepProps {
@@ -64,7 +64,7 @@ function AddressForm({ join, onLeave }: StepProps) {
   const [url, setUrl] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void join.begin(url.trim());
+    void join.start(url.trim());
   };
   return (
     <form onSubmit={submit}>
@@ -88,7 +88,7 @@ function AddressForm({ join, onLeave }: StepProps) {
   );
 }
 
-function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { begun: BegunJoin }) {
+function ConfirmStep({ join, started: { origin, signIn }, onLeave }: StepProps & { started: BegunJoin }) {
   const { joining: names, cancel } = useMessages();
   return (
     <Stack gap="sm">
@@ -119,7 +119,7 @@ function Confirming({ join, begun: { origin, signIn }, onLeave }: StepProps & { 
       )}
       <Group justify="flex-end" gap="xs">
         {join.problem && (
-          <Button variant="default" onClick={join.beginAgain}>
+          <Button variant="default" onClick={join.restart}>
             {names.again}
           </Button>
         )}

@@ -10,43 +10,49 @@ import type { ControlStore } from '../../state/control-store.ts';
 import { useControlStore } from '../../state/use-control.ts';
 import { useOpenedPresets } from '../../state/use-desktop.ts';
 import { DropTarget } from './DropTarget.tsx';
-import type { Opened } from './ImportDialogs.tsx';
-import { type HandedOver, readImport } from './read-import.ts';
+import type { ImportState } from './ImportDialogs.tsx';
+import { type ImportSource, readImport } from './read-import.ts';
 
 /** Shows what the import would change. Rejects with a `ControlError`. */
-type OpenImport = (handed: HandedOver) => Promise<void>;
+type OpenImport = (source: ImportSource) => Promise<void>;
 
 const ImportContext = createContext<OpenImport | null>(null);
 const ImportDialogs = lazy(async () => ({ default: (await import('./ImportDialogs.tsx')).ImportDialogs }));
 
 export function useOpenImport(): OpenImport {
   const open = useContext(ImportContext);
-  if (!open) throw new Error('useOpenImport needs an ImportDoor around it');
+  if (!open) throw new Error('useOpenImport needs an ImportProvider around it');
   return open;
 }
 
-export function ImportDoor({ children }: { children: ReactNode }) {
+export function ImportProvider({ children }: { children: ReactNode }) {
   const { team: names } = useMessages();
   const store = useControlStore();
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const open: OpenImport = async (handed) => setOpened(await examine(handed, store, names));
-  const openOrTell = (handed: HandedOver) =>
-    void open(handed).catch((error: unknown) => setOpened({ kind: 'problem', problem: asControlError(error) }));
+  const [importState, setImportState] = useState<ImportState | null>(null);
+  const open: OpenImport = async (source) => setImportState(await previewImport(source, store, names));
+  const openOrShowProblem = (source: ImportSource) =>
+    void open(source).catch((error: unknown) => setImportState({ kind: 'problem', problem: asControlError(error) }));
   useOpenedPresets(({ fileName, text }) => {
     const name = fileName ?? names.link;
-    if (text !== null) return openOrTell({ name, text });
-    setOpened({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
+    if (text !== null) return openOrShowProblem({ name, text });
+    setImportState({ kind: 'problem', problem: new ControlError('window', names.unreadable(name)) });
   });
   return (
     <ImportContext value={open}>
       {children}
-      <DropTarget onDrop={openOrTell} />
-      <Suspense fallback={null}>{opened && <ImportDialogs opened={opened} onClose={() => setOpened(null)} />}</Suspense>
+      <DropTarget onDrop={openOrShowProblem} />
+      <Suspense fallback={null}>
+        {importState && <ImportDialogs opened={importState} onClose={() => setImportState(null)} />}
+      </Suspense>
     </ImportContext>
   );
 }
 
-async function examine({ name, text }: HandedOver, { query }: ControlStore, names: Messages['team']): Promise<Opened> {
+async function previewImport(
+  { name, text }: ImportSource,
+  { query }: ControlStore,
+  names: Messages['team'],
+): Promise<ImportState> {
   const read = readImport(text);
   switch (read.kind) {
     case 'team-preset': {

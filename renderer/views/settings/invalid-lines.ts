@@ -19,10 +19,10 @@ const checks = {
 };
 
 /** The first invalid line; null if all are valid or the setting is not checked here. */
-export function wrongLine(name: string, text: string): string | null {
-  const isRight = isChecked(name) ? checks[name] : () => true;
+export function firstInvalidLine(name: string, text: string): string | null {
+  const isValid = isChecked(name) ? checks[name] : () => true;
   const lines = text.split('\n').map((line) => line.trim());
-  return lines.find((line) => line !== '' && !isRight(line)) ?? null;
+  return lines.find((line) => line !== '' && !isValid(line)) ?? null;
 }
 
 export function isChecked(name: string): name is CheckedName {
@@ -41,7 +41,7 @@ function isHeader(line: string): boolean {
 
 function isWebhook(line: string): boolean {
   const [, address = '', events] = webhookLine.exec(line) ?? [];
-  const known: readonly string[] = webhookEvents;
-  const named = events?.split(/\s*,\s*/) ?? [];
-  return (reference.test(address) || isWebAddress(address)) && named.every((event) => known.includes(event));
+  const knownNames: readonly string[] = webhookEvents;
+  const eventNames = events?.split(/\s*,\s*/) ?? [];
+  return (reference.test(address) || isWebAddress(address)) && eventNames.every((event) => knownNames.includes(event));
 }

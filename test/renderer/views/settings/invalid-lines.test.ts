@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { firstInvalidLine } from '../../../../renderer/views/settings/invalid-lines.ts';
 import { observabilityFields } from '../../../../renderer/views/settings/observability-fields.ts';
-import { wrongLine } from '../../../../renderer/views/settings/wrong-lines.ts';
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import { settingsSchema } from '../../../../server/contract/settings.ts';
 
@@ -12,7 +12,7 @@ describe('a line of a setting', () => {
     ['noProxy', '*.corp.example\n10.0.0.0/8\nhost:8080\n[::1]'],
     ['extraCaFiles', 'anything at all'],
   ])('of %s can be %j', (name, text) => {
-    expect(wrongLine(name, text)).toBeNull();
+    expect(firstInvalidLine(name, text)).toBeNull();
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe('a line of a setting', () => {
     ['noProxy', 'http://corp.example', 'http://corp.example'],
     ['noProxy', 'one two', 'one two'],
   ])('of %s cannot be %j', (name, text, wrong) => {
-    expect(wrongLine(name, text)).toBe(wrong);
+    expect(firstInvalidLine(name, text)).toBe(wrong);
   });
 
   it.each([
@@ -51,7 +51,7 @@ describe('a line of a setting', () => {
       return settingsSchema.safeParse(changes).success;
     };
     expect([...right, ...wrong].map(isTaken)).toEqual([...right.map(() => true), ...wrong.map(() => false)]);
-    expect(right.map((line) => wrongLine(name, line))).toEqual(right.map(() => null));
-    expect(wrong.map((line) => wrongLine(name, line))).toEqual(wrong);
+    expect(right.map((line) => firstInvalidLine(name, line))).toEqual(right.map(() => null));
+    expect(wrong.map((line) => firstInvalidLine(name, line))).toEqual(wrong);
   });
 });

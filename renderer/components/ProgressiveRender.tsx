@@ -1,6 +1,6 @@
 import { Children, type ReactNode, useEffect, useState } from 'react';
 
-interface StaggeredProps {
+interface ProgressiveRenderProps {
   /** Number of parts rendered from the start: those visible without scrolling. */
   first: number;
   children: ReactNode;
@@ -9,7 +9,7 @@ interface StaggeredProps {
 /**
  * The parts of a long screen: renders the first at once, then one more in each frame, so that no part blocks the page.
  */
-export function Staggered({ first, children }: StaggeredProps) {
+export function ProgressiveRender({ first, children }: ProgressiveRenderProps) {
   const parts = Children.toArray(children);
   const [shown, setShown] = useState(first);
   const isWhole = shown >= parts.length;
