@@ -22,7 +22,7 @@ export interface Probe {
 
 const lastReports = createSessionValue<Readonly<Record<string, TimedReport>>>({});
 
-/** Tests a provider on request, or at once if `isWanted`. */
+/** Tests a provider on request, or at once if `startsAtOnce`. */
 export function useProbe(id: string, startsAtOnce = false): Probe {
   const [requested, setRequested] = useState<{ model: string | null } | null>(startsAtOnce ? { model: null } : null);
   const { answer, isRunning, problem, refetch } = useQuery<'provider-test'>(

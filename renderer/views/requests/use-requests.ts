@@ -26,7 +26,7 @@ export interface ShownRequests {
 const none: readonly LiveRequest[] = [];
 
 /**
- * The requests that match a filter, which must not change while the list is mounted. While `isHeld`, new requests do
+ * The requests that match a filter, which must not change while the list is mounted. While `isFrozen`, new requests do
  * not move the others.
  */
 export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownRequests {
