@@ -2,7 +2,7 @@ import { Stack, TagsInput, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { FormEvent } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
-import { FormActs } from '../../components/FormActs.tsx';
+import { FormActions } from '../../components/FormActions.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -93,7 +93,7 @@ export function GroupForm({ group }: { group: GroupView }) {
             <ShadowField {...part} group={group} lock={lockOf('shadow')} />
             <CaptureField {...part} lock={lockOf('capture')} />
           </div>
-          <FormActs
+          <FormActions
             isChanged={isChanged}
             conflict={hasConflict ? { onKeep: edits.keep } : null}
             command={command}

@@ -97,7 +97,7 @@ function ModelRow({ model, onExplain }: { model: ModelView; onExplain(): void })
           <IconPlayerPlay size={16} aria-hidden />
         </ActionIcon>
       )}
-      <CopyButton value={model.id} what={model.id} />
+      <CopyButton value={model.id} label={model.id} />
     </li>
   );
 }

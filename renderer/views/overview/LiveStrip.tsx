@@ -27,7 +27,7 @@ export function LiveStrip() {
     <section className={classes.strip} aria-label={names.title}>
       <Fact name={statusNames.baseUrl}>
         {status ? (
-          <CopyLine value={status.baseUrl ?? connection.notListening} what={statusNames.baseUrl} oneLine />
+          <CopyLine value={status.baseUrl ?? connection.notListening} label={statusNames.baseUrl} oneLine />
         ) : (
           <Skeleton height={34} />
         )}

@@ -1,6 +1,6 @@
 import { IconPaperclip, IconX } from '@tabler/icons-react';
 import { ChooseFileButton } from '../../components/ChooseFileButton.tsx';
-import { IconAct } from '../../components/IconAct.tsx';
+import { IconAction } from '../../components/IconAction.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
 
@@ -22,7 +22,7 @@ export function FilePicker({ label, accept, file, onPick }: FilePickerProps) {
       {file && (
         <>
           <span className={classes.fileName}>{file.name}</span>
-          <IconAct label={names.removeFile(file.name)} icon={<IconX size={14} />} onClick={() => onPick(null)} />
+          <IconAction label={names.removeFile(file.name)} icon={<IconX size={14} />} onClick={() => onPick(null)} />
         </>
       )}
     </div>

@@ -64,7 +64,7 @@ export function ImagesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
             data ? (
               <img key={data} className={classes.made} src={data} alt={prompt} />
             ) : (
-              url && <CopyLine key={url} value={url} what={names.imageAddress} />
+              url && <CopyLine key={url} value={url} label={names.imageAddress} />
             ),
           )
         ) : (

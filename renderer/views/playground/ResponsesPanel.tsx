@@ -63,7 +63,7 @@ export function ResponsesPanel({ keyChoice }: { keyChoice: KeyChoice }) {
         <>
           {output ? <AnswerText text={output} /> : !failure && <p className={classes.soft}>{names.responseEmpty}</p>}
           {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
-          {responseId && <CopyLine value={responseId} what={names.responseId} oneLine />}
+          {responseId && <CopyLine value={responseId} label={names.responseId} oneLine />}
         </>
       }
       options={

@@ -50,7 +50,7 @@ export function TranscriptionPanel({ keyChoice }: { keyChoice: KeyChoice }) {
         ) : (
           <div className={classes.withCopy}>
             <p className={classes.words}>{text}</p>
-            <CopyButton value={text} what={names.panels.transcription} />
+            <CopyButton value={text} label={names.panels.transcription} />
           </div>
         )
       }

@@ -54,7 +54,7 @@ export function VideoPanel({ keyChoice }: { keyChoice: KeyChoice }) {
               <p className={classes.words}>
                 {names.videoState(job.state.status, formats.number(job.state.progressPercent))}
               </p>
-              <CopyLine value={job.state.id} what={names.videoId} oneLine />
+              <CopyLine value={job.state.id} label={names.videoId} oneLine />
               <Progress value={job.state.progressPercent} animated={job.isRunning} aria-label={names.panels.videos} />
               {job.state.error && (
                 <p className={classes.bad} role="alert">

@@ -2,7 +2,7 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { exampleBaseUrls, fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
@@ -44,7 +44,7 @@ export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
             isFirst={preset !== null && form.blanks.length === 0}
           />
         )}
-        <DialogActs command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
+        <DialogActions command={form.command} submit={names.submit} leave={names.back} onLeave={onBack} />
       </Stack>
     </form>
   );

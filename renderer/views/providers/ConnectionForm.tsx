@@ -3,7 +3,7 @@ import { type FormErrors, useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { FormActs } from '../../components/FormActs.tsx';
+import { FormActions } from '../../components/FormActions.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -52,7 +52,7 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
           <Collapse expanded={showsAdvanced} transitionDuration={0}>
             <AdvancedFields form={form} lockOf={lockOf} />
           </Collapse>
-          <FormActs
+          <FormActions
             isChanged={form.isDirty()}
             conflict={conflict.exists ? { onKeep: conflict.keep } : null}
             command={command}

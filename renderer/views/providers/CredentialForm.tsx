@@ -2,7 +2,7 @@ import { Stack, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { CredentialView } from '../../../server/contract/provider-views.ts';
-import { DialogActs } from '../../components/DialogActs.tsx';
+import { DialogActions } from '../../components/DialogActions.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
@@ -54,7 +54,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
             autoComplete="off"
           />
         )}
-        <DialogActs command={command} onLeave={onCancel} />
+        <DialogActions command={command} onLeave={onCancel} />
       </Stack>
     </form>
   );

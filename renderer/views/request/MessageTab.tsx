@@ -49,7 +49,7 @@ function Headers({ headers, title }: { headers: HeaderList; title: string }) {
         {title} <span className={classes.size}>{formats.number(headers.length)}</span>
       </summary>
       <div className={classes.acts}>
-        <CopyButton value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} what={title} />
+        <CopyButton value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} label={title} />
       </div>
       <table className={classes.headers}>
         <tbody>

@@ -104,7 +104,7 @@ function Facts({ request }: { request: RequestView }) {
             </div>
           ))}
       </dl>
-      <CopyLine value={request.id} what={factNames.id} oneLine />
+      <CopyLine value={request.id} label={factNames.id} oneLine />
     </>
   );
 }

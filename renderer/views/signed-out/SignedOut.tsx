@@ -33,11 +33,11 @@ function AccessRefused() {
         <li>
           {messages.stepAddress}
           <div className={classes.command}>
-            <CopyLine value={command} what={commandName} />
+            <CopyLine value={command} label={commandName} />
           </div>
           <div className={classes.command}>
             {messages.fromSources}
-            <CopyLine value={sourcesCommand} what={messages.fromSourcesCommand} />
+            <CopyLine value={sourcesCommand} label={messages.fromSourcesCommand} />
           </div>
         </li>
         <li>{messages.stepAgain}</li>

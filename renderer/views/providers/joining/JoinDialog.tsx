@@ -4,7 +4,7 @@ import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
 import { CommandProblem } from '../../../components/CommandProblem.tsx';
 import { CopyLine } from '../../../components/CopyLine.tsx';
-import { DialogActs } from '../../../components/DialogActs.tsx';
+import { DialogActions } from '../../../components/DialogActions.tsx';
 import { ModalFrame } from '../../../components/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';
@@ -82,7 +82,7 @@ function AddressForm({ join, onLeave }: StepProps) {
           withAsterisk={false}
           data-autofocus
         />
-        <DialogActs command={join} submit={names.next} isBlocked={url.trim() === ''} onLeave={onLeave} />
+        <DialogActions command={join} submit={names.next} isBlocked={url.trim() === ''} onLeave={onLeave} />
       </Stack>
     </form>
   );
@@ -96,7 +96,7 @@ function ConfirmStep({ join, started: { origin, signIn }, onLeave }: StepProps &
         <>
           <Text>{names.confirmText(new URL(origin).host)}</Text>
           <div className={classes.code}>
-            <CopyLine value={signIn.code} what={names.code} />
+            <CopyLine value={signIn.code} label={names.code} />
           </div>
           <Button
             component="a"
@@ -151,7 +151,7 @@ function GroupForm({ join, groups, onLeave }: StepProps & { groups: Choice }) {
           onChange={({ currentTarget }) => setGroup(currentTarget.value)}
           data-autofocus
         />
-        <DialogActs command={join} submit={names.join} onLeave={onLeave} />
+        <DialogActions command={join} submit={names.join} onLeave={onLeave} />
       </Stack>
     </form>
   );

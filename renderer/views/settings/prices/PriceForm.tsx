@@ -1,7 +1,7 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { DialogActs } from '../../../components/DialogActs.tsx';
-import { FieldPart } from '../../../components/FieldPart.tsx';
+import { DialogActions } from '../../../components/DialogActions.tsx';
+import { Fieldset } from '../../../components/Fieldset.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/use-command.ts';
 import { useControlState } from '../../../state/use-control.ts';
@@ -73,7 +73,7 @@ export function PriceForm({ edited, name, onClose }: PriceFormProps) {
             {names.nothingEntered}
           </p>
         )}
-        <DialogActs command={command} onLeave={onClose} />
+        <DialogActions command={command} onLeave={onClose} />
       </Stack>
     </form>
   );
@@ -145,9 +145,9 @@ function AmountGroup({ group, isOpen, children }: AmountGroupProps) {
   const { title, hint } = names.groups[group];
   if (group === 'tokens') {
     return (
-      <FieldPart legend={title} hint={hint}>
+      <Fieldset legend={title} hint={hint}>
         {children}
-      </FieldPart>
+      </Fieldset>
     );
   }
   return (

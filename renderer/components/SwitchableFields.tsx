@@ -1,9 +1,9 @@
 import { Switch } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Lock } from '../../server/contract/lock.ts';
-import { FoldedPart } from './FoldedPart.tsx';
+import { CollapsibleFields } from './CollapsibleFields.tsx';
 
-interface SwitchedPartProps {
+interface SwitchableFieldsProps {
   title: string;
   /** The current settings, or that the part is off, in a few words. */
   summary: string;
@@ -19,9 +19,9 @@ interface SwitchedPartProps {
 }
 
 /** A folded part of a form that starts with a switch for the whole part. */
-export function SwitchedPart({ isOn, label, hint, onSwitch, children, ...part }: SwitchedPartProps) {
+export function SwitchableFields({ isOn, label, hint, onSwitch, children, ...part }: SwitchableFieldsProps) {
   return (
-    <FoldedPart {...part} isSet={isOn}>
+    <CollapsibleFields {...part} isSet={isOn}>
       <Switch
         label={label}
         description={hint}
@@ -29,6 +29,6 @@ export function SwitchedPart({ isOn, label, hint, onSwitch, children, ...part }:
         onChange={(event) => onSwitch(event.currentTarget.checked)}
       />
       {children}
-    </FoldedPart>
+    </CollapsibleFields>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import classes from './FieldPart.module.css';
+import classes from './Fieldset.module.css';
 
-interface FieldPartProps {
+interface FieldsetProps {
   legend: string;
   /** Explains what the fields have in common. */
   hint?: string;
@@ -9,7 +9,7 @@ interface FieldPartProps {
 }
 
 /** Related fields of a form in a column, with a line above to separate them from the previous ones. */
-export function FieldPart({ legend, hint, children }: FieldPartProps) {
+export function Fieldset({ legend, hint, children }: FieldsetProps) {
   return (
     <div className={classes.part}>
       <fieldset className={classes.fields}>

@@ -1,11 +1,11 @@
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ReactNode, useId, useState } from 'react';
 import type { Lock } from '../../server/contract/lock.ts';
-import classes from './FoldedPart.module.css';
+import classes from './CollapsibleFields.module.css';
 import { Lockable } from './Lockable.tsx';
 import { LockMark } from './LockMark.tsx';
 
-interface FoldedPartProps {
+interface CollapsibleFieldsProps {
   title: string;
   /** The current settings in a few words, visible while the part is folded. */
   summary: string;
@@ -14,7 +14,7 @@ interface FoldedPartProps {
    */
   isSet: boolean;
   /** Shows the content even if the person has folded the part. */
-  mustShow?: boolean;
+  isForcedOpen?: boolean;
   /** Null if the settings in it are not locked. */
   lock: Lock | null;
   children: ReactNode;
@@ -24,7 +24,14 @@ interface FoldedPartProps {
  * Related fields of a long form, folded behind a line that summarises the settings. A line above separates them from
  * the previous ones.
  */
-export function FoldedPart({ title, summary, isSet, mustShow = false, lock, children }: FoldedPartProps) {
+export function CollapsibleFields({
+  title,
+  summary,
+  isSet,
+  isForcedOpen = false,
+  lock,
+  children,
+}: CollapsibleFieldsProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(isSet);
   const [wasSet, setWasSet] = useState(isSet);
@@ -32,7 +39,7 @@ export function FoldedPart({ title, summary, isSet, mustShow = false, lock, chil
     setWasSet(isSet);
     if (isSet) setOpen(true);
   }
-  const isShown = isOpen || mustShow;
+  const isShown = isOpen || isForcedOpen;
   const Chevron = isShown ? IconChevronDown : IconChevronRight;
   return (
     // The browser cannot show its validation messages on hidden fields, so an invalid field opens the part.

@@ -1,8 +1,8 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
-import classes from './IconAct.module.css';
+import classes from './IconAction.module.css';
 
-interface IconActProps {
+interface IconActionProps {
   /** The full name of the action, because the icon alone does not explain it. */
   label: string;
   icon: ReactNode;
@@ -13,7 +13,7 @@ interface IconActProps {
 const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 
 /** A button with only an icon; a tooltip shows its name on hover and focus. */
-export function IconAct({ label, icon, isDisabled = false, onClick }: IconActProps) {
+export function IconAction({ label, icon, isDisabled = false, onClick }: IconActionProps) {
   return (
     <Tooltip label={label} openDelay={400} events={byPointerAndKeyboard}>
       <ActionIcon

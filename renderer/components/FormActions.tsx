@@ -6,9 +6,9 @@ import type { CommandRunner } from '../state/use-command.ts';
 import { useUnsaved } from '../state/use-unsaved.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 import { EditConflictNotice } from './EditConflictNotice.tsx';
-import classes from './FormActs.module.css';
+import classes from './FormActions.module.css';
 
-interface FormActsProps {
+interface FormActionsProps {
   /** Shows the buttons only while there are changes to save. For screens with many forms. */
   isQuiet?: boolean;
   /** The input differs from the values in force. */
@@ -30,7 +30,7 @@ interface FormActsProps {
  * The end of a form that is directly on its screen. While there are changes to save, it stays visible with whatever
  * prevents saving, and leaving the screen needs confirmation.
  */
-export function FormActs(props: FormActsProps) {
+export function FormActions(props: FormActionsProps) {
   const { isQuiet = false, isChanged, isBlocked = false, conflict = null, command, onDiscard } = props;
   const { save, saved, discard } = useMessages();
   const canChange = useCanChange();
@@ -68,7 +68,7 @@ export function FormActs(props: FormActsProps) {
 }
 
 /** Whether the last run of the command succeeded. */
-function useIsSaved({ isRunning, problem }: FormActsProps['command']): boolean {
+function useIsSaved({ isRunning, problem }: FormActionsProps['command']): boolean {
   const [isSaved, setSaved] = useState(false);
   const wasRunning = useRef(false);
   useEffect(() => {

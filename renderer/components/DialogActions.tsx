@@ -3,7 +3,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import type { CommandRunner } from '../state/use-command.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 
-interface DialogActsProps {
+interface DialogActionsProps {
   /** The command that the form sends. */
   command: Pick<CommandRunner, 'isRunning' | 'problem'>;
   /** Label of the submit button; "Save" if absent. */
@@ -16,7 +16,7 @@ interface DialogActsProps {
 }
 
 /** The end of a form in a dialog: its buttons, and whatever prevents sending it. */
-export function DialogActs({ command, submit, isBlocked = false, leave, onLeave }: DialogActsProps) {
+export function DialogActions({ command, submit, isBlocked = false, leave, onLeave }: DialogActionsProps) {
   const { cancel, save } = useMessages();
   const { isRunning, problem } = command;
   return (

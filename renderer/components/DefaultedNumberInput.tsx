@@ -1,11 +1,11 @@
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { useState } from 'react';
 
-interface UsualNumberInputProps extends Omit<NumberInputProps, 'value' | 'min' | 'onChange'> {
+interface DefaultedNumberInputProps extends Omit<NumberInputProps, 'value' | 'min' | 'onChange'> {
   min: number;
   value: number;
   /** The value that an empty input stands for. */
-  usual: number;
+  defaultNumber: number;
   onChange(value: number): void;
 }
 
@@ -13,17 +13,17 @@ interface UsualNumberInputProps extends Omit<NumberInputProps, 'value' | 'min' |
  * A number input that always has a value. Typed text stays as it is, and stands for the usual value until it is a valid
  * number.
  */
-export function UsualNumberInput({ value, usual, min, onChange, ...field }: UsualNumberInputProps) {
+export function DefaultedNumberInput({ value, defaultNumber, min, onChange, ...field }: DefaultedNumberInputProps) {
   const [typed, setTyped] = useState<number | string>(value);
   const meaningOf = (entered: number | string) => {
     const number = Number(entered);
-    return entered !== '' && number >= min ? number : usual;
+    return entered !== '' && number >= min ? number : defaultNumber;
   };
   return (
     <NumberInput
       {...field}
       min={min}
-      placeholder={`${usual}${field.suffix ?? ''}`}
+      placeholder={`${defaultNumber}${field.suffix ?? ''}`}
       value={meaningOf(typed) === value ? typed : value}
       onChange={(entered) => {
         setTyped(entered);
