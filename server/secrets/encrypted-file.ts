@@ -87,7 +87,7 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
 
 function describe(path: string, keyFile: string, passphrase: string | undefined): string {
   return passphrase === undefined
-    ? `Credentials are kept in the encrypted file ${path}; its key lies beside it in ${keyFile}, so whoever reads both reads them. Set SLUICE_PASSPHRASE to protect them by a passphrase.`
+    ? `Credentials are kept in the encrypted file ${path}. Its key is in ${keyFile}, so anyone who can read both files can read them; set SLUICE_PASSPHRASE to use a passphrase instead.`
     : `Credentials are kept in the encrypted file ${path}, protected by the passphrase in SLUICE_PASSPHRASE.`;
 }
 

@@ -56,7 +56,7 @@ async function openFile({ dataDir, passphrase }: SecretStoreOptions, reason = ''
 }
 
 function keychainAway(problem: string): string {
-  return `The OS keychain that holds the credentials does not answer now (${problem}): providers whose credentials are in it fail until it does and Sluice is started again.`;
+  return `The OS keychain that holds the credentials does not respond (${problem}). Providers whose credentials are in it fail until it responds and Sluice is restarted.`;
 }
 
 async function markKeychain(dataDir: string): Promise<void> {
