@@ -9,7 +9,7 @@ export const linkScheme = 'sluice';
  * Hears of links and files that the system hands over: on macOS as events, elsewhere as an argument of this program or of
  * a second one. What comes before there is an inbox waits for it.
  */
-export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
+export function onOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
   const waiting: ((inbox: TeamPresetInbox) => void)[] = [];
   let inbox: TeamPresetInbox | null = null;
   const pass = (act: (inbox: TeamPresetInbox) => void) => {

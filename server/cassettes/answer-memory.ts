@@ -6,7 +6,7 @@ const maxBytes = 32 * 1024 * 1024;
 const answerBytes = 512;
 
 /** Answers that are kept in memory, as long as there is room. */
-export class AnswerShelf {
+export class AnswerMemory {
   readonly #answers = new Map<string, StoredAnswer>();
   #bytes = 0;
 

@@ -3,7 +3,7 @@ import { CassetteError } from './cassette-files.ts';
 import { allOf, OpenCassette } from './deck.ts';
 
 /** The cassettes of a gateway's groups and keys. Each is opened when it is first used, and shared by all that name it. */
-export class CassetteShelf {
+export class CassetteRegistry {
   readonly #problem: (line: string) => void;
   readonly #slots = new Map<string, Slot>();
   /** Of all cassettes, also of those that are no longer on the shelf. */

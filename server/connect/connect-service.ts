@@ -28,7 +28,7 @@ export interface WantedClient extends Omit<WantedConnection, 'secret'> {
   secret(): Promise<string>;
 }
 
-export interface ConnectDesk {
+export interface ConnectService {
   list(): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
   /** Rejects with a GatewayError, changing nothing, unless `fingerprint` is that of the change as it would be made now. */
@@ -37,7 +37,7 @@ export interface ConnectDesk {
   undo(client: string, fingerprint: string): Promise<void>;
 }
 
-export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
+export function createConnectService(ports: ConnectPorts): ConnectService {
   const store = createAppliedStore(ports.dataFolder);
   const home = ports.env.HOME || homedir();
   const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {

@@ -105,8 +105,8 @@ function commentInLine(text: string): string {
   const end = text.indexOf('\n');
   if (end === -1) return '';
   const line = text.slice(0, text[end - 1] === '\r' ? end - 1 : end);
-  const said = line.trim();
-  return said === '' || said.startsWith('//') || (said.startsWith('/*') && said.endsWith('*/')) ? line : '';
+  const trimmed = line.trim();
+  return trimmed === '' || trimmed.startsWith('//') || (trimmed.startsWith('/*') && trimmed.endsWith('*/')) ? line : '';
 }
 
 function splice(text: string, { offset, length }: Node, replacement: string): string {

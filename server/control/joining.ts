@@ -11,17 +11,17 @@ export interface Joining {
 /** Its parts are loaded when they are first asked for. */
 export function createJoining(ports: JoinPorts): Joining {
   const load = async () => {
-    const { JoinDesk } = await import('../teams/join-service.ts');
-    return new JoinDesk(ports);
+    const { JoinService } = await import('../teams/join-service.ts');
+    return new JoinService(ports);
   };
   let loaded: ReturnType<typeof load> | undefined;
-  const desk = () => {
+  const service = () => {
     loaded ??= load();
     return loaded;
   };
   return {
-    begin: async (command) => (await desk()).begin(command),
-    finish: async (command) => (await desk()).finish(command),
-    leave: async (command) => (await desk()).leave(command),
+    begin: async (command) => (await service()).begin(command),
+    finish: async (command) => (await service()).finish(command),
+    leave: async (command) => (await service()).leave(command),
   };
 }

@@ -144,10 +144,10 @@ class CallAccounting {
     const answer = keptOf(attempt);
     const hints = this.#format.hints(this.#body, answer.bytes);
     const format = attempt.usage ?? this.#format;
-    const told = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
-    attempt.responseStatus = told.status;
-    if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = this.#completed(told, { answer, ending, format });
+    const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
+    attempt.responseStatus = extracted.status;
+    if (ending === 'failed' && extracted.certainty !== 'reported') return free;
+    const { usage, certainty } = this.#completed(extracted, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -159,10 +159,10 @@ class CallAccounting {
   }
 
   /** Estimates what was not reported, or cannot be true. */
-  #completed(told: ExtractedUsage, ended: EndedAnswer): Estimated {
-    if (told.usage === null) return this.#estimate(ended);
-    if (told.certainty !== 'estimated') return told;
-    return { usage: { ...this.#estimate(ended).usage, ...told.usage }, certainty: 'estimated' };
+  #completed(extracted: ExtractedUsage, ended: EndedAnswer): Estimated {
+    if (extracted.usage === null) return this.#estimate(ended);
+    if (extracted.certainty !== 'estimated') return extracted;
+    return { usage: { ...this.#estimate(ended).usage, ...extracted.usage }, certainty: 'estimated' };
   }
 
   /** Only if both the request and the answer are text. */

@@ -54,16 +54,16 @@ function refusal(
   { failure, answer, event }: Extract<FailureReason, { kind: 'answer' }>,
   { target, hasBegun, redacted }: FailedCall,
 ): AttemptFailure {
-  const said = answer.error?.message;
-  const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
+  const upstreamMessage = answer.error?.message;
+  const message = upstreamMessage ? `status ${answer.status}: ${upstreamMessage}` : `status ${answer.status}`;
   // Without an API's error it may be the page of a proxy that this machine alone goes through.
-  const told = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
+  const described = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
-  if (account) return { failure: told, message, failureResponse: { kind: 'error', error: account } };
+  if (account) return { failure: described, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
-  return { failure: told, message, failureResponse: { kind: 'answer', answer: held } };
+  return { failure: described, message, failureResponse: { kind: 'answer', answer: held } };
 }
 
 const maxCodeLength = 100;

@@ -230,12 +230,12 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, asked } = this.#options;
-    const takesBeginning = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
+    const supportsPrefill = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
     this.#failed(
       failureOf(reason, {
         target,
         hasBegun: this.#options.trace.hasBegun,
-        mayContinue: takesBeginning && needs.rest?.isContinuation === false,
+        mayContinue: supportsPrefill && needs.rest?.isContinuation === false,
         redacted: (text) => this.#notes.redacted(text),
       }),
     );

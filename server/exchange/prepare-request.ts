@@ -245,6 +245,6 @@ function refusalIn(thrown: unknown): GatewayError {
 }
 
 /** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
-function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
-  return said === 'refuse' || said === 'tell' ? said : null;
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
 }

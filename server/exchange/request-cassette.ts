@@ -27,9 +27,9 @@ export class RequestCassette {
   }
 
   /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`. */
-  async answer(desk: CassetteDeck, heard: CassetteRequest): Promise<boolean> {
+  async answer(deck: CassetteDeck, request: CassetteRequest): Promise<boolean> {
     const { response, trace, tap, faultInjector } = this.#options;
-    const taken = await desk.take(heard);
+    const taken = await deck.take(request);
     if (taken.kind === 'recorded') {
       this.#recording = taken.recording;
       return false;

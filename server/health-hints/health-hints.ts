@@ -23,7 +23,7 @@ interface HintPorts {
   sharedMs(): number;
 }
 
-const longestHeardMs = 60_000;
+const longestHintMs = 60_000;
 
 export class HealthHints implements HealthSharing {
   readonly #ports: HintPorts;
@@ -65,7 +65,7 @@ export class HealthHints implements HealthSharing {
     const rule = cooldownRules[failure];
     if (rule?.subject !== place.subject) return;
     const nowMs = sharedMs();
-    const longestMs = Math.min(longestHeardMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
+    const longestMs = Math.min(longestHintMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
     const forMs = untilMs === null ? longestMs : Math.min(untilMs - nowMs, longestMs);
     if (forMs > 0) book.applyRemoteCooldown(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
   }

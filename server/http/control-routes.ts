@@ -33,7 +33,7 @@ interface ControlRoutePorts {
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
   /** Where people sign in; null: the window is opened by addresses, for the administrator of the machine. */
-  people: { door: PeopleAccess; signIn: Router } | null;
+  people: { access: PeopleAccess; signIn: Router } | null;
 }
 
 export interface ControlRoutes {
@@ -52,7 +52,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   const router = express.Router({ caseSensitive: true });
   router.use(neverStored);
   access.onSignOut(streams.endRefused);
-  if (people) router.use(people.signIn, admitPerson(people.door, access));
+  if (people) router.use(people.signIn, admitPerson(people.access, access));
   else router.use(express.Router().get('/session', openSession(access)), admitWindow(access));
   router.post('/{*path}', continueBody);
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
@@ -71,7 +71,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     if (people && by)
       response.once(
         'close',
-        people.door.service.watch(by, () => response.end()),
+        people.access.service.watch(by, () => response.end()),
       );
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
@@ -96,9 +96,9 @@ function admitWindow(access: WindowAccess): RequestHandler {
   };
 }
 
-function admitPerson(door: PeopleAccess, { token }: WindowAccess): RequestHandler {
+function admitPerson(access: PeopleAccess, { token }: WindowAccess): RequestHandler {
   return async (request, response, next) => {
-    response.locals.by = await checkPerson(request, door, token);
+    response.locals.by = await checkPerson(request, access, token);
     next();
   };
 }

@@ -1,11 +1,11 @@
 /** What the control routes need where people sign in: who is let in, where Sluice is reached, and its cookies. */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import type { PeopleDesk } from '../people/people-service.ts';
+import type { PeopleService } from '../people/people-service.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 export interface PeopleAccess {
-  service: PeopleDesk;
+  service: PeopleService;
   /** As browsers see it: `https://gateway.example`. */
   publicOrigin: string;
   proxies: TrustedProxies;
@@ -18,8 +18,8 @@ export function sessionCookie({ publicOrigin }: PeopleAccess): string {
   return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
 }
 
-export function pendingCookie(door: PeopleAccess): string {
-  return `${sessionCookie(door)}-sign-in`;
+export function pendingCookie(access: PeopleAccess): string {
+  return `${sessionCookie(access)}-sign-in`;
 }
 
 /** `lax`: it is sent as well when the identity provider's page leads back. */
@@ -35,8 +35,8 @@ export function setCookie(
   });
 }
 
-export function dropCookie(response: Response, door: PeopleAccess, name: string): void {
-  setCookie(response, door, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
+export function dropCookie(response: Response, access: PeopleAccess, name: string): void {
+  setCookie(response, access, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
 }
 
 /** Of the cookies of that name the last one. Undefined: there is none. */

@@ -20,8 +20,8 @@ const deviceSchema = z.strictObject({
   name: z.string().trim().min(1).max(200),
 });
 
-export function createSignInRoutes(door: PeopleAccess): Router {
-  const { service, publicOrigin, proxies } = door;
+export function createSignInRoutes(access: PeopleAccess): Router {
+  const { service, publicOrigin, proxies } = access;
   const limit = new SignInLimit(Date.now);
   const limited: RequestHandler = (request, _response, next) => {
     const { origin } = request.headers;
@@ -36,28 +36,28 @@ export function createSignInRoutes(door: PeopleAccess): Router {
     await orToWindow(request, response, async () => {
       const { url, pending } = await service.begin(`${publicOrigin}/control/signed-in`);
       const value = Buffer.from(JSON.stringify(pending)).toString('base64url');
-      setCookie(response, door, { name: pendingCookie(door), value, maxAgeMs: pendingMs, sameSite: 'lax' });
+      setCookie(response, access, { name: pendingCookie(access), value, maxAgeMs: pendingMs, sameSite: 'lax' });
       response.redirect(303, url);
     });
   });
   router.get('/signed-in', limited, async (request, response) => {
     await orToWindow(request, response, async () => {
-      const pending = readPending(cookieOf(request, pendingCookie(door)));
-      dropCookie(response, door, pendingCookie(door));
+      const pending = readPending(cookieOf(request, pendingCookie(access)));
+      dropCookie(response, access, pendingCookie(access));
       const answer = new URL(request.originalUrl, publicOrigin);
       const { secret, expiresAt } = await service.finish(answer, pending, proxies.clientOf(request));
       const maxAgeMs = expiresAt - Date.now();
-      setCookie(response, door, { name: sessionCookie(door), value: secret, maxAgeMs, sameSite: 'strict' });
+      setCookie(response, access, { name: sessionCookie(access), value: secret, maxAgeMs, sameSite: 'strict' });
       response.redirect(303, '/');
     });
   });
   router.post('/sign-out', limited, async (request, response) => {
     const bearer = bearerSecret(request.headers.authorization);
     if (bearer === null) checkOwnPage(request);
-    const secret = bearer ?? cookieOf(request, sessionCookie(door));
+    const secret = bearer ?? cookieOf(request, sessionCookie(access));
     const caller = secret === undefined ? null : await service.recognize(secret, null);
     if (caller) await service.end({ id: caller.accessId });
-    dropCookie(response, door, sessionCookie(door));
+    dropCookie(response, access, sessionCookie(access));
     response.json({ result: {} });
   });
   router.post('/device', limited, async (_request, response) => {

@@ -29,9 +29,9 @@ export class AccessWatch {
    */
   add(by: Caller, refused: () => void): () => void {
     // A function of its own, since the same one may be given for several.
-    const tell = () => refused();
-    this.#watched.set(tell, by);
-    return () => this.#watched.delete(tell);
+    const notify = () => refused();
+    this.#watched.set(notify, by);
+    return () => this.#watched.delete(notify);
   }
 
   /** To be called when something was ended. Never rejects. */

@@ -12,16 +12,16 @@ interface MadeChange {
   changes: ConfigChange[];
 }
 
-export type NoteChange = (made: MadeChange) => Promise<void>;
+export type AuditChange = (made: MadeChange) => Promise<void>;
 
-interface NotePorts {
+interface AuditPorts {
   store: Pick<PeopleStore, 'note'>;
   nowMs(): number;
   log: { error(fields: object, message: string): void };
 }
 
 /** The change is made already, so one that cannot be noted is told in the log. */
-export function createNoteChange({ store, nowMs, log }: NotePorts): NoteChange {
+export function createAuditChange({ store, nowMs, log }: AuditPorts): AuditChange {
   return async ({ command, by, changes }) => {
     const entry = {
       at: nowMs(),

@@ -1,7 +1,7 @@
 /** What each command needs of the person who gives it. A command without a line does not compile. Pure. */
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { KeyRight } from '../contract/key-rights.ts';
-import type { Sight } from './visibility.ts';
+import type { Visibility } from './visibility.ts';
 
 /**
  * What a person must be, or what must be theirs. Those about a key or group also need that it exists; of what a person does
@@ -27,7 +27,7 @@ const local: readonly Need[] = [{ is: 'local' }];
 interface Rule<T extends CommandType> {
   needs(command: CommandMap[T]): readonly Need[];
   /** What a person may see of the result; absent: all of it. */
-  keep?(result: CommandResults[T], sight: Sight): CommandResults[T];
+  keep?(result: CommandResults[T], visibility: Visibility): CommandResults[T];
 }
 
 type Rules = { readonly [T in CommandType]: Rule<T> };
@@ -46,10 +46,19 @@ export const commandRules: Rules = {
   'key.rotate': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
   'key.revoke': { needs: ({ id }) => [{ is: 'owner-or-manager-of-key', key: id }] },
   'key.reveal': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
-  'capture.start': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
-  'capture.stop': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
-  'faults.start': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
-  'faults.stop': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
+  'capture.start': {
+    needs: needsOfScope,
+    keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }),
+  },
+  'capture.stop': { needs: needsOfScope, keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }) },
+  'faults.start': {
+    needs: needsOfScope,
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+  },
+  'faults.stop': {
+    needs: needsOfScope,
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+  },
   // Found among one's own, unless an administrator asks.
   'token.create': { needs: () => everyone },
   'token.revoke': { needs: () => everyone },
@@ -109,7 +118,8 @@ function needsOfScope({ group, key }: { group?: string | undefined; key?: string
 }
 
 /** Whether what was started for a key, a group or everything is of one that the person knows. */
-export function isOf(sight: Sight): (started: { kind: string; id: string | null }) => boolean {
+export function isOf(visibility: Visibility): (started: { kind: string; id: string | null }) => boolean {
   return ({ kind, id }) =>
-    sight.isAll || (id !== null && (kind === 'key' ? sight.keys.has(id) : kind === 'group' && sight.groups.has(id)));
+    visibility.isAll ||
+    (id !== null && (kind === 'key' ? visibility.keys.has(id) : kind === 'group' && visibility.groups.has(id)));
 }

@@ -34,7 +34,7 @@ const sweepEveryMs = hourMs;
 /** What API tokens begin with, by which leaked ones can be found. */
 const tokenPrefix = 'slt_';
 
-interface DeskPorts {
+interface PeopleServicePorts {
   store: PeopleStore;
   /** In force. */
   settings(): PeopleSettings | null;
@@ -53,13 +53,13 @@ export interface Opened {
   person: Person;
 }
 
-export class PeopleDesk {
-  readonly #ports: DeskPorts;
+export class PeopleService {
+  readonly #ports: PeopleServicePorts;
   readonly #sweeping: NodeJS.Timeout;
   readonly #watch: AccessWatch;
   #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
 
-  constructor(ports: DeskPorts) {
+  constructor(ports: PeopleServicePorts) {
     this.#ports = ports;
     this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
     this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });

@@ -3,7 +3,7 @@ import type { Command } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { type Caller, checkScope } from './caller.ts';
 import { type Facts, refusalOf } from './may-do.ts';
-import { type Sight, sightOf } from './visibility.ts';
+import { type Visibility, visibilityOf } from './visibility.ts';
 
 interface PermitPorts {
   live: { readonly used: { config: Config } };
@@ -11,7 +11,7 @@ interface PermitPorts {
 }
 
 /** Rejects with a GatewayError; else resolves with what the caller knows of. */
-export async function permit({ live, ledger }: PermitPorts, command: Command, by: Caller): Promise<Sight> {
+export async function permit({ live, ledger }: PermitPorts, command: Command, by: Caller): Promise<Visibility> {
   checkScope(by, 'write', ...(command.type.startsWith('key.') ? (['keys'] as const) : []));
   const isOfSession = command.type === 'session.stop' || command.type === 'session.resume';
   const session = isOfSession ? ((await ledger.getSession(command.id))?.session ?? null) : null;
@@ -24,9 +24,9 @@ export function permitOn(config: Config, command: Command, by: Caller): void {
   check(command, by, { config, session: null });
 }
 
-function check(command: Command, { person }: Caller, facts: Facts): Sight {
-  const sight = sightOf(person, facts.config);
-  const refusal = refusalOf(command, sight, facts);
+function check(command: Command, { person }: Caller, facts: Facts): Visibility {
+  const visibility = visibilityOf(person, facts.config);
+  const refusal = refusalOf(command, visibility, facts);
   if (refusal) throw refusal;
-  return sight;
+  return visibility;
 }

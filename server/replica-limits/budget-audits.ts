@@ -14,12 +14,12 @@
  * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
  * for as long as commands and leases of before may have an effect, and until nothing is missing.
  */
-import { AskedTogether } from '../database/batched-questions.ts';
+import { BatchedQuestions } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../ledger/usage-history.ts';
 import type { Clocks } from '../limits/account.ts';
-import { missingIn, readToldSum, type ToldSum } from './budget-sum-reply.ts';
-import { type CountedParty, endOf } from './counted-subject.ts';
+import { type BudgetSumReply, missingIn, readBudgetSumReply } from './budget-sum-reply.ts';
+import { type CountedSubject, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
 import type { BudgetPeriod } from './subject-call.ts';
 
@@ -32,22 +32,22 @@ interface BudgetAuditsPorts {
   clocks: Clocks;
 }
 
-/** A period of a party's budgets. */
+/** A period of a subject's budgets. */
 interface Audited {
-  party: CountedParty;
+  subject: CountedSubject;
   period: BudgetPeriod;
 }
 
 interface Compared extends Audited {
-  told: ToldSum;
+  sum: BudgetSumReply;
   missing: Spent;
 }
 
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
-  readonly #audits = new AskedTogether<CountedParty, boolean>((parties) => this.#audit(parties));
+  readonly #audits = new BatchedQuestions<CountedSubject, boolean>((subjects) => this.#audit(subjects));
   /** Until when they are compared at least, on the monotonic clock. */
-  readonly #inDoubt = new Map<CountedParty, number>();
+  readonly #inDoubt = new Map<CountedSubject, number>();
   #timer: NodeJS.Timeout | null = null;
   #isInRound = false;
   #isClosed = false;
@@ -58,20 +58,20 @@ export class BudgetAudits {
   }
 
   /** Resolves with whether nothing was missing. Rejects if Valkey or the ledger cannot be asked. */
-  now(party: CountedParty): Promise<boolean> {
-    return this.#audits.ask(party);
+  now(subject: CountedSubject): Promise<boolean> {
+    return this.#audits.ask(subject);
   }
 
   /** Compares them every few seconds, for as long as a lease lasts and until nothing is missing. */
-  doubt(parties: readonly CountedParty[], firstAfterMs = this.#everyMs): void {
+  doubt(subjects: readonly CountedSubject[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
-    for (const party of parties) this.#inDoubt.set(party, clocks.steadyMs() + connection.leaseMs);
+    for (const subject of subjects) this.#inDoubt.set(subject, clocks.steadyMs() + connection.leaseMs);
     if (firstAfterMs < this.#everyMs) this.#disarm();
     this.#arm(firstAfterMs);
   }
 
-  forget(party: CountedParty): void {
-    this.#inDoubt.delete(party);
+  forget(subject: CountedSubject): void {
+    this.#inDoubt.delete(subject);
   }
 
   /** True once after requests of this replica had to wait for the ledger: others may have compared without them. */
@@ -116,27 +116,29 @@ export class BudgetAudits {
     this.#arm(this.#everyMs);
   }
 
-  async #auditInDoubt(party: CountedParty, untilMs: number): Promise<void> {
-    const isExact = await this.now(party).catch(() => false);
-    const isOver = this.#ports.clocks.steadyMs() >= untilMs && this.#inDoubt.get(party) === untilMs;
-    if (isExact && isOver) this.#inDoubt.delete(party);
+  async #auditInDoubt(subject: CountedSubject, untilMs: number): Promise<void> {
+    const isExact = await this.now(subject).catch(() => false);
+    const isOver = this.#ports.clocks.steadyMs() >= untilMs && this.#inDoubt.get(subject) === untilMs;
+    if (isExact && isOver) this.#inDoubt.delete(subject);
   }
 
-  /** Resolves with whether nothing was missing, in the order of the parties. */
-  async #audit(parties: readonly CountedParty[]): Promise<boolean[]> {
+  /** Resolves with whether nothing was missing, in the order of the subjects. */
+  async #audit(subjects: readonly CountedSubject[]): Promise<boolean[]> {
     const nowMs = this.#ports.connection.serverMs();
-    const all = [...new Set(parties)].flatMap((party) => party.at(nowMs).periods.map((period) => ({ party, period })));
+    const all = [...new Set(subjects)].flatMap((subject) =>
+      subject.at(nowMs).periods.map((period) => ({ subject, period })),
+    );
     const compared = await this.#atOneMoment(all, (moment) => this.#compare(all, moment));
-    const wrong = compared.filter(({ told, missing }) => !told.isKnown || !isNothing(missing));
+    const wrong = compared.filter(({ sum, missing }) => !sum.isKnown || !isNothing(missing));
     await Promise.all(wrong.map((each) => this.#correct(each)));
-    return parties.map((party) => wrong.every((each) => each.party !== party));
+    return subjects.map((subject) => wrong.every((each) => each.subject !== subject));
   }
 
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
     if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers at once, and has requests as soon as they end.
-    const isRunning = (id: string) => all.some(({ party }) => party.leases.has(id));
+    const isRunning = (id: string) => all.some(({ subject }) => subject.leases.has(id));
     return work({
       spent: (questions) => questions.map(({ scope, id, range }) => history.spent(scope, id, range) as Spent),
       ended: (requests) => new Set(requests.flatMap(({ id }) => (isRunning(id) ? [] : [id]))),
@@ -147,29 +149,32 @@ export class BudgetAudits {
     const asked = moment.spent(all.map(questionOf));
     // If it is there at once, nothing may end before Valkey is asked.
     const held = asked instanceof Promise ? await asked : asked;
-    const told = await Promise.all(all.map((each) => this.#ask(each)));
-    const inLedger = await moment.ended(told.flatMap(({ ended }) => ended));
+    const sums = await Promise.all(all.map((each) => this.#ask(each)));
+    const inLedger = await moment.ended(sums.flatMap(({ ended }) => ended));
     return all.map((each, place) => {
-      const [sum, spent] = [told[place], held[place]];
+      const [sum, spent] = [sums[place], held[place]];
       if (!sum || !spent) throw new Error('unreachable: each question has an answer');
-      return { ...each, told: sum, missing: missingIn(sum, spent, { period: each.period, inLedger }) };
+      return { ...each, sum, missing: missingIn(sum, spent, { period: each.period, inLedger }) };
     });
   }
 
-  async #ask({ party, period }: Audited): Promise<ToldSum> {
+  async #ask({ subject, period }: Audited): Promise<BudgetSumReply> {
     const { connection, ledgerName } = this.#ports;
-    return readToldSum(await connection.run('sum', [...party.endedKeys, period.key], [ledgerName]), ledgerName);
+    return readBudgetSumReply(
+      await connection.run('sum', [...subject.endedKeys, period.key], [ledgerName]),
+      ledgerName,
+    );
   }
 
-  async #correct({ period, told, missing: { usd, tokens, unpriced } }: Compared): Promise<void> {
+  async #correct({ period, sum, missing: { usd, tokens, unpriced } }: Compared): Promise<void> {
     const { connection, ledgerName } = this.#ports;
     const amounts = [usd, tokens, unpriced].map(String);
-    await connection.run('correct', [period.key], [ledgerName, told.corrected, ...amounts, endOf(period.endMs)]);
+    await connection.run('correct', [period.key], [ledgerName, sum.corrected, ...amounts, endOf(period.endMs)]);
   }
 }
 
-function questionOf({ party, period }: Audited): SpentQuestion {
-  const { scope, id, sinceMs } = party.limited;
+function questionOf({ subject, period }: Audited): SpentQuestion {
+  const { scope, id, sinceMs } = subject.limited;
   const { startMs, endMs } = period;
   return { scope, id, range: { startMs: Number.isFinite(startMs) ? Math.max(startMs, sinceMs) : startMs, endMs } };
 }

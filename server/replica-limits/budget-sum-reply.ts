@@ -3,20 +3,20 @@ import type { RequestName, Spent } from '../ledger/usage-history.ts';
 import type { Period } from '../limits/period.ts';
 
 /** A request of which Valkey was told that it has ended, or whose lease has lapsed. */
-interface ToldEnd extends RequestName, Spent {}
+interface EndedRequest extends RequestName, Spent {}
 
-export interface ToldSum {
+export interface BudgetSumReply {
   counted: Spent;
   /** When the sum was last corrected; as in the reply. */
   corrected: string;
   /** False: Valkey does not know what was spent before. */
   isKnown: boolean;
   /** Requests of the last seconds, whose rows may not be in the ledger yet. */
-  ended: readonly ToldEnd[];
+  ended: readonly EndedRequest[];
 }
 
 /** As the script `sum` replies. */
-export function readToldSum(reply: string, ledger: string): ToldSum {
+export function readBudgetSumReply(reply: string, ledger: string): BudgetSumReply {
   const [usd, tokens, unpriced, corrected = '', isKnown, ...ended] = reply.split(' ');
   return {
     counted: { usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) },
@@ -26,15 +26,15 @@ export function readToldSum(reply: string, ledger: string): ToldSum {
   };
 }
 
-function readEnd(told: string, ledger: string): ToldEnd[] {
-  const [id = '', startedAt, usd, tokens, unpriced, of] = told.split('|');
+function readEnd(text: string, ledger: string): EndedRequest[] {
+  const [id = '', startedAt, usd, tokens, unpriced, of] = text.split('|');
   if (of !== ledger) return [];
   return [{ id, startedAt: Number(startedAt), usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) }];
 }
 
 /** `held`: what the ledger held at the moment for which `inLedger` names ended requests. */
 export function missingIn(
-  { counted, ended }: ToldSum,
+  { counted, ended }: BudgetSumReply,
   held: Spent,
   { period: { startMs, endMs }, inLedger }: { period: Period; inLedger: ReadonlySet<string> },
 ): Spent {

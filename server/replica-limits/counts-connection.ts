@@ -129,7 +129,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const wasUp = this.isUp;
     if (wasUp && this.#view.replicas === replicas) return;
-    this.#tell({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
+    this.#setView({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
     if (!wasUp) log.info({ valkey: address, replicas }, 'limits are counted together with all replicas');
   }
 
@@ -138,7 +138,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const { replicas } = this.#view;
     const wasUp = this.isUp;
-    this.#tell({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
+    this.#setView({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
     log.warn(
       { valkey: address, problem, reason: message, replicas },
       'Valkey cannot be used: until it can, this replica allows its share of each limit',
@@ -146,7 +146,7 @@ export class CountsConnection {
     if (wasUp && !this.#isBeating) this.#beatAfter(this.#ports.timing.tryAgainMs);
   }
 
-  #tell(view: SharedCountsView): void {
+  #setView(view: SharedCountsView): void {
     this.#view = view;
     this.#ports.changed(view);
   }

@@ -82,7 +82,7 @@ export async function openReplicaLimits(
     },
   });
   // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
-  const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
+  const local = new LocalLimiter({ ...localPorts, reached: noMessages });
   const { clocks, history, reached } = localPorts;
   const ledgerName = commonLedger ?? replica.id;
   const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
@@ -115,7 +115,7 @@ export async function openReplicaLimits(
   };
 }
 
-function tellNobody(): void {}
+function noMessages(): void {}
 
 async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { percentOf } from '../limits/budget-watch.ts';
 import type { Counted } from '../limits/meters.ts';
 
 /** Tells which budgets have reached 80 or 100 percent by what was just added: of all replicas, only one adds that. */
-export function tellReached(
+export function reportReached(
   { scope, id, name, limits }: Limited,
   counted: Pick<Counted, 'spent'>,
   added: Spent,

@@ -23,8 +23,8 @@ export class ReplicaMessages {
     this.#ports = ports;
     this.#channel = `sluice:health:${ports.database}`;
     this.#stopListening = ports.link.subscribe(this.#channel, {
-      heard: (message) => this.#take(message),
-      failed: (error) => this.#tellOnce(error),
+      received: (message) => this.#take(message),
+      failed: (error) => this.#logOnce(error),
     });
   }
 
@@ -41,7 +41,7 @@ export class ReplicaMessages {
   send(text: string): void {
     const { connection, link, replica } = this.#ports;
     if (!connection.isUp) return;
-    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#tellOnce(error));
+    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#logOnce(error));
   }
 
   close(): void {
@@ -54,7 +54,7 @@ export class ReplicaMessages {
   }
 
   /** A lost connection is told by whoever counts. */
-  #tellOnce({ problem, message }: LinkError): void {
+  #logOnce({ problem, message }: LinkError): void {
     if (this.#hasTold || problem !== 'not-permitted') return;
     this.#hasTold = true;
     this.#ports.log.warn(

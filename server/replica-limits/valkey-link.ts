@@ -42,7 +42,7 @@ export function linkErrorOf(error: unknown): LinkError {
 }
 
 interface Listening {
-  heard(message: string): void;
+  received(message: string): void;
   failed(error: LinkError): void;
 }
 
@@ -133,10 +133,10 @@ export class ValkeyLink {
   }
 
   /** Listens on a connection of its own, which is made again whenever it is lost. Returns how to stop. */
-  subscribe(channel: string, { heard, failed }: Listening): () => void {
+  subscribe(channel: string, { received, failed }: Listening): () => void {
     const listening = this.#client.duplicate({ autoResubscribe: false });
     listening.on('error', () => {});
-    listening.on('message', (_channel, message) => heard(message));
+    listening.on('message', (_channel, message) => received(message));
     listening.on('ready', () => {
       listening.subscribe(channel).catch((error: unknown) => failed(this.#explained(error)));
     });
@@ -149,8 +149,8 @@ export class ValkeyLink {
   }
 
   #explained(error: unknown): LinkError {
-    const told = messageOf(error);
-    const message = told === lateMessage ? told : messageOf(this.#connectionError ?? error);
+    const text = messageOf(error);
+    const message = text === lateMessage ? text : messageOf(this.#connectionError ?? error);
     const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
     return new LinkError(problemOf(message), shown);
   }

@@ -37,18 +37,18 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   const { plan } = input;
   let next = plan.first();
   if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
-  let told: FailedAttempt | null = null;
+  let mostUseful: FailedAttempt | null = null;
   while (next) {
     if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
     const { ended, result, beside: hedged } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
-    if (hedged) told = moreUseful(told, hedged);
-    told = moreUseful(told, result);
+    if (hedged) mostUseful = moreUseful(mostUseful, hedged);
+    mostUseful = moreUseful(mostUseful, result);
     if (result.kind === 'broken') plan.brokeOff(ended);
-    next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
+    next = mostUseful.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
-  if (!told) throw new Error('unreachable: the loop ended without a failure');
-  return { kind: 'unanswered', failureResponse: told.failureResponse };
+  if (!mostUseful) throw new Error('unreachable: the loop ended without a failure');
+  return { kind: 'unanswered', failureResponse: mostUseful.failureResponse };
 }
 
 interface EndedAttempt {

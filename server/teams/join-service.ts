@@ -54,7 +54,7 @@ const choiceMs = 600_000;
 /** Those that nobody finishes are forgotten. */
 const mostBegun = 20;
 
-export class JoinDesk {
+export class JoinService {
   readonly #ports: JoinPorts;
   readonly #begun = new Map<string, Begun>();
   /** So that one joining that is asked for twice makes one key. */

@@ -75,7 +75,7 @@ export class FaultInjector {
 
   once(_event: 'drain', listener: () => void): void {
     this.#drained = listener;
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   #shapeFor(headers: Headers): Shape | null {
@@ -111,7 +111,7 @@ export class FaultInjector {
       if (!step) break;
       this.#take(step);
     }
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   #take(step: Step): void {
@@ -158,7 +158,7 @@ export class FaultInjector {
     this.#options.response.socket?.destroySoon();
   }
 
-  #tellDrained(): void {
+  #notifyDrained(): void {
     if (!this.#isOver && (this.#isWaiting || this.#steps.length > 0 || this.#options.response.writableNeedDrain))
       return;
     const listener = this.#drained;
@@ -169,6 +169,6 @@ export class FaultInjector {
   #close(): void {
     clearTimeout(this.#timer);
     this.#finish();
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 }

@@ -118,8 +118,8 @@ export class AnswerTranslation {
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    const told = this.#taken();
-    return this.#repacking ? this.#repacking.push(told) : told;
+    const translated = this.#taken();
+    return this.#repacking ? this.#repacking.push(translated) : translated;
   }
 
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
@@ -257,11 +257,11 @@ export class AnswerTranslation {
 /** The model has answered, so that asking again would cost as much and end alike. */
 function finalRefusal(error: AnswerError): FinalRefusal {
   const body = Buffer.from(JSON.stringify({ error }));
-  const told = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  const translated = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
   return {
     kind: 'answer',
     failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: told },
+    answer: { status: 400, headers: {}, body, error: translated },
   };
 }
 

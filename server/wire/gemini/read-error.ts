@@ -43,9 +43,9 @@ const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const found = classOf(status, error);
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  const told = seconds >= 0 ? seconds * 1000 : null;
+  const statedMs = seconds >= 0 ? seconds * 1000 : null;
   const retryable = found === 'transient' || found === 'rate-limit';
-  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? told };
+  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? statedMs };
 }
 
 function classOf(status: number, error: UpstreamError | null): FailureClass {
