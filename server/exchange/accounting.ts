@@ -1,6 +1,6 @@
 /**
- * Usage and cost of each attempt of a request: read from the end of its response, or estimated if that reports none. Runs
- * once, at the end of the request.
+ * Determines usage and cost of each attempt of a request: read from the end of its response, or estimated if that
+ * reports none. Runs once, at the end of the request.
  */
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
@@ -16,9 +16,12 @@ const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
-  /** Booked for an attempt whose usage is unknown; null if it may stay unknown. */
+  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown. */
   reserved: Usage | null;
-  /** Booked for a background response that nobody can fetch, so that its usage stays unknown; null if no limit applies. */
+  /**
+   * Recorded for a background response that nobody can fetch, so that its usage stays unknown; null if no limit
+   * applies.
+   */
   unfetchable: Usage | null;
 }
 
@@ -57,7 +60,7 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
   return mayCost ? ofUnknownCost : free;
 }
 
-/** Whether the response created a background job, which reports its usage when it has ended. */
+/** Whether the response created a background job, which reports its usage only at its end. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
   if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;

@@ -26,9 +26,9 @@ export interface LimitedCall {
 }
 
 /**
- * Checks a request against the limits of its key and group and sets the rate-limit headers, which replace the upstream's.
- * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request without
- * limits.
+ * Checks a request against the limits of its key and group, and sets rate-limit headers in place of the upstream's.
+ * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request
+ * without limits.
  */
 export function enforceLimits(
   ports: LimitPorts,
@@ -86,7 +86,7 @@ export function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
   return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
 }
 
-/** Priced for the target that is asked first. */
+/** Priced for the first target. */
 function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
   const usage = route.wire.usage.likely(body);
   const [target] = plan.targets;

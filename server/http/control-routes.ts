@@ -25,14 +25,14 @@ import { checkPerson } from './people-guard.ts';
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
-  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are no filter. */
+  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are not a valid filter. */
   exportRequests(
     format: ExportFormat | 'dataset',
     parameters: Readonly<Record<string, unknown>>,
     by?: Caller,
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
-  /** Where people sign in; null: the window is opened by addresses, for the administrator of the machine. */
+  /** Sign-in of people; null without it: then the machine's administrator opens the window by a printed address. */
   people: { access: PeopleAccess; signIn: Router } | null;
 }
 
@@ -67,7 +67,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     const by = callerOf(response);
     if (by) checkScope(by, 'read');
     streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session), by);
-    // The next stream shows what the person may see now.
+    // The browser reconnects, and its next stream shows what the person may see now.
     if (people && by)
       response.once(
         'close',
@@ -103,7 +103,7 @@ function admitPerson(access: PeopleAccess, { token }: WindowAccess): RequestHand
   };
 }
 
-/** Who asks; undefined: the administrator of the machine. */
+/** The caller; undefined for the administrator of the machine. */
 function callerOf({ locals }: Response): Caller | undefined {
   return locals.by as Caller | undefined;
 }

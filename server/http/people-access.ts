@@ -1,4 +1,7 @@
-/** What the control routes need where people sign in: who is let in, where Sluice is reached, and its cookies. */
+/**
+ * What the control routes need for people who sign in: the service that authenticates them, the public origin, and the
+ * cookies.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import type { PeopleService } from '../people/people-service.ts';
@@ -22,7 +25,7 @@ export function pendingCookie(access: PeopleAccess): string {
   return `${sessionCookie(access)}-sign-in`;
 }
 
-/** `lax`: it is sent as well when the identity provider's page leads back. */
+/** `lax`: also sent with the redirect back from the identity provider. */
 export function setCookie(
   response: Response,
   { publicOrigin }: PeopleAccess,
@@ -39,7 +42,7 @@ export function dropCookie(response: Response, access: PeopleAccess, name: strin
   setCookie(response, access, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
 }
 
-/** Of the cookies of that name the last one. Undefined: there is none. */
+/** The last cookie of that name; undefined if there is none. */
 export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.findLast((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);

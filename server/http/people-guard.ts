@@ -9,8 +9,9 @@ import { checkHost } from './guards.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
 
 /**
- * Who asks; undefined: the administrator of the machine. Rejects with a GatewayError `not_signed_in` or `origin_refused`. A
- * cookie counts only from Sluice's own page, since browsers send it with requests of other pages of the same site, too.
+ * The caller; undefined for the administrator of the machine. Rejects with a GatewayError `not_signed_in` or
+ * `origin_refused`. A cookie counts only from Sluice's own page, since browsers send it with requests of other pages of
+ * the same site, too.
  */
 export async function checkPerson(
   request: IncomingMessage,
@@ -24,7 +25,7 @@ export async function checkPerson(
   if (secret === undefined) throw notSignedIn();
   checkOwnPage(request);
   const caller = await access.service.recognize(secret, access.proxies.clientOf(request));
-  // A stolen API token is not to pass for a session.
+  // A stolen API token must not work as a session cookie.
   if (!caller || caller.scopes) throw notSignedIn();
   return caller;
 }
@@ -35,7 +36,7 @@ async function ofBearer(
   { access, token }: { access: PeopleAccess; token: Pick<AdminToken, 'matches'> },
 ): Promise<Caller | undefined> {
   if (token.matches(secret)) {
-    // The admin token is for this machine's command line; by the public name it opens nothing.
+    // The admin token is for this machine's command line and is refused under the public host name.
     checkHost(request.headers.host, []);
     return undefined;
   }

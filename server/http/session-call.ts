@@ -109,7 +109,7 @@ export class SessionCall {
     else await this.#carry(session, opened);
   }
 
-  /** A cassette has no sessions; if it alone may answer, no provider is asked for one. */
+  /** Cassettes contain no sessions, so a key that only replays cannot open one. */
   async #refuseReplay(key: CompiledKey): Promise<void> {
     const deck = await deckFor(this.#ports.cassettes, key);
     if (deck?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');

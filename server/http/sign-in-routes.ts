@@ -16,7 +16,7 @@ const maxPendingLength = 2_000;
 const pendingSchema = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() });
 const deviceSchema = z.strictObject({
   deviceCode: z.string().min(1).max(4_000),
-  /** What the person is to recognise the token by: the machine's name. */
+  /** The name under which the person will find the token: the machine's. */
   name: z.string().trim().min(1).max(200),
 });
 
@@ -71,7 +71,7 @@ export function createSignInRoutes(access: PeopleAccess): Router {
   return router;
 }
 
-/** A browser is led to the window, which says what went wrong in the person's language. */
+/** On failure, redirects a browser to the window, which explains the error in the person's language. */
 async function orToWindow(request: Request, response: Response, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -81,7 +81,7 @@ async function orToWindow(request: Request, response: Response, work: () => Prom
   }
 }
 
-/** Another browser, or a sign-in that took too long, has none. */
+/** Fails if the cookie is missing: in another browser, or after a sign-in that took too long. */
 function readPending(cookie: string | undefined): PendingSignIn {
   const again = new GatewayError(
     'sign_in_failed',

@@ -54,7 +54,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
 interface EndedAttempt {
   ended: NextAttempt;
   result: AttemptResult;
-  /** The other of two parallel attempts, if both failed. */
+  /** The failure of the other attempt, if two ran in parallel and both failed. */
   beside?: FailedAttempt;
 }
 
@@ -96,7 +96,7 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
     picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
   const ended = attempt.result.then(
     (result) => {
-      // A right that a credential lacks for one kind of request says nothing about its health.
+      // A missing permission for one kind of request says nothing about the credential's health.
       if (isFailed(result)) report(result.failure.lacksOneRight ? 'rejected' : result.failure.class, result.failure);
       else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
@@ -117,7 +117,7 @@ async function isSlow({ attempt, ended }: StartedAttempt, afterMs: number): Prom
   return !hasEnded && !attempt.hasBegun();
 }
 
-/** False if `end` came first. */
+/** Waits; false if `end` settles first. */
 async function waited(waitMs: number, end: Promise<unknown>): Promise<boolean> {
   let timer: AwakeTimer | undefined;
   const passed = new Promise<true>((resolve) => {

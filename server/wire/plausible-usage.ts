@@ -1,6 +1,6 @@
 /**
- * Checks whether reported usage can be true. A count that is negative, or impossibly large for the request and its
- * response, is dropped: a single one would spoil the totals of its key and month for good. Pure.
+ * Checks whether reported usage is plausible. A count that is negative, or impossibly large for the request and its
+ * response, is dropped: a single one would corrupt the totals of its key and month permanently. Pure.
  */
 import type { Usage } from '../contract/ledger.ts';
 

@@ -32,7 +32,7 @@ function usageOfEvents(head: Buffer, tail: Buffer): Usage | null {
     if (!line.startsWith('data:') || !line.includes('"usage"')) continue;
     const event = parse(line.slice('data:'.length));
     const usage = isObject(event) ? (usageIn(event) ?? usageIn(event.message)) : null;
-    // Null: this event leaves the count as it was told before.
+    // A count of null leaves the value of an earlier event unchanged.
     for (const [name, value] of Object.entries(usage ?? {})) if (value !== null) fields[name] = value;
   }
   return Object.keys(fields).length === 0 ? null : toUsage(fields);

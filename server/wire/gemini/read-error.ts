@@ -37,7 +37,7 @@ const classOfStatus: Record<string, FailureClass> = {
 
 /** An invalid key is reported as INVALID_ARGUMENT. */
 const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
-/** Tells a free tier that needs billing from "User location is not supported for the API use.". */
+/** Distinguishes a free tier that needs billing from "User location is not supported for the API use.". */
 const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
