@@ -79,7 +79,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
   const limits = await openLimits(gatewayPorts, { ...given, live }, (notice) => {
-    // That shadows have used theirs up affects no client; `shadows` tells it.
+    // A reached limit of shadows affects no client; the query `shadows` reports it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());

@@ -1,4 +1,4 @@
-/** Opens what lets people in, if they are to sign in; imports nothing of it else. */
+/** Opens the sign-in of people if it is configured; otherwise imports nothing of it. */
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { PeopleAccess } from './http/people-access.ts';
@@ -7,7 +7,7 @@ import type { SecretStore } from './secrets/secret-store.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** Null: nobody signs in. Rejects with an Error that names a proxy that is no address. */
+/** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
 export async function openPeopleSide(
   { people, dataDir, env, log }: GatewayPorts,
   live: LiveConfig,

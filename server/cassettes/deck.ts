@@ -24,9 +24,9 @@ interface DeckOptions {
   mode: CassetteMode;
   /** Of replayed streams. */
   pace: Pace;
-  /** Receives problems in writing, one line each; no secrets. Of problems in a row the first one. */
+  /** Receives problems in writing, one line each; no secrets. Only the first of consecutive problems. */
   problem(line: string): void;
-  /** Has each recording while it is being written; absent: a set of its own. */
+  /** Contains each recording while it is being written; absent: a new set. */
   writing?: Set<Promise<void>>;
 }
 
@@ -44,7 +44,7 @@ export interface CassetteSummary {
 
 export class OpenCassette implements CassetteDeck {
   readonly replaysOnly: boolean;
-  /** That the recorded requests name. */
+  /** Models of the recorded requests. */
   readonly models: ReadonlySet<string>;
   readonly #options: DeckOptions;
   readonly #matching: Matching;
@@ -78,12 +78,12 @@ export class OpenCassette implements CassetteDeck {
     return { ...this.#counts, unused: this.#index.untaken };
   }
 
-  /** When it was opened. */
+  /** The number of recordings when it was opened. */
   get recordings(): number {
     return this.#index.size;
   }
 
-  /** Why the latest recording could not be written; null: it could, or there was none. */
+  /** Why the latest recording could not be written; null if it could, or there was none. */
   get problem(): string | null {
     return this.#writeProblem;
   }
@@ -123,7 +123,7 @@ export class OpenCassette implements CassetteDeck {
     return unpackAnswer(response);
   }
 
-  /** Its recording is not replayed in this run, which would give the order of equal requests away to chance. */
+  /** The new recording is not replayed in this run; otherwise timing would decide the order of equal requests. */
   #newEntry(incoming: CassetteRequest, request: RecordedRequest): Pick<Entry, 'name'> {
     const hash = this.#matching.keysOf(request).loose;
     return { name: fileNameOf({ number: ++this.#lastNumber, label: incoming.label, hash }) };
@@ -179,7 +179,7 @@ export class OpenCassette implements CassetteDeck {
   }
 }
 
-/** Also of those that are added meanwhile. */
+/** Resolves when the set is empty, including entries added meanwhile. */
 export async function allOf(writing: ReadonlySet<Promise<void>>): Promise<void> {
   while (writing.size > 0) await Promise.all(writing);
 }
@@ -191,7 +191,7 @@ interface ReadCassette {
   lastNumber: number;
 }
 
-/** At the same time, so that the disk is not waited for between files. */
+/** The number of files read in parallel. */
 const filesAtOnce = 16;
 
 async function readCassette(folder: string, matching: Matching): Promise<ReadCassette> {

@@ -37,7 +37,7 @@ export class ExchangeRecording implements Recording {
   }
 
   take(bytes: Buffer): void {
-    // When comments are sent depends on the machine.
+    // Keep-alive comments are not recorded, because their timing depends on the machine.
     if (bytes === this.#options.incoming.keepAlive || bytes.length === 0) return;
     this.#bytes += bytes.length;
     if (this.#bytes > maxRecordedBytes) this.#pieces = [];
@@ -60,7 +60,7 @@ export class ExchangeRecording implements Recording {
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
 
-/** Without compression, in which neither people nor the redactor can read. A damaged body stays as it is. */
+/** Decompresses the body, so that people and the redactor can read it. A damaged body stays as it is. */
 function unpacked(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
   const encoding = encodingOf(headers);
   const [first] = pieces;

@@ -29,7 +29,7 @@ export interface ServeOptions {
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   ending: Ending;
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;

@@ -1,4 +1,4 @@
-/** Shows, makes and takes back changes of clients' configuration files. */
+/** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
@@ -90,7 +90,7 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
   };
 }
 
-/** Of a file that cannot be looked at. */
+/** The usual path, for a file that cannot be read. */
 function usualPath(file: ClientFile | undefined): string {
   return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
 }
@@ -134,7 +134,7 @@ function refuseChanged(planned: Planned, fingerprint: string): void {
   if (fingerprintOf(planned) !== fingerprint) throw controlError('conflict', { code: 'client-file-changed' });
 }
 
-/** Remembers before it writes, so that what is written can always be taken back. */
+/** Stores the record before writing, so that every write can be undone. */
 async function carryOut(
   { plans, earlier }: Planned,
   store: AppliedStore,

@@ -76,7 +76,9 @@ export interface QueryPorts {
   prices: Pick<PriceTable, 'applied'>;
 }
 
-/** Validates its input. Rejects with a GatewayError. `by`: who asks, if that is not the administrator of this machine. */
+/**
+ * Validates its input. Rejects with a GatewayError. `by`: the caller, unless that is the administrator of this machine.
+ */
 export interface AnswerQuery {
   <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
   (query: unknown, by?: Caller): Promise<QueryResult>;

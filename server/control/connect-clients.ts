@@ -26,7 +26,7 @@ export interface ConnectClients {
 }
 
 export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
-  // Loaded when it is first asked for: the editors of JSON, TOML and YAML would slow down each start.
+  // Loaded on first use: the editors of JSON, TOML and YAML would slow down each start.
   const loadDesk = async () => {
     const { createConnectService } = await import('../connect/connect-service.ts');
     return createConnectService(ports);

@@ -1,4 +1,4 @@
-/** What listeners to the control plane are told of configuration, health, limits and the ledger. */
+/** The events of the control plane about configuration, health, limits and the ledger. */
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
@@ -25,7 +25,7 @@ const shownRequests = 100;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
+/** Creates the event hub, with the events of configuration and health. Nothing is computed without a listener. */
 export function createControlEvents({ ledger, live, health, log }: EventPorts, views: Views) {
   const hub = createEventHub({
     log,
@@ -88,7 +88,7 @@ function changedKeyCounts(before: Config['keys'], after: Config['keys']): Record
   return Object.fromEntries(changed.map((id) => [id, now.get(id) ?? 0]));
 }
 
-/** Entries that a change has left alone are mostly the same objects, of which there may be very many. */
+/** Compares by identity first: unchanged entries are mostly the same objects, and there may be very many. */
 function haveSameEntries(before: readonly object[], after: readonly object[]): boolean {
   if (before.length !== after.length) return false;
   return before.every((entry, index) => {

@@ -181,7 +181,7 @@ type Notifiers = Pick<
   'requestStarted' | 'requestFinished' | 'limitReached' | 'sessionBudgetReached' | 'updateReady'
 >;
 
-/** What other parts of the program have to tell. */
+/** Events from other parts of the program. */
 function createNotifiers(hub: EventHub, log: Logger): Notifiers {
   return {
     requestStarted(request) {

@@ -1,11 +1,11 @@
-/** Tells a person who is no administrator what they may see of the events. */
+/** Filters the events for a person who is not an administrator. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
 import { type ReportedKeys, visibleEvent } from '../people/event-rules.ts';
 import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
-/** Numbers the events anew, since one that is left out would look like one that was lost. */
+/** Renumbers the events, because a gap would look like a lost event. */
 export function listenerFor(
   person: Person,
   { config, toldKeys }: { config: () => Config; toldKeys: ReportedKeys },

@@ -77,7 +77,7 @@ interface ExecutePorts {
   faults: FaultSwitch;
   sessions: SessionStops;
   people: PeopleControl;
-  /** Notes a change once it is made; absent: nobody signs in. Never rejects. */
+  /** Records a change in the audit list; absent where people do not sign in. Never rejects. */
   audit?: AuditChange | undefined;
   ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;

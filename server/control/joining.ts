@@ -8,7 +8,7 @@ export interface Joining {
   leave(command: CommandMap['team.leave']): Promise<CommandResults['team.leave']>;
 }
 
-/** Its parts are loaded when they are first asked for. */
+/** Its parts are loaded on first use. */
 export function createJoining(ports: JoinPorts): Joining {
   const load = async () => {
     const { JoinService } = await import('../teams/join-service.ts');

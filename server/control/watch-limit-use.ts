@@ -4,7 +4,7 @@ import type { Views } from './views.ts';
 type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
 
 const everyMs = 1_000;
-/** With more keys and groups than this, each is looked at less often than once a second. */
+/** With more keys and groups than this, each is checked less often than once a second. */
 const perLook = 500;
 
 /** Reports the use of limits that has changed, of keys and groups in turn. Returns how to stop. */
@@ -31,7 +31,7 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (u
     }
     return changed;
   };
-  // What is so at the beginning is in the snapshot.
+  // The initial state is in the snapshot.
   look();
   const timer = setInterval(() => {
     const changed = look();

@@ -1,4 +1,4 @@
-/** Questions that come while others are answered, such as those about all keys at a start, are answered together. */
+/** Batches questions that arrive while others are being answered, such as those about all keys at a start. */
 interface PendingQuestion<Question, Answer> {
   question: Question;
   resolve(answer: Answer): void;
@@ -29,7 +29,7 @@ export class BatchedQuestions<Question, Answer> {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      // Those of the same moment as well.
+      // Waits a microtask, to include questions of the same moment.
       await Promise.resolve();
       await this.#answerSome(this.#waiting.splice(0, maxBatch));
     }

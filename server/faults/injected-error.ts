@@ -1,8 +1,8 @@
-/** The errors of faults, in the words that OpenAI's API uses; each API's `writeError` puts them into its own. */
+/** The errors that faults inject, worded as in OpenAI's API; each API's `writeError` converts them to its own format. */
 import { type ErrorKind, GatewayError } from '../contract/errors.ts';
 import type { errorStatuses, FaultOf, InsteadFault } from './fault-kinds.ts';
 
-/** An error that a rule asked for, and that no provider sent. */
+/** An error that a rule injected, and that no provider sent. */
 export class InjectedError extends GatewayError {
   readonly #kind: ErrorKind;
 
@@ -67,7 +67,7 @@ function make(
   [type, code, message]: ErrorDetails,
   retryAfterSeconds: number | undefined,
 ): InjectedError {
-  // SDKs retry every 429 unless told not to; Sluice tells them about an exhausted quota.
+  // SDKs retry every 429 unless the response forbids it, as Sluice does for an exhausted quota.
   const kind = { status, type, code, ...(code === 'insufficient_quota' && { retryable: false as const }) };
   return new InjectedError(kind, `${message} (A fault on purpose: Sluice asked no provider.)`, retryAfterSeconds);
 }

@@ -1,4 +1,4 @@
-/** Which of the control plane's events webhooks tell, and what they say. */
+/** Which events of the control plane webhooks deliver, and their texts. */
 import { randomUUID } from 'node:crypto';
 import type { ControlEvent } from '../contract/events.ts';
 import type { LimitReached } from '../contract/limits.ts';
@@ -22,7 +22,7 @@ export interface NotableEvent {
 
 type Reported = Pick<NotableEvent, 'type' | 'text' | 'data'>;
 
-/** Makes notable events of the control plane's. What is so at the start is no news. */
+/** Derives notable events from the control plane's events. The state at the start is not reported. */
 export function createNotableEvents(emit: (event: NotableEvent) => void): (event: ControlEvent) => void {
   const wasDown = new Map<string, boolean>();
   const say = (event: Reported) => emit({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...event });

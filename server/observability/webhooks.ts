@@ -26,7 +26,7 @@ interface WebhookPorts {
 
 export interface Webhooks {
   onEvent(event: ControlEvent): void;
-  /** Gives up what is not delivered yet. */
+  /** Drops pending deliveries. */
   stop(): void;
 }
 

@@ -1,4 +1,4 @@
-/** What each event tells to a person. An event without a line does not compile. Pure. */
+/** Which part of each event a person may see. An event without an entry does not compile. Pure. */
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import { sees, type Visibility } from './visibility.ts';
 import { visibleKeys } from './visible-keys.ts';
@@ -6,7 +6,7 @@ import { visibleStatus } from './visible-status.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-/** The keys with these ids, as events tell of them. */
+/** The views of the keys with these ids, as in events. */
 export type ReportedKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
 type Rules = {
   readonly [T in EventType]: (event: EventOf<T>, visibility: Visibility, toldKeys: ReportedKeys) => ControlEvent | null;
@@ -38,7 +38,7 @@ const rules: Rules = {
   standstill: () => null,
 };
 
-/** Null: the person is told nothing. */
+/** Null if the person may not see the event. */
 export function visibleEvent(event: ControlEvent, visibility: Visibility, toldKeys: ReportedKeys): ControlEvent | null {
   if (!visibility.isAll) return keep({ event, type: event.type }, visibility, toldKeys);
   return 'status' in event ? { ...event, status: visibleStatus(event.status, visibility) } : event;

@@ -1,4 +1,4 @@
-/** Whether a person may give a command. Pure. */
+/** Whether a person may issue a command. Pure. */
 import type { Command, CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { Config, KeyConfig } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
@@ -10,11 +10,11 @@ import { sees, type Visibility } from './visibility.ts';
 /** What commands are about. */
 export interface Facts {
   config: Pick<Config, 'keys' | 'groups'>;
-  /** Of a command about a session: whose it is; null: there is none, or the command is about something else. */
+  /** For a command about a session: its owner; null if there is none, or the command is about something else. */
   session: { keyId: string | null; groupId: string | null } | null;
 }
 
-/** Null: they may. Otherwise `not_found` for what the person does not know of, and `forbidden`. */
+/** Null if permitted. Otherwise `not_found` for objects that are invisible to the person, or `forbidden`. */
 export function refusalOf(command: Command, visibility: Visibility, facts: Facts): GatewayError | null {
   for (const need of needsOf(command.type, command)) {
     const refusal = refusalOfNeed(need, visibility, facts);

@@ -1,4 +1,4 @@
-/** Opens what lets people in. Imported only with `--public-url`. */
+/** Opens the sign-in of people. Imported only with `--public-url`. */
 import { join } from 'node:path';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';

@@ -1,4 +1,4 @@
-/** What the control plane asks of the people's desk; where nobody signs in, there is none. */
+/** Commands and queries about people and tokens; they are refused where people do not sign in. */
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { QueryMap, QueryResults } from '../contract/queries.ts';
@@ -18,7 +18,7 @@ export class PeopleControl {
     return { person: by?.person ?? null, signsIn: this.#service !== null };
   }
 
-  /** Rejects with a GatewayError `not_found` where nobody signs in, as everything here. */
+  /** Like all methods here, rejects with a GatewayError `not_found` where people do not sign in. */
   async createToken(
     command: CommandMap['token.create'],
     by: Caller | undefined,

@@ -1,4 +1,4 @@
-/** Refuses a command that its caller may not give. */
+/** Refuses commands that the caller may not issue. */
 import type { Command } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { type Caller, checkScope } from './caller.ts';
@@ -10,7 +10,7 @@ interface PermitPorts {
   ledger: { getSession(id: string): Promise<{ session: NonNullable<Facts['session']> } | null> };
 }
 
-/** Rejects with a GatewayError; else resolves with what the caller knows of. */
+/** Rejects with a GatewayError if it is refused; otherwise resolves with what is visible to the caller. */
 export async function permit({ live, ledger }: PermitPorts, command: Command, by: Caller): Promise<Visibility> {
   checkScope(by, 'write', ...(command.type.startsWith('key.') ? (['keys'] as const) : []));
   const isOfSession = command.type === 'session.stop' || command.type === 'session.resume';
@@ -19,7 +19,7 @@ export async function permit({ live, ledger }: PermitPorts, command: Command, by
   return check(command, by, { config, session });
 }
 
-/** The same for a change of the configuration, on the one that it changes. Throws a GatewayError. */
+/** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */
 export function permitOn(config: Config, command: Command, by: Caller): void {
   check(command, by, { config, session: null });
 }

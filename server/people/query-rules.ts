@@ -1,4 +1,4 @@
-/** What each query tells to whom. A query without a line does not compile. Pure. */
+/** Who may ask each query, and which part of the answer they may see. A query without an entry does not compile. Pure. */
 import { controlError } from '../contract/control-error.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
@@ -8,8 +8,8 @@ import { visibleKeys } from './visible-keys.ts';
 import { visibleStatus } from './visible-status.ts';
 
 /**
- * `everyone`: it says nothing of a group. `admin`: administrators only. `within`: it asks the ledger for the visible requests
- * only. Otherwise `ask` narrows the question, or refuses it, and `keep` narrows the answer.
+ * `everyone`: the answer concerns no group. `admin`: administrators only. `within`: it reads only visible requests from
+ * the ledger. Otherwise `ask` narrows the question, or refuses it, and `keep` narrows the answer.
  */
 type Rule<T extends QueryType> =
   | 'everyone'
@@ -46,7 +46,7 @@ export const queryRules: Rules = {
   route: { ask: askedByKnown, keep: visibleRoute },
   requests: 'within',
   'request-count': 'within',
-  // The names of models and clients that others use.
+  // These would disclose models and clients of others.
   'request-names': 'admin',
   request: { keep: visibleRequest },
   sessions: 'within',
@@ -82,7 +82,7 @@ export function narrowed<T extends QueryType>(type: T, query: QueryMap[T], visib
   return typeof rule === 'string' || visibility.isAll ? query : (rule.ask?.(query, visibility) ?? query);
 }
 
-/** What the person may see of the answer. Throws GatewayError `not_found` if that is nothing. */
+/** The part of the answer that the person may see. Throws GatewayError `not_found` if there is none. */
 export function visibleAnswer<T extends QueryType>(
   type: T,
   { query, result }: { query: QueryMap[T]; result: QueryResults[T] },
@@ -93,7 +93,7 @@ export function visibleAnswer<T extends QueryType>(
   return rule.keep?.(result, visibility, query) ?? result;
 }
 
-/** For a key or group that the person knows; the same refusals as for those that do not exist. */
+/** For a key or group that is visible to the person; others are refused as if they did not exist. */
 function askedByKnown<Asked extends { key?: string | undefined; group?: string | undefined }>(
   asked: Asked,
   visibility: Visibility,
@@ -133,7 +133,7 @@ function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefi
   return { ...asked, names };
 }
 
-/** Only what is asked for them, without the credentials; others are of providers that other groups may use. */
+/** Keeps only the targets that serve the person, without credentials; others belong to providers of other groups. */
 function visibleRoute(route: QueryResults['route']): QueryResults['route'] {
   const taken = route.candidates.filter(({ isTaken }) => isTaken);
   return { ...route, candidates: taken.map((candidate) => ({ ...candidate, credentials: [] })) };

@@ -1,9 +1,9 @@
-/** The part of the configuration that a person knows of. Pure. */
+/** The part of the configuration that is visible to a person. Pure. */
 import type { Config } from '../contract/config.ts';
 import type { Person, Within } from '../contract/people.ts';
 
 export interface Visibility {
-  /** An administrator: everything. The sets are empty then. */
+  /** Whether everything is visible, as for an administrator; then the sets are empty. */
   isAll: boolean;
   person: Person;
   /** Ids of the person's own keys. */

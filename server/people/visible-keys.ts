@@ -1,4 +1,4 @@
-/** What a person sees of keys: their own, and those of the groups that they manage. Pure. */
+/** The keys that are visible to a person: their own, and those of groups that they manage. Pure. */
 import type { KeyView } from '../contract/access-views.ts';
 import { mayWithKey } from '../contract/key-rights.ts';
 import type { Visibility } from './visibility.ts';

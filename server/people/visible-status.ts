@@ -1,10 +1,13 @@
-/** What a person sees of the program's state: who is no administrator, nothing of the machine, the settings and other groups. Pure. */
+/**
+ * The part of the status that is visible to a person: without the machine, the settings and other groups, except for an
+ * administrator. Pure.
+ */
 import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
 import { isOf } from './command-needs.ts';
 import type { Visibility } from './visibility.ts';
 
-/** Addresses, paths and names of variables stand in settings, so none is told. */
+/** Settings contain addresses, paths and names of variables, so none are disclosed. */
 const nothingSet: Settings = settingsSchema.parse({});
 
 const plainHealth: Omit<LedgerHealthView, 'ok'> = {

@@ -1,18 +1,19 @@
 /**
- * Makes the sums of budgets in Valkey equal to the ledger, which is the only place of money. A request that ends is added to both,
- * each time by its id, so that it counts once. They differ only if Valkey has lost its data, or was not told of all that ended while
- * it was away. Then they are compared:
+ * Reconciles the sums of budgets in Valkey with the ledger, which is the authority. A request that ends is added to
+ * both, each time by its id, so that it counts once. They differ only if Valkey has lost its data, or missed requests
+ * that ended while it was unavailable. Then they are compared:
  *
- * 1. the ledger is read as of one moment;
- * 2. Valkey tells its sum, and which requests of all replicas have ended in the last seconds;
- * 3. the ledger is asked which of these it held at that moment.
+ * 1. a snapshot of the ledger is read;
+ * 2. Valkey returns its sum, and the requests of all replicas that ended in the last seconds;
+ * 3. the ledger returns which of these its snapshot contains.
  *
- * The sum should be what the ledger held, and those requests that it did not hold yet. The difference is added: what ends meanwhile is
- * added as well, and of several replicas that have compared the same sum, one adds it.
+ * The sum should equal the snapshot plus those requests that it does not contain yet. The difference is added to
+ * Valkey's sum, which may grow meanwhile; if several replicas have compared the same sum, only one adds it.
  *
- * Only a request that the ledger held before Valkey was told of it, after step 2, would now count twice. Usually Valkey is told long
- * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
- * for as long as commands and leases of before may have an effect, and until nothing is missing.
+ * Only a request that was in the ledger's snapshot, but reached Valkey after step 2, would now count twice. Usually
+ * Valkey learns of a request long before the ledger is written. A replica that reports late, after Valkey was
+ * unavailable, compares afterwards; and each replica keeps comparing as long as earlier commands and leases may have an
+ * effect, and until nothing is missing.
  */
 import { BatchedQuestions } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -137,7 +138,7 @@ export class BudgetAudits {
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
     if (history.atSnapshot) return history.atSnapshot(work);
-    // This replica's own ledger answers at once, and has requests as soon as they end.
+    // This replica's own ledger answers synchronously, and contains requests as soon as they end.
     const isRunning = (id: string) => all.some(({ subject }) => subject.leases.has(id));
     return work({
       spent: (questions) => questions.map(({ scope, id, range }) => history.spent(scope, id, range) as Spent),
@@ -147,7 +148,7 @@ export class BudgetAudits {
 
   async #compare(all: readonly Audited[], moment: LedgerMoment): Promise<Compared[]> {
     const asked = moment.spent(all.map(questionOf));
-    // If it is there at once, nothing may end before Valkey is asked.
+    // If it is not a promise, no request may end before Valkey is queried.
     const held = asked instanceof Promise ? await asked : asked;
     const sums = await Promise.all(all.map((each) => this.#ask(each)));
     const inLedger = await moment.ended(sums.flatMap(({ ended }) => ended));

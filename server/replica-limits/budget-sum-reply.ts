@@ -1,8 +1,8 @@
-/** Valkey's sum of a budget period for one ledger, and what the ledger says is missing in it. */
+/** Valkey's sum of a budget period for one ledger, and the difference to the ledger. */
 import type { RequestName, Spent } from '../ledger/usage-history.ts';
 import type { Period } from '../limits/period.ts';
 
-/** A request of which Valkey was told that it has ended, or whose lease has lapsed. */
+/** A request that was reported to Valkey as ended, or whose lease has lapsed. */
 interface EndedRequest extends RequestName, Spent {}
 
 export interface BudgetSumReply {
@@ -15,7 +15,7 @@ export interface BudgetSumReply {
   ended: readonly EndedRequest[];
 }
 
-/** As the script `sum` replies. */
+/** Parses the reply of the script `sum`. */
 export function readBudgetSumReply(reply: string, ledger: string): BudgetSumReply {
   const [usd, tokens, unpriced, corrected = '', isKnown, ...ended] = reply.split(' ');
   return {
@@ -32,7 +32,7 @@ function readEnd(text: string, ledger: string): EndedRequest[] {
   return [{ id, startedAt: Number(startedAt), usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) }];
 }
 
-/** `held`: what the ledger held at the moment for which `inLedger` names ended requests. */
+/** `held`: the total of the ledger's snapshot. `inLedger`: the ended requests that it contains. */
 export function missingIn(
   { counted, ended }: BudgetSumReply,
   held: Spent,
@@ -45,7 +45,7 @@ export function missingIn(
     // Sums of fractions depend on their order.
     usd: Math.abs(usd) <= 1e-9 * Math.max(1, held.usd) ? 0 : usd,
     tokens: Math.round(missing('tokens')),
-    // For all time, the ledger does not count them.
+    // The ledger's total for all time does not include them.
     unpriced: Number.isFinite(startMs) ? missing('unpriced') : 0,
   };
 }

@@ -6,7 +6,7 @@ import { type Counted, findExceeded, rateMeters } from '../limits/meters.ts';
 import { rateHeaders } from '../limits/rate-headers.ts';
 import { refusal } from '../limits/refusal.ts';
 
-/** A key or group, and what counts for its limits. */
+/** A key or group, and the counts to which its limits apply. */
 export interface LimitedCounts {
   limited: Limited;
   counted: Counted;

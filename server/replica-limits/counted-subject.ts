@@ -19,7 +19,7 @@ export class CountedSubject {
   readonly limited: Limited;
   /** By request (or job) that runs here: its lease, as the scripts write it. */
   readonly leases: Map<string, string>;
-  /** A request of it has been here. */
+  /** This replica has served a request of it. */
   isUsed: boolean;
   /** When its meters were last asked for, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class CountedSubject {
   readonly #prefix: string;
   #call: (SubjectCall & { fromMs: number; untilMs: number }) | null = null;
 
-  /** `before`: what it was before its limits changed. */
+  /** `before`: the object it replaces, because its limits have changed. */
   constructor(limited: Limited, before?: CountedSubject) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
@@ -41,7 +41,7 @@ export class CountedSubject {
     this.hasHardBudget = budgets.some(({ hard }) => hard);
     this.canRefuse = this.canRefuseFree || this.hasHardBudget;
     const { groupId, scope, id, sinceMs } = limited;
-    // The braces make one slot of a cluster of a group and its keys.
+    // The braces place a group and its keys in one hash slot of a cluster.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
     this.isUsed = before?.isUsed ?? false;
@@ -57,7 +57,10 @@ export class CountedSubject {
     return this.#lastReply;
   }
 
-  /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
+  /**
+   * Applies a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun or
+   * restarted.
+   */
   applyReply(seen: ReplyCounts, account: Pick<Account, 'spent'>): boolean {
     this.#lastReply = seen;
     let hasBegun = false;

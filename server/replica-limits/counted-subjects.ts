@@ -2,13 +2,13 @@ import type { Limited } from '../contract/limits.ts';
 import { type LimitSubject, LimitSubjectMap } from '../limits/limit-subjects.ts';
 import { CountedSubject } from './counted-subject.ts';
 
-/** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
+/** Keys and groups with limits that this replica has served, and the reservations of jobs. */
 export class CountedSubjects {
   readonly #subjects = new LimitSubjectMap<CountedSubject>();
-  /** By subject and job: leases; the subject need not be there yet. */
+  /** Leases by subject and job; the subject need not exist yet. */
   readonly #held = new LimitSubjectMap<Map<string, string>>();
 
-  /** Created on first use, and anew when its limits have changed. */
+  /** Created on first use, and recreated when its limits have changed. */
   of(limited: Limited): CountedSubject {
     const known = this.#subjects.get(limited);
     if (known?.isOf(limited)) return known;
@@ -18,7 +18,7 @@ export class CountedSubjects {
     return subject;
   }
 
-  /** Undefined: not met. */
+  /** Undefined if this replica has not served it. */
   get(named: LimitSubject): CountedSubject | undefined {
     return this.#subjects.get(named);
   }

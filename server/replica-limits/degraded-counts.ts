@@ -1,4 +1,4 @@
-/** Limits while Valkey cannot be used: each replica allows an equal share, by what it has counted itself. */
+/** Limits while Valkey is unavailable: each replica allows an equal share, judged by its own counts. */
 import type { Budget, Limits } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Limited } from '../contract/limits.ts';
@@ -23,8 +23,8 @@ export function shareOf(limits: Limits, replicas: number): Limits {
 }
 
 /**
- * What this replica has counted. Of a budget, what it spends itself since the last reply counts as often as there are
- * replicas, since each of them may do the same.
+ * The counts of this replica. For a budget, what it has spent since the last reply is multiplied by the number of
+ * replicas, because each of them may have spent the same.
  */
 export class DegradedCounts implements Counted {
   readonly requests: Counted['requests'];

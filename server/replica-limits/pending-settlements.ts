@@ -1,6 +1,8 @@
 import type { Settlement } from './replica-counts.ts';
 
-/** Beyond this number, what was spent is brought back by the ledger; the oldest have leases that they end. */
+/**
+ * Beyond this number, the audit against the ledger restores what was spent. The oldest are kept, since they end leases.
+ */
 const maxPending = 10_000;
 const batchSize = 100;
 

@@ -1,4 +1,4 @@
-/** What the limiter asks of Valkey: the scripts with their arguments, and their replies. */
+/** The limiter's commands to Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
@@ -64,7 +64,7 @@ export class ReplicaCounts {
     return `${isRunning ? 1 : 0}|${usd}|${Math.round(tokens)}|${this.#ports.ledger}`;
   }
 
-  /** Asks to admit a request; an empty id only looks. Rejects with a LinkError. */
+  /** Asks to admit a request; with an empty id it only reads the counts. Rejects with a LinkError. */
   async ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate, checks: Checks): Promise<Asked> {
     const { connection, ledger } = this.#ports;
     const nowMs = connection.serverMs();
@@ -124,7 +124,7 @@ export class ReplicaCounts {
     const { audits } = this.#ports;
     const account = this.#ports.account(subject);
     const seen = new ReplyCounts(numbers, at, { call: subject.at(atMs), likely: account.reserved.likely });
-    // Another replica may have begun it without what ended here just now.
+    // Another replica may have begun the count without the request that just ended here.
     if (subject.applyReply(seen, account)) audits.doubt([subject]);
     if (seen.isUnknown) audits.now(subject).catch(() => {});
     return seen;

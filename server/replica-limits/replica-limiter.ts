@@ -1,7 +1,8 @@
 /**
- * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group, in
- * one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can refuse are
- * not asked about. Everything is counted here as well, so that this replica can go on alone at any moment.
+ * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group,
+ * in one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can
+ * refuse are admitted without asking. Everything is counted locally as well, so that this replica can continue alone at
+ * any time.
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
@@ -79,7 +80,7 @@ export class ReplicaLimiter implements Limiter {
     }));
     refuseIfExceeded(judged, estimate, clocks);
     this.#take(id, { subjects, estimate, atMs: connection.serverMs() });
-    // If it fails, the lease comes with a later beat.
+    // If it fails, the lease is sent with a later heartbeat.
     counts.ask(id, subjects, estimate, 'none').catch(() => {});
     return headersOf(judged, clocks);
   }
@@ -108,7 +109,7 @@ export class ReplicaLimiter implements Limiter {
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
     for (const named of payersOf(owner)) {
       const subject = this.#subjects.hold(named, ...lease);
-      // If it fails, it comes with a later beat.
+      // If it fails, it is sent with a later heartbeat.
       if (subject?.hasBudgets && connection.isUp) counts.renew(subject, [lease]).catch(() => {});
     }
   }
@@ -163,7 +164,7 @@ export class ReplicaLimiter implements Limiter {
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
 
-  /** If Valkey does not know what was spent in this period so far, it is told, and asked again. */
+  /** If Valkey does not know what was spent in this period, sends it the ledger's total and asks again. */
   async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<Asked> {
     const { counts, audits } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
@@ -173,7 +174,7 @@ export class ReplicaLimiter implements Limiter {
     return counts.ask(id, subjects, estimate, checks);
   }
 
-  /** Valkey may have admitted it all the same, without the answer having arrived. */
+  /** Valkey may have admitted the request although its reply did not arrive. */
   #admitUnanswered(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
     try {
       return this.#admitAlone(id, subjects, estimate);

@@ -1,4 +1,4 @@
-/** Short messages from replica to replica, by publish and subscribe. Nothing waits for one, and it is lost where nobody listens. */
+/** Short messages between replicas, by publish and subscribe. Delivery is not guaranteed, and nothing waits for it. */
 import type { CountsConnection } from './counts-connection.ts';
 import type { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -53,7 +53,7 @@ export class ReplicaMessages {
     if (end !== -1 && message.slice(0, end) !== this.#ports.replica) this.#listener(message.slice(end + 1));
   }
 
-  /** A lost connection is told by whoever counts. */
+  /** `CountsConnection` reports a lost connection. */
   #logOnce({ problem, message }: LinkError): void {
     if (this.#hasTold || problem !== 'not-permitted') return;
     this.#hasTold = true;

@@ -1,4 +1,4 @@
-/** The counts of a subject as the latest reply of Valkey tells them, in the form in which limits are evaluated. */
+/** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
 import type { Budget } from '../contract/config.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Estimate } from '../limits/account.ts';

@@ -1,16 +1,16 @@
 /**
- * What Valkey runs, each script atomically. The keys of a subject (a key or group of Sluice), in this order: `requests`, `tokens`
- * (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends), `amounts` (hash: request ->
- * `running|usd|tokens|ledger`), `lapsed` (the same, and when it lapsed), `settled` (sorted set: ended request -> when that was
- * reported), then one hash for each budget period. Its arguments: requests and tokens per minute, requests at the same time (empty:
- * no limit), `1` if it has leases, the number of periods, and for each of them its end in Unix milliseconds (empty: none) and
- * the hard budget in dollars and in tokens (empty: none).
+ * The scripts that Valkey runs, each atomically. The keys of a subject (a key or group of Sluice), in this order:
+ * `requests`, `tokens` (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends),
+ * `amounts` (hash: request -> `running|usd|tokens|ledger`), `lapsed` (the same, and when it lapsed), `settled` (sorted
+ * set: ended request -> when that was reported), then one hash for each budget period. Its arguments: requests and
+ * tokens per minute, requests at the same time (empty: no limit), `1` if it has leases, the number of periods, and for
+ * each of them its end in Unix milliseconds (empty: none) and the hard budget in dollars and in tokens (empty: none).
  *
  * Replies are texts without spaces, mostly numbers, in one string, separated by spaces. All times are the server's.
  */
 import { common } from './script-parts.ts';
 
-/** For so long an ended request is known as such: for longer than its row needs to be in the ledger. */
+/** How long an ended request is remembered: longer than its row needs to reach the ledger. */
 const settledMs = 30_000;
 
 /**
