@@ -15,7 +15,7 @@ import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { messagesFor } from './messages.ts';
-import { hearOpened, linkScheme } from './opened-by-system.ts';
+import { linkScheme, onOpened } from './opened-by-system.ts';
 import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
@@ -30,7 +30,7 @@ app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs')
 app.enableSandbox();
 registerWindowScheme();
 // On macOS, `open-url` may be emitted before `ready`.
-const opened = hearOpened(app, process.argv);
+const opened = onOpened(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();

@@ -9,7 +9,7 @@ export const linkScheme = 'sluice';
  * Receives links and files that the operating system opens with Sluice: on macOS as events, elsewhere as an argument of
  * this process or of a second instance. They are queued until `passTo` is called.
  */
-export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
+export function onOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
   const waiting: ((inbox: TeamPresetInbox) => void)[] = [];
   let inbox: TeamPresetInbox | null = null;
   const pass = (act: (inbox: TeamPresetInbox) => void) => {

@@ -26,7 +26,7 @@ interface TrayActionPorts {
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
   const { host, showWindow, loginItem, changed, updater } = ports;
-  const attempt = (act: () => Promise<unknown>) => tell(act, ports);
+  const attempt = (act: () => Promise<unknown>) => reportFailure(act, ports);
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -61,7 +61,7 @@ function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInpu
 }
 
 /** Shows errors in a dialog, since a menu cannot show them. */
-async function tell(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
+async function reportFailure(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
   try {
     await act();
   } catch (error) {

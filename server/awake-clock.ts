@@ -9,7 +9,7 @@
 import { Slots } from './slots.ts';
 
 const tickMs = 1_000;
-/** The longest delay of a tick that is not taken for sleep. */
+/** The longest delay of a tick that does not count as sleep. */
 const lateMs = 1_000;
 
 let engines = 0;
@@ -44,7 +44,7 @@ export class AwakeTimer {
   #limitMs: number;
   /** By `performance.now()`. */
   #dueMs = 0;
-  /** Among those that have long to go; -1: it is none of them. */
+  /** Index among the long timers; -1 if it is not one of them. */
   #place = -1;
   #isCleared = false;
   #timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ export class ComparedBytes {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** Whether all of `others` stand at `from`. */
+  /** Whether the bytes at `from` equal all of `others`. */
   hasAt(from: number, others: ComparedBytes): boolean {
     const { length } = others;
     if (from + length > this.length) return false;

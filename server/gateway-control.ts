@@ -26,7 +26,7 @@ import type { Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { checkScope } from './people/caller.ts';
 import { PeopleControl } from './people/people-control.ts';
-import { sightOf, withinOf } from './people/visibility.ts';
+import { visibilityOf, withinOf } from './people/visibility.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
@@ -79,7 +79,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
   const limits = await openLimits(gatewayPorts, { ...given, live }, (notice) => {
-    // That shadows have used theirs up affects no client; `shadows` tells it.
+    // A reached limit of shadows affects no client; the query `shadows` reports it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
@@ -135,7 +135,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       await limits.close();
       await live.stop();
       await discovery.close();
-      await people?.door.service.close();
+      await people?.access.service.close();
     },
   };
 }
@@ -148,10 +148,10 @@ function controlOf(
   { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
   { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
 ) {
-  const desk = people?.door.service;
+  const service = people?.access.service;
   return {
-    signOutEverywhere: desk ? () => desk.end({ browsers: 'all' }) : signOutEverywhere,
-    people: new PeopleControl(desk ?? null),
+    signOutEverywhere: service ? () => service.end({ browsers: 'all' }) : signOutEverywhere,
+    people: new PeopleControl(service ?? null),
     audit: people?.audit,
     joining: { fetch: createFetch(transport), logins },
   };
@@ -161,7 +161,10 @@ function controlOf(
 function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
   return (format, parameters, by) => {
     if (by) checkScope(by, 'read');
-    return exportLedger(ledger, format, { parameters, within: by && withinOf(sightOf(by.person, live.used.config)) });
+    return exportLedger(ledger, format, {
+      parameters,
+      within: by && withinOf(visibilityOf(by.person, live.used.config)),
+    });
   };
 }
 

@@ -1,4 +1,4 @@
-/** What a gateway stands on: outbound transport, the store, and what is built on them alone. */
+/** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Usage } from './contract/ledger.ts';
 import { SessionTracker } from './exchange/sessions/session-tracker.ts';

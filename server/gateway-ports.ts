@@ -17,7 +17,7 @@ import type { Api } from './wire/api.ts';
 export interface PeopleOptions {
   /** As browsers see it: `https://gateway.example`. */
   publicOrigin: string;
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   /** Opens where people, sessions and the audit list are; default: `people.sqlite` in the data folder. */
   openStore?: (() => MaybePromise<PeopleStore>) | undefined;
@@ -57,7 +57,7 @@ export interface GatewayPorts {
   apis?: readonly [Api, ...Api[]];
   /** Records all requests, or answers them instead of providers; absent: as groups and keys have it. */
   cassette?: CassetteDeck | undefined;
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** The sign-ins at team gateways; default: in memory. */
   logins?: Logins | undefined;

@@ -40,7 +40,7 @@ export interface EngineOptions {
   /** Where managed team presets may be; absent: none. */
   teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Records requests, or answers them instead of providers. */
   cassette?: CassetteDeck | undefined;
@@ -48,7 +48,7 @@ export interface EngineOptions {
   openReplicaLimits?: GatewayPorts['openReplicaLimits'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
-  /** Whether a notice says where secrets are stored, if not in the keychain. */
+  /** Whether to report where secrets are stored, if not in the keychain. */
   saysWhereSecretsAre?: boolean;
   /** Receives messages for the user, one line each; no secrets. */
   notice(line: string): void;
@@ -58,7 +58,7 @@ export interface Engine {
   gateway: Gateway;
   config: ConfigStore;
   logFile: LogFile;
-  /** Reads a declarative configuration again, and says what came of it. Never rejects. */
+  /** Reloads a declarative configuration and logs the result. Never rejects. */
   reload(): Promise<void>;
   /** Waits for running requests, closes everything and releases the folder. */
   close(drainMs?: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: it is asked by key. */
+/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: look-ups are by key. */
 import type { CacheView, ClearedCache } from '../contract/answer-cache.ts';
 import { GroupCache } from './group-cache.ts';
 
@@ -10,7 +10,7 @@ export class AnswerCache {
     this.#nowMs = nowMs;
   }
 
-  /** Made on first use. */
+  /** Created on first use. */
   of(groupId: string): GroupCache {
     const present = this.#groups.get(groupId);
     if (present) return present;

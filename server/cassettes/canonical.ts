@@ -1,4 +1,4 @@
-/** One spelling for all requests that ask for the same. */
+/** The canonical form of a request, which is the same for all equivalent requests. */
 import { createHash } from 'node:crypto';
 import type { RecordedRequest } from './format.ts';
 
@@ -46,7 +46,7 @@ export function canonicalJson(value: unknown, { ignored, text }: CanonicalRules)
   return write(value, ignored);
 }
 
-/** The paths that go on below the member. */
+/** The rest of the paths that begin with the member. */
 export function below(paths: CanonicalRules['ignored'], name: string): CanonicalRules['ignored'] {
   if (paths.length === 0) return paths;
   return paths.filter(([first]) => first === name || first === '*').map((path) => path.slice(1));

@@ -3,10 +3,10 @@ import { CassetteError } from './cassette-files.ts';
 import { allOf, OpenCassette } from './deck.ts';
 
 /** The cassettes of a gateway's groups and keys. Each is opened when it is first used, and shared by all that name it. */
-export class CassetteShelf {
+export class CassetteRegistry {
   readonly #problem: (line: string) => void;
   readonly #slots = new Map<string, Slot>();
-  /** Of all cassettes, also of those that are no longer on the shelf. */
+  /** Pending writes of all cassettes, including those that have been dropped. */
   readonly #writing = new Set<Promise<void>>();
 
   /** `problem` receives problems in writing, one line each; no secrets. */
@@ -22,7 +22,7 @@ export class CassetteShelf {
     return slot.open();
   }
 
-  /** Those of this folder, or all, are opened again at their next request. */
+  /** Reopens the cassettes of this folder, or all, at their next request. */
   rewind(folder: string | null): void {
     this.#drop((slot) => folder === null || slot.choice.folder === folder);
   }
@@ -89,7 +89,7 @@ class Slot {
 
   async #open(): Promise<OpenCassette> {
     try {
-      // What was recorded a moment ago should be found.
+      // Waits for pending writes, so that the latest recordings are found.
       await allOf(this.#options.writing);
       this.#cassette = await OpenCassette.open({ ...this.choice, ...this.#options, pace: 0 });
       this.#refusal = null;
@@ -101,7 +101,7 @@ class Slot {
     }
   }
 
-  /** Told once, not with each request. */
+  /** Reports the problem once, not with each request. */
   #refuse(reason: string): void {
     if (this.#refusal !== reason) this.#options.problem(reason);
     this.#refusal = reason;

@@ -1,4 +1,4 @@
-/** The first difference of two requests, for a person who looks for the reason of a miss. */
+/** Finds the first difference between two requests, to explain a miss to a person. */
 import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
 
 export interface Difference {
@@ -52,7 +52,7 @@ function nameOf(field: string, name: string, isItem: boolean): string {
   return field === '' ? name : `${field}.${name}`;
 }
 
-/** Long texts from shortly before the place where they part. */
+/** Long texts are shown from shortly before their first difference. */
 function shown(value: unknown, other: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value) ?? 'nothing';

@@ -76,7 +76,7 @@ function endOfEvent(text: string, from: number): number {
   return windows === -1 || (plain !== -1 && plain < windows) ? plain + 2 : windows + 4;
 }
 
-/** When which byte was sent; asked in order. */
+/** The time at which each byte was sent; must be queried in order. */
 class PieceClock {
   readonly #pieces: readonly StoredPiece[];
   #index = -1;

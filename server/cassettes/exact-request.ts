@@ -1,4 +1,7 @@
-/** A fast way to find recordings: most clients spell JSON as `JSON.stringify` does, so their bytes are known when a cassette is read. */
+/**
+ * A fast look-up of recordings: most clients serialise JSON as `JSON.stringify` does, so the bytes of their requests
+ * are known when a cassette is read.
+ */
 import { createHash } from 'node:crypto';
 import type { RecordedRequest } from './format.ts';
 

@@ -41,7 +41,7 @@ interface Dated {
   date: Date;
 }
 
-/** Without a host of its own, since a cassette does not know where its requests went. */
+/** A placeholder host, because a cassette does not record where its requests went. */
 const origin = 'http://127.0.0.1';
 
 export function toHar(exchanges: readonly Dated[]): object {

@@ -73,7 +73,13 @@ async function recordingOf({ request, response, timings }: HarEntry, matching: M
   if (route === null || isLost || response.status < 200 || response.status > 599) return null;
   const headers = headersOf(request.headers);
   const redactor = new Redactor(secretsIn(headers), matching.redactions);
-  const heard = { method: request.method, url: pathname + search, wire: route.wire, headers, body: Buffer.from(text) };
+  const incoming = {
+    method: request.method,
+    url: pathname + search,
+    wire: route.wire,
+    headers,
+    body: Buffer.from(text),
+  };
   const answerHeaders = headersOf(response.headers);
   const head = packHead({ status: response.status, headers: answerHeaders }, '', redactor);
   const bytes = Buffer.from(content.text, content.encoding === 'base64' ? 'base64' : 'utf8');
@@ -81,7 +87,7 @@ async function recordingOf({ request, response, timings }: HarEntry, matching: M
   const body = packBody(answerHeaders['content-type'], bytes.length > 0 ? [{ afterMs, bytes }] : [], redactor);
   const exchange: RecordedExchange = {
     version: formatVersion,
-    request: await describeRequest(heard, redactor),
+    request: await describeRequest(incoming, redactor),
     response: { ...head, ended: 'complete', body },
     usage: null,
   };

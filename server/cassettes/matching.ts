@@ -1,4 +1,4 @@
-/** What `cassette.json` says, compiled; and what is compared of a request. */
+/** The compiled rules of `cassette.json`, and the parts of a request that are compared. */
 
 import { findAll, replaceRanges } from './bounded-search.ts';
 import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';

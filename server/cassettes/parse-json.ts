@@ -1,4 +1,4 @@
-/** Deeper values would overflow the stack of what walks them; they are stored and compared as text or bytes. */
+/** Deeper values would overflow the stack of recursive code; they are stored and compared as text or bytes. */
 const maxDepth = 200;
 
 /** Undefined if the text is no JSON, or too deep. */

@@ -70,7 +70,7 @@ export class RecordingIndex {
 /** Recordings of equal requests. */
 class Chain {
   readonly #entries: Entry[] = [];
-  /** All before it are taken. */
+  /** Index of the first recording that is not taken. */
   #from = 0;
 
   add(entry: Entry): void {

@@ -13,8 +13,8 @@ const formType = pattern(/^multipart\/form-data\b/i);
 type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
 
 /** Resolves with the same part for two forms that differ in their boundaries only. */
-export async function describeRequest(heard: Described, redactor: Redactor): Promise<RecordedRequest> {
-  const { method, url, wire, headers, body } = heard;
+export async function describeRequest(incoming: Described, redactor: Redactor): Promise<RecordedRequest> {
+  const { method, url, wire, headers, body } = incoming;
   const kept = keptHeaders.flatMap((name): [string, string][] => {
     const value = headers[name];
     if (typeof value !== 'string') return [];

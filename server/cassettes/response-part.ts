@@ -6,7 +6,7 @@ import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';
 
-/** All others say something of the one connection, account or moment, such as its rate limits. */
+/** All other headers belong to one connection, account or moment, such as rate limits. */
 const keptHeaders = new Set([
   'content-type',
   'content-disposition',

@@ -8,9 +8,9 @@ export function describeTest(report: ProbeReport): string {
     .map(({ status, name, message, advice }) =>
       [`  ${marks[status]}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
-  const said = report.said === null ? [] : [`  It said: ${report.said}`];
+  const quoted = report.said === null ? [] : [`  It said: ${report.said}`];
   const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
-  return [headingOf(report), ...lines, ...said, ...(report.lacksResponses ? [hint] : [])].join('\n');
+  return [headingOf(report), ...lines, ...quoted, ...(report.lacksResponses ? [hint] : [])].join('\n');
 }
 
 const marks = { ok: 'ok    ', failed: 'FAILED', skipped: 'not   ' };

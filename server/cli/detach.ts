@@ -30,6 +30,6 @@ export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Pr
 }
 
 /** To be called by `serve` once it listens, with what it shows: tells the process that has detached it. */
-export function tellStarter(shown: string): void {
+export function notifyStarter(shown: string): void {
   process.send?.(shown);
 }

@@ -28,7 +28,7 @@ export function sendCall({ origin, secret, method, path, headers, body }: Call):
       (response) => {
         const requestId = String(response.headers['x-sluice-request-id'] ?? '');
         const status = response.statusCode ?? 0;
-        text(response).then((said) => resolve({ requestId, status, body: said }), reject);
+        text(response).then((body) => resolve({ requestId, status, body }), reject);
       },
     );
     outgoing.on('error', reject);

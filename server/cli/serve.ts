@@ -9,7 +9,7 @@ import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { boundYoungGeneration } from './bound-young-generation.ts';
-import { tellStarter } from './detach.ts';
+import { notifyStarter } from './detach.ts';
 import { type Ending, endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
@@ -29,7 +29,7 @@ export interface ServeOptions {
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   ending: Ending;
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;
@@ -71,7 +71,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     windowFolders: terminal.windowFolders,
     teamPresets: terminal.teamPresets,
     listen,
-    cassette: cassette?.desk,
+    cassette: cassette?.deck,
     openReplicaLimits: shared?.open,
     people: options.people,
     saysWhereSecretsAre: true,
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const command = commandName(terminal.env);
   const shown = options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command);
   terminal.stdout.write(shown);
-  tellStarter(shown);
+  notifyStarter(shown);
   if (options.open) openBrowser(ready.windowUrl, notice);
 }
 
@@ -103,8 +103,8 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
 async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
   const { OpenCassette } = await import('../cassettes/deck.ts');
   const { describeSummary } = await import('./cassette-summary.ts');
-  const desk = await OpenCassette.open({ ...options, problem: notice });
-  return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };
+  const deck = await OpenCassette.open({ ...options, problem: notice });
+  return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }
 
 /** Imported only where it is used. Before anything else, so that a wrong address leaves nothing behind. */

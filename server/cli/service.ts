@@ -182,8 +182,8 @@ async function run(command: string, parameters: string[], env: Terminal['env']):
     if (systemErrorCode(error) === 'ENOENT') {
       throw new CliError(`${command} is not found: this system has no services for users.`);
     }
-    const said = outputSchema.safeParse(error);
-    throw said.success ? new ProgramFailed([command, ...parameters].join(' '), said.data) : error;
+    const output = outputSchema.safeParse(error);
+    throw output.success ? new ProgramFailed([command, ...parameters].join(' '), output.data) : error;
   }
 }
 

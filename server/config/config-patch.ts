@@ -40,7 +40,10 @@ export function entriesIn(patch: ConfigPatch): number {
   return listNames.reduce((sum, name) => sum + (patch[name]?.entries.length ?? 0), 0);
 }
 
-/** The later configuration, with the same objects for what has not changed. Null: it is no patch, or one of another configuration. */
+/**
+ * The later configuration, with the same objects for what has not changed. Null if it is not a patch, or one for
+ * another configuration.
+ */
 export function applyPatch(before: ConfigLists, given: unknown): ConfigLists | null {
   const { data: patch } = patchSchema.safeParse(given);
   if (!patch) return null;

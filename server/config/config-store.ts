@@ -15,7 +15,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { firstRunConfig } from './first-run.ts';
 import type { ConfigPersistence } from './persistence.ts';
-import { tellListeners, validateChange } from './revisions.ts';
+import { notifyListeners, validateChange } from './revisions.ts';
 import { backupPath, readStoredConfig } from './stored-config.ts';
 
 export interface ConfigRevision {
@@ -75,7 +75,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     storedValue = config;
     backedUp = config;
     current = { config: deepFreeze(config), revision: current.revision + 1 };
-    tellListeners(listeners, current);
+    notifyListeners(listeners, current);
     return current;
   };
 

@@ -13,8 +13,9 @@ import { entriesNotIn, spliceBetween, spliced } from '../contract/list-splice.ts
 import type { ConfigLists } from './config-patch.ts';
 
 /**
- * What the schema makes of `next`. Entries that are those of `known`, a valid configuration, stay the same objects, and so do lists
- * in which nothing has changed. Null if something is wrong: the whole schema says what.
+ * What the schema makes of `next`. Entries that are those of `known`, a valid configuration, stay the same objects, and
+ * so do lists in which nothing has changed. Null if something is invalid; validation by the whole schema then reports
+ * what.
  */
 export function parseBeside(next: ConfigLists, known: Config): Config | null {
   const rest = configSchema.safeParse({ ...next, providers: [], aliases: [], groups: [], keys: [] });

@@ -13,7 +13,7 @@ export function validateChange(next: ConfigInput, current: Config): Config {
 }
 
 /** The commit has succeeded; a failing listener must not make it look failed. */
-export function tellListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
+export function notifyListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
   for (const listener of [...listeners]) {
     try {
       listener(revision);

@@ -10,7 +10,7 @@ import { settingsSchema } from '../contract/settings.ts';
 
 type Members = Record<string, unknown>;
 
-/** By list of the configuration: what an entry has that states no more than it must. */
+/** For each list of the configuration: a minimal entry. */
 const ofEntries: Readonly<Record<string, Members>> = {
   providers: filledIn(providerSchema, { id: 'any', baseUrl: 'https://any.example' }),
   groups: filledIn(groupSchema, { id: 'any' }),

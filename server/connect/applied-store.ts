@@ -1,6 +1,6 @@
 /**
- * What Sluice has written into clients' files, so that it can be taken back. Beside each record lie the files as they were
- * before, for a person who wants to put them back by hand.
+ * What Sluice has written into clients' files, so that it can be taken back. The original files are stored next to each
+ * record, so that a person can restore them by hand.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';

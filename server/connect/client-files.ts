@@ -1,6 +1,6 @@
 /**
- * The clients whose configuration files Sluice can change: where the files are, and which settings lead the client to Sluice.
- * Only formats that were tried with the client itself, or that its maker documents.
+ * The clients whose configuration files Sluice can change: where the files are, and which settings connect the client
+ * to Sluice. Only formats that were tried with the client itself, or that its maker documents.
  */
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
@@ -41,7 +41,7 @@ export interface ConfigurableClient {
   files: readonly ClientFile[];
 }
 
-/** Chosen by Sluice, for clients that can be told the name of the variable. */
+/** Sluice's own variable, for clients in which its name can be configured. */
 const ownVariable = 'SLUICE_KEY';
 const xdgConfig = (subfolder: string) => ({ name: 'XDG_CONFIG_HOME', subfolder });
 
@@ -54,7 +54,7 @@ const codeFolders: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'AppData/Roaming',
 };
 
-/** What a context window is guessed at where a client must be told one. */
+/** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
 
 export const configurableClients: readonly ConfigurableClient[] = [

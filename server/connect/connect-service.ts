@@ -1,4 +1,4 @@
-/** Shows, makes and takes back changes of clients' configuration files. */
+/** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
@@ -28,7 +28,7 @@ export interface WantedClient extends Omit<WantedConnection, 'secret'> {
   secret(): Promise<string>;
 }
 
-export interface ConnectDesk {
+export interface ConnectService {
   list(): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
   /** Rejects with a GatewayError, changing nothing, unless `fingerprint` is that of the change as it would be made now. */
@@ -37,7 +37,7 @@ export interface ConnectDesk {
   undo(client: string, fingerprint: string): Promise<void>;
 }
 
-export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
+export function createConnectService(ports: ConnectPorts): ConnectService {
   const store = createAppliedStore(ports.dataFolder);
   const home = ports.env.HOME || homedir();
   const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
@@ -90,7 +90,7 @@ export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
   };
 }
 
-/** Of a file that cannot be looked at. */
+/** The usual path, for a file that cannot be read. */
 function usualPath(file: ClientFile | undefined): string {
   return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
 }
@@ -134,7 +134,7 @@ function refuseChanged(planned: Planned, fingerprint: string): void {
   if (fingerprintOf(planned) !== fingerprint) throw controlError('conflict', { code: 'client-file-changed' });
 }
 
-/** Remembers before it writes, so that what is written can always be taken back. */
+/** Stores the record before writing, so that every write can be undone. */
 async function carryOut(
   { plans, earlier }: Planned,
   store: AppliedStore,

@@ -47,7 +47,7 @@ async function realPathOf(path: string, shown: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw unreadable(shown, error);
-    // A link that leads nowhere is nothing to write through.
+    // A dangling link is not followed.
     if (await lstat(path).catch(() => null)) throw unreadable(shown, error);
     const parent = dirname(path);
     return parent === path ? path : join(await realPathOf(parent, shown), relative(parent, path));
@@ -63,7 +63,7 @@ export async function writeHomeFile({ path, shown }: HomeFile, text: string, mod
   try {
     const made = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) ?? null;
     await writeFileDurably(path, text);
-    // The durable write makes it private, so that it never stands open.
+    // The durable write creates it private, so it is never readable by others.
     if (mode !== 0o600) await chmod(path, mode);
     return made;
   } catch (error) {

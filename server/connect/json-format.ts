@@ -63,7 +63,7 @@ function layoutOf(text: string): Layout {
   return { indent: /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Adds and replaces by hand: `modify` lays out anew what stands beside an addition, and moves its comments. */
+/** Adds and replaces by hand, because `modify` reformats the neighbours of an addition and moves their comments. */
 function withEdit(text: string, { path, value }: SettingsEdit, layout: Layout): string {
   const root = parseTree(text, [], options);
   const there = root && findNodeAtLocation(root, [...path]);
@@ -100,13 +100,13 @@ function trailingComma(text: string): number | null {
   return text[scanner.getTokenOffset()] === ',' ? scanner.getPosition() : null;
 }
 
-/** The rest of the line, if nothing but white space and a comment stands in it; else nothing. */
+/** The rest of the line if it contains only white space and a comment; otherwise empty. */
 function commentInLine(text: string): string {
   const end = text.indexOf('\n');
   if (end === -1) return '';
   const line = text.slice(0, text[end - 1] === '\r' ? end - 1 : end);
-  const said = line.trim();
-  return said === '' || said.startsWith('//') || (said.startsWith('/*') && said.endsWith('*/')) ? line : '';
+  const trimmed = line.trim();
+  return trimmed === '' || trimmed.startsWith('//') || (trimmed.startsWith('/*') && trimmed.endsWith('*/')) ? line : '';
 }
 
 function splice(text: string, { offset, length }: Node, replacement: string): string {

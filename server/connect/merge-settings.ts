@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../contract/is-object.ts';
 import type { Settings } from './config-format.ts';
 
-/** A setting that is to be a section already holds a plain value. */
+/** A setting that must become a section already holds a plain value. */
 export class SettingsInTheWay extends Error {
   override readonly name = 'SettingsInTheWay';
 }

@@ -1,4 +1,4 @@
-/** What is to become of each of a client's files. Reads them, and writes none. */
+/** Plans the changes of a client's files. Reads the files, but writes none. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
@@ -9,12 +9,12 @@ import { type HomeFile, readHomeFile } from './home-file.ts';
 import { SettingsInTheWay } from './merge-settings.ts';
 import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
 
-/** What is to become of one file. `after` null: it is removed. */
+/** The planned change of one file. `after` null: it is removed. */
 export interface FilePlan {
   now: HomeFile;
   after: string | null;
   mode: number;
-  /** As it is to be remembered; null when it is taken back. */
+  /** The record to store; null for an undo. */
   record: Omit<AppliedFile, 'madeFolder'> | null;
   madeFolder: string | null;
 }

@@ -11,7 +11,7 @@ interface Change {
   after: string | null;
 }
 
-/** A unified diff for people. What looks like a secret is hidden, in the lines around the change too. */
+/** A unified diff for people. Anything that looks like a secret is hidden, including in the context lines. */
 export function showDiff({ path, before, after }: Change): string {
   const names = { old: before === null ? '/dev/null' : path, new: after === null ? '/dev/null' : path };
   const diff = createTwoFilesPatch(names.old, names.new, before ?? '', after ?? '', undefined, undefined, {

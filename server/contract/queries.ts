@@ -10,7 +10,7 @@ import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
-import { type FoundKeys, findKeysShape, mostKeysTold } from './find-keys.ts';
+import { type FoundKeys, findKeysShape, maxKeysReported } from './find-keys.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
 import { peopleQueries } from './people-queries.ts';
@@ -182,7 +182,7 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; not by day. */
-    names: z.array(z.string()).max(mostKeysTold).optional(),
+    names: z.array(z.string()).max(maxKeysReported).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,

@@ -23,8 +23,8 @@ import type { LedgerQueries } from '../ledger/queries.ts';
 import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
-import { isSummed, keptAnswer, narrowed } from '../people/query-rules.ts';
-import { ownOf, sightOf, withinOf } from '../people/visibility.ts';
+import { isSummed, narrowed, visibleAnswer } from '../people/query-rules.ts';
+import { ownOf, visibilityOf, withinOf } from '../people/visibility.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -76,7 +76,9 @@ export interface QueryPorts {
   prices: Pick<PriceTable, 'applied'>;
 }
 
-/** Validates its input. Rejects with a GatewayError. `by`: who asks, if that is not the administrator of this machine. */
+/**
+ * Validates its input. Rejects with a GatewayError. `by`: the caller, unless that is the administrator of this machine.
+ */
 export interface AnswerQuery {
   <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
   (query: unknown, by?: Caller): Promise<QueryResult>;
@@ -143,10 +145,10 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
     if (!by) return answers[type](query, { by, within: undefined });
-    const sight = sightOf(by.person, ports.live.used.config);
-    const asked = narrowed(type, query, sight);
-    const result = await answers[type](asked, { by, within: withinOf(sight) });
-    return keptAnswer(type, { query: asked, result }, sight);
+    const visibility = visibilityOf(by.person, ports.live.used.config);
+    const asked = narrowed(type, query, visibility);
+    const result = await answers[type](asked, { by, within: withinOf(visibility) });
+    return visibleAnswer(type, { query: asked, result }, visibility);
   };
   const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');

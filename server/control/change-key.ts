@@ -84,7 +84,7 @@ export function withoutEndedSecrets(config: Config, nowMs: number): Config {
 
 function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyConfig {
   if (graceHours === 0) return withoutPrevious(key);
-  // Of a secret that is only referred to, the configuration does not know the hash.
+  // The configuration does not contain the hash of a referenced secret.
   if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
   const until = new Date(nowMs + graceHours * hourMs).toISOString();
   return { ...key, previous: { hash: key.hash, until } };

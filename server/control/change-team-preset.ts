@@ -18,7 +18,7 @@ export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset, 
   result: resultOf(preset),
 });
 
-/** What an administrator declares, who may set everything by other commands as well. */
+/** An administrator's declaration, who may set everything by other commands as well. */
 export const applyDeclared: Changer<'config.apply'> = (config, { preset }, { ownAddresses }) => {
   if (preset.locked !== undefined) {
     throw new GatewayError(

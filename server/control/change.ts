@@ -30,9 +30,9 @@ export interface ChangeContext {
   /** Unix milliseconds. */
   now(): number;
   createKeySecret(): string;
-  /** For keys of people, whose ids say nothing of other keys. */
+  /** For keys of people: random, so that ids disclose nothing about other keys. */
   createKeyId(): string;
-  /** Who gives the command; null: the administrator of this machine. */
+  /** The caller; null: the administrator of this machine. */
   by: Person | null;
   /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from './change-team-preset.ts';
 
-/** The status, which contains all settings, is told with each change. */
+/** Bounded because the status, which contains all settings, is part of each change event. */
 const largestBytes = 64 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** What listeners to the control plane are told of configuration, health, limits and the ledger. */
+/** The events of the control plane about configuration, health, limits and the ledger. */
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
@@ -7,7 +7,7 @@ import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { createEventHub } from './event-hub.ts';
-import { createHealthTeller } from './health-events.ts';
+import { createHealthEvents } from './health-events.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
 import { keyCounts, type Views } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
@@ -25,7 +25,7 @@ const shownRequests = 100;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
+/** Creates the event hub, with the events of configuration and health. Nothing is computed without a listener. */
 export function createControlEvents({ ledger, live, health, log }: EventPorts, views: Views) {
   const hub = createEventHub({
     log,
@@ -33,34 +33,34 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
       const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
       return { type: 'snapshot', requests, ...views.all() };
     },
-    whileHeard() {
+    whileListening() {
       const stops = [
         watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
-          hub.tell({ type: 'ledger-health', ledger: value }),
+          hub.emit({ type: 'ledger-health', ledger: value }),
         ),
         watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
-          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
+          hub.emit({ type: 'refusals', refusals: recentRefusals(ledger) }),
         ),
-        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
+        watchLimitUse(views, (use) => hub.emit({ type: 'limit-use', ...use })),
       ];
       return () => {
-        teller.stop();
+        healthEvents.stop();
         for (const stop of stops) stop();
       };
     },
   });
   const providerChanged = (id: string) => {
-    if (!hub.isHeard) return;
+    if (!hub.hasListeners) return;
     // A removed provider was reported with the configuration already.
     const provider = views.providers().find((each) => each.id === id);
-    if (provider) hub.tell({ type: 'provider-changed', provider });
+    if (provider) hub.emit({ type: 'provider-changed', provider });
   };
-  const teller = createHealthTeller(providerChanged);
+  const healthEvents = createHealthEvents(providerChanged);
   health.onChange((id, isState) => {
-    if (hub.isHeard) teller.changed(id, isState);
+    if (hub.hasListeners) healthEvents.changed(id, isState);
   });
   live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views));
+    if (hub.hasListeners) hub.emit(configChanged(change, views));
   });
   return { hub, providerChanged };
 }
@@ -88,7 +88,7 @@ function changedKeyCounts(before: Config['keys'], after: Config['keys']): Record
   return Object.fromEntries(changed.map((id) => [id, now.get(id) ?? 0]));
 }
 
-/** Entries that a change has left alone are mostly the same objects, of which there may be very many. */
+/** Compares by identity first: unchanged entries are mostly the same objects, and there may be very many. */
 function haveSameEntries(before: readonly object[], after: readonly object[]): boolean {
   if (before.length !== after.length) return false;
   return before.every((entry, index) => {

@@ -14,7 +14,7 @@ import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { NoteChange } from '../people/audit-change.ts';
+import type { AuditChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
@@ -79,7 +79,7 @@ interface ControlPorts {
   people: PeopleControl;
   joining: Pick<JoinPorts, 'fetch' | 'logins'>;
   /** Absent: nobody signs in. */
-  audit?: NoteChange | undefined;
+  audit?: AuditChange | undefined;
   log: Logger;
 }
 
@@ -122,7 +122,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => {
-    if (hub.isHeard) hub.tell({ type: 'config-changed', status: views.status() });
+    if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
   return {
     execute: createExecute({
@@ -163,11 +163,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
           ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
           : listener,
       ),
-    ...createTellers(hub, log),
+    ...createNotifiers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
-      hub.tell({ type: 'standstill', standstill });
+      hub.emit({ type: 'standstill', standstill });
     },
     statusChanged,
     providerChanged,
@@ -176,29 +176,29 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   };
 }
 
-type Tellers = Pick<
+type Notifiers = Pick<
   ControlPlane,
   'requestStarted' | 'requestFinished' | 'limitReached' | 'sessionBudgetReached' | 'updateReady'
 >;
 
-/** What other parts of the program have to tell. */
-function createTellers(hub: EventHub, log: Logger): Tellers {
+/** Events from other parts of the program. */
+function createNotifiers(hub: EventHub, log: Logger): Notifiers {
   return {
     requestStarted(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-started', request });
+      if (hub.hasListeners) hub.emit({ type: 'request-started', request });
     },
     requestFinished(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-finished', request });
+      if (hub.hasListeners) hub.emit({ type: 'request-finished', request });
     },
     limitReached(notice) {
       log.info(notice, 'a budget is reached');
-      hub.tell({ type: 'limit-reached', notice });
+      hub.emit({ type: 'limit-reached', notice });
     },
     sessionBudgetReached(notice) {
       log.info(notice, 'a session has reached an amount of its budget');
-      hub.tell({ type: 'session-budget-reached', notice });
+      hub.emit({ type: 'session-budget-reached', notice });
     },
-    updateReady: (version) => hub.tell({ type: 'update-ready', version }),
+    updateReady: (version) => hub.emit({ type: 'update-ready', version }),
   };
 }
 

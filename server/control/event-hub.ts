@@ -1,28 +1,28 @@
-/** Distributes events to listeners, numbered and in order. Without listeners, `tell` costs one comparison. */
+/** Distributes events to listeners, numbered and in order. Without listeners, `emit` costs one comparison. */
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
 export interface EventHub {
-  readonly isHeard: boolean;
+  readonly hasListeners: boolean;
   /** Calls the listener with a snapshot, then with every event. Returns how to unsubscribe. */
   subscribe(listener: EventListener): () => void;
-  /** Compute expensive events only if `isHeard`. */
-  tell(event: ControlEvent): void;
+  /** Compute expensive events only if `hasListeners`. */
+  emit(event: ControlEvent): void;
 }
 
 interface EventHubPorts {
   /** The complete present state. */
   takeSnapshot(): Promise<ControlEvent>;
   /** Called with the first listener; returns what to call after the last. */
-  whileHeard(): () => void;
+  whileListening(): () => void;
   log: { error(fields: object, message: string): void };
 }
 
-export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts): EventHub {
+export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPorts): EventHub {
   const listeners = new Set<EventListener>();
   let revision = 0;
-  let stopHearing: (() => void) | undefined;
+  let stopListening: (() => void) | undefined;
 
   const deliver = (listener: EventListener, message: EventMessage) => {
     try {
@@ -41,7 +41,7 @@ export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts)
     let hear: EventListener = (message) => waiting.push(message);
     const relay: EventListener = (message) => hear(message);
     const snapshotRevision = revision;
-    if (listeners.size === 0) stopHearing = whileHeard();
+    if (listeners.size === 0) stopListening = whileListening();
     listeners.add(relay);
     const begin = async () => {
       const event = await takeSnapshot();
@@ -53,16 +53,16 @@ export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts)
     begin().catch((error: unknown) => log.error({ error }, 'a listener to events got no snapshot'));
     return () => {
       if (!listeners.delete(relay) || listeners.size > 0) return;
-      stopHearing?.();
+      stopListening?.();
     };
   }
 
   return {
-    get isHeard() {
+    get hasListeners() {
       return listeners.size > 0;
     },
     subscribe,
-    tell(event) {
+    emit(event) {
       if (listeners.size === 0) return;
       revision++;
       for (const listener of [...listeners]) deliver(listener, { revision, event });

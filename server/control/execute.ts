@@ -20,9 +20,9 @@ import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
-import type { NoteChange } from '../people/audit-change.ts';
+import type { AuditChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
-import { keptResult } from '../people/may-do.ts';
+import { visibleResult } from '../people/may-do.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
@@ -77,8 +77,8 @@ interface ExecutePorts {
   faults: FaultSwitch;
   sessions: SessionStops;
   people: PeopleControl;
-  /** Notes a change once it is made; absent: nobody signs in. Never rejects. */
-  audit?: NoteChange | undefined;
+  /** Records a change in the audit list; absent where people do not sign in. Never rejects. */
+  audit?: AuditChange | undefined;
   ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
@@ -200,11 +200,11 @@ export function createExecute(ports: ExecutePorts): Execute {
 
   const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    const sight = by ? await permit(ports, command, by) : null;
+    const visibility = by ? await permit(ports, command, by) : null;
     if (isOther(command)) {
       const result = await runOther(command.type, command, by);
       await ports.audit?.({ command, by, changes: [] });
-      return keptResult(command.type, result, sight);
+      return visibleResult(command.type, result, visibility);
     }
     return ports.inTurn(() => carryOut(ports, command, by));
   };

@@ -17,7 +17,7 @@ interface LiveConfigPorts {
   ownAddresses: ReadonlySet<string>;
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
-  /** As browsers see it: `https://gateway.example`; absent: nobody reaches Sluice by such an address. */
+  /** As browsers see it: `https://gateway.example`; absent without a public address. */
   publicOrigin?: string | undefined;
   log: Logger;
   /** Receives messages about missing secrets and other faults at start, one line each. */
@@ -75,7 +75,7 @@ async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, dem
   return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
 }
 
-/** After this time it is tried again to read secrets whose store could not be reached. */
+/** Interval of retries to read secrets from an unreachable store. */
 const readAgainMs = 2_000;
 
 class LoadedConfig implements LiveConfig {

@@ -4,7 +4,7 @@ import type { SessionStates } from '../ledger/session-states.ts';
 /** Where stopped sessions are kept: across restarts, and for the requests to come. */
 export interface SessionStops {
   ledger: { readonly sessionStates: Pick<SessionStates, 'setStopped'> };
-  /** Takes effect for requests that come from then on. */
+  /** Takes effect for subsequent requests. */
   changed(id: string, isStopped: boolean): void;
 }
 

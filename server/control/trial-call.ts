@@ -118,8 +118,8 @@ async function ask(
       return await ask(provider, { ...call, body: { ...others, max_completion_tokens: limit } }, transport);
     }
     const isAnswer = status < 400 && hasMember(body, call.shape.answerMember);
-    const said = isAnswer ? null : wordsOf(body, provider);
-    return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said };
+    const words = isAnswer ? null : wordsOf(body, provider);
+    return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said: words };
   } catch (error) {
     if (error instanceof TransportError) return { outcome: { kind: 'unreachable', detail: error.message }, said: null };
     if (error instanceof GatewayError) return { outcome: { kind: 'refused' }, said: error.message };

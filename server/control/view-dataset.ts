@@ -11,7 +11,7 @@ import { type RequestLedger, viewRequest } from './view-request.ts';
 
 type DatasetLedger = RequestLedger & Pick<LedgerQueries, 'listRequests'>;
 
-/** What a dataset of these requests has, and what it lacks. Reads all of them. */
+/** Counts what a dataset of these requests would contain, and what it would lack. Reads all of them. */
 export async function countDataset(
   ledger: DatasetLedger,
   filter: RequestConditions,

@@ -2,7 +2,7 @@
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import { type FoundKeys, fitsKey, mostKeysTold } from '../contract/find-keys.ts';
+import { type FoundKeys, fitsKey, maxKeysReported } from '../contract/find-keys.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
 import type { QueryMap } from '../contract/queries.ts';
@@ -87,7 +87,7 @@ export function createViews(state: EngineState): Views {
       return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
     },
     toldKeys(ids) {
-      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: mostKeysTold });
+      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: maxKeysReported });
       return { keys, keyCount: total };
     },
     group(id) {

@@ -6,7 +6,7 @@ interface Watched<Value> {
 }
 
 /** Polls a value and reports it whenever it has changed. Returns how to stop. */
-export function watchValue<Value>(watched: Watched<Value>, tell: (value: Value) => void): () => void {
+export function watchValue<Value>(watched: Watched<Value>, emit: (value: Value) => void): () => void {
   const { everyMs, read, fingerprint = JSON.stringify } = watched;
   let last = fingerprint(read());
   const timer = setInterval(() => {
@@ -14,7 +14,7 @@ export function watchValue<Value>(watched: Watched<Value>, tell: (value: Value) 
     const text = fingerprint(value);
     if (text === last) return;
     last = text;
-    tell(value);
+    emit(value);
   }, everyMs).unref();
   return () => clearInterval(timer);
 }

@@ -21,7 +21,7 @@ const throwAwayTag = 'CACHEDIR.TAG';
 const throwAwayTagText =
   'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
 
-/** The names of all files in a data folder; other files in it are left alone. */
+/** The names of all files in a data folder; other files in it are not touched. */
 const ownFiles =
   /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|window-sessions\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
 /** The admin token is replaced when opened if others could read it, so its permissions must not be changed before. */

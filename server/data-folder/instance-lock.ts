@@ -46,7 +46,7 @@ export class UnwritableFolder extends GatewayError {
   }
 }
 
-/** The time from a process's start until it listens; after it, a process without a port is taken for an unrelated one. */
+/** The time from a process's start until it listens; later, a process without a port counts as unrelated. */
 const startLimitMs = 30_000;
 const attempts = 10;
 const retryMs = 30;

@@ -140,7 +140,7 @@ class LastingDatabase implements Database {
   }
 
   #reopened(): DatabaseSync {
-    if (!this.#isClosed && Date.now() - this.#failedAtMs >= reopenAfterMs) this.#tell(this.#open());
+    if (!this.#isClosed && Date.now() - this.#failedAtMs >= reopenAfterMs) this.#report(this.#open());
     if (this.#raw) return this.#raw;
     throw this.#failure;
   }
@@ -169,7 +169,7 @@ class LastingDatabase implements Database {
     try {
       const movedTo = setFileAside(this.file);
       this.#open();
-      this.#tell({ file: this.file, movedTo, reason: damage.message });
+      this.#report({ file: this.file, movedTo, reason: damage.message });
     } catch (error) {
       this.#fail(error);
     }
@@ -185,10 +185,10 @@ class LastingDatabase implements Database {
     this.#raw.close();
     this.#raw = null;
     this.#open();
-    this.#tell({ file: this.file, movedTo: null, reason: 'it was removed while Sluice was running' });
+    this.#report({ file: this.file, movedTo: null, reason: 'it was removed while Sluice was running' });
   }
 
-  #tell(replaced: Replaced | null): void {
+  #report(replaced: Replaced | null): void {
     if (replaced) for (const listener of this.#listeners) listener(replaced);
   }
 }

@@ -57,8 +57,8 @@ function textOf({ body, gap }: CapturedMessage<CapturedBody>): string | null {
 }
 
 function withAnswer(conversation: Conversation, { parts }: ReadAnswer): Conversation {
-  const said = parts.map((part) => ({ ...part, at: 'answer' }));
-  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: said }] };
+  const answered = parts.map((part) => ({ ...part, at: 'answer' }));
+  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answered }] };
 }
 
 /** Of an API that takes what OpenAI's reference describes, and nothing else. */

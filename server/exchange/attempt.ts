@@ -63,7 +63,7 @@ export class Attempt {
     if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
   }
 
-  /** The request's last byte has been sent. */
+  /** The last byte of the request has been sent. */
   sent(): void {
     if (this.#options.asked.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
   }
@@ -172,7 +172,7 @@ export class Attempt {
     }
   }
 
-  /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
+  /** Makes this attempt the answer, and sends its head. False if that is no longer possible; then the attempt is over. */
   #begin(): boolean {
     if (this.#options.trace.hasBegun) return true;
     const { client, asked, needs, translation, claim } = this.#options;
@@ -230,12 +230,12 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, asked } = this.#options;
-    const takesBeginning = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
+    const supportsPrefill = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
     this.#failed(
       failureOf(reason, {
         target,
         hasBegun: this.#options.trace.hasBegun,
-        mayContinue: takesBeginning && needs.rest?.isContinuation === false,
+        mayContinue: supportsPrefill && needs.rest?.isContinuation === false,
         redacted: (text) => this.#notes.redacted(text),
       }),
     );
@@ -268,9 +268,9 @@ export class Attempt {
     }
     this.#reader = chosen.reader;
     if (chosen.kind === 'stream') {
-      // After it has begun, the model may still reason for minutes.
+      // After the head, the model may still reason for minutes.
       client.keepAlive(true);
-      // Some responses only now turn out to be streams: speech, or one with the wrong content type.
+      // Some responses turn out to be streams only now: speech, or a stream with the wrong content type.
       if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
     } else this.#timers.stopAwaitingContent();
     if (chosen.kind === 'error') this.#timers.awaitError();

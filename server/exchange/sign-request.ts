@@ -6,7 +6,7 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { refusedCredential, unsignable } from './attempt-failures.ts';
 
-/** Adds the headers that prove who sends the request. Returns the failure if they cannot be had. */
+/** Adds signature or token headers to the request. Returns the failure if they cannot be obtained. */
 export async function signed(
   request: OutgoingRequest,
   { target, credential }: NextAttempt,

@@ -51,11 +51,11 @@ export class UpstreamAttempts {
   /** Null if a broken download cannot be resumed. */
   readonly #download: Download | null;
   #answer: Attempt | undefined;
-  /** The translation of what the client has; null if that is an upstream's own. */
+  /** The translation that produced the client's answer so far; null if its bytes are an upstream's own. */
   #translation: AnswerTranslation | null = null;
   /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
-  /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
+  /** Targets whose text differed from the broken stream, but which can be asked to continue it. */
   #continuing: Set<Target> | undefined;
   #hasLeft = false;
 
@@ -107,7 +107,7 @@ export class UpstreamAttempts {
     });
   }
 
-  /** Nobody has answered, or not in full. */
+  /** No target has answered completely. */
   #reportFailure(failureResponse: FailureResponse): void {
     const { response, trace } = this.#options;
     const count = estimateInstead(failureResponse, response, this.#call);
@@ -154,7 +154,7 @@ export class UpstreamAttempts {
 
   async #attempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace): Promise<AttemptResult> {
     const { target, credential } = next;
-    // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
+    // Awaited only if it is a promise: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);

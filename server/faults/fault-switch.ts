@@ -23,12 +23,12 @@ export class FaultSwitch {
     this.#changed = changed;
   }
 
-  /** Whether a request may meet a fault. The only question that requests ask while all faults are off. */
+  /** Whether a request may get a fault. The only check that requests make while all faults are off. */
   concerns(headers: IncomingHttpHeaders): boolean {
     return this.#running.length > 0 || headers[faultHeader] !== undefined;
   }
 
-  /** What is switched on for the caller; faults of its key go before those of its group. Null: nothing. */
+  /** The faults that are on for the caller; those of its key take precedence over those of its group. Null: none. */
   sequenceFor(groupId: string, keyId: string): FaultSequence | null {
     const nowMs = Date.now();
     const find = (kind: FaultScope['kind'], id: string) =>

@@ -1,4 +1,7 @@
-/** What `sluice faults judge` lets a client program meet, one after the other, and what it should make of it. */
+/**
+ * The cases of `sluice faults judge`: the faults that are injected for a client program one after the other, and how it
+ * should react.
+ */
 import type { RequestView } from '../contract/request-views.ts';
 
 /** `answer`: another request is answered. `error`: none is. `either`: the answer is whole, but the program may reject it. */
@@ -8,7 +11,7 @@ export interface JudgeCase {
   name: string;
   rules: readonly string[];
   expects: Expected;
-  /** The wait that its first response tells. */
+  /** The wait that the first response asks for. */
   toldSeconds?: number;
 }
 
@@ -64,9 +67,9 @@ export interface JudgedRun {
 }
 
 /**
- * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error although
- * another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too early`: it got its
- * answer, but asked again before the wait that it was told. `hung`: it had to be killed.
+ * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error
+ * although another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too
+ * early`: it got its answer, but retried before the requested wait was over. `hung`: it had to be killed.
  */
 export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
 

@@ -76,7 +76,7 @@ export class HeldWhole implements Shape {
   }
 }
 
-/** What one fault makes of an answer that is no stream; null if it does nothing to its body. */
+/** The effect of a fault on an answer that is not a stream; null if it does not affect the body. */
 export function shapeWhole(fault: ResponseFault): Shape | null {
   switch (fault.name) {
     case 'late-event':

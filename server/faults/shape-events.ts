@@ -25,17 +25,17 @@ interface SeenEvent {
   value: unknown;
 }
 
-/** What becomes of one event. */
+/** How a rule changes one event. */
 type EventRule = (event: SeenEvent) => Step[];
 
-/** What the faults make of a stream's events, one after the other; null if they do nothing to them. */
+/** Applies the faults to a stream's events, one after the other; null if they do not affect events. */
 export function shapeEvents(faults: readonly ResponseFault[], stream: StreamFormat): Shape | null {
   const watch = stream.watch(1);
   const rules = faults.map((fault) => ruleOf(fault, watch)).filter((rule) => rule !== null);
   return rules.length === 0 ? null : new EventShape(stream.framing, watch, inTurn(rules));
 }
 
-/** Each rule gets what the one before it sends. All of them count the events of the provider. */
+/** Each rule receives the output of the one before it. All of them count the provider's events. */
 function inTurn(rules: readonly EventRule[]): EventRule {
   return (event) => {
     let steps: Step[] = [send(event.bytes)];
@@ -83,7 +83,7 @@ function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
 
 const openBracket = 0x5b;
 
-/** The first element of an array brings its bracket along, which cannot stand there twice. */
+/** The first element of an array includes the opening bracket, which cannot be repeated. */
 const twice = (bytes: Buffer): Step[] => [send(bytes), ...(bytes[0] === openBracket ? [] : [send(bytes)])];
 
 const stoppedAfter = (fault: Stopping): EventRule => {

@@ -1,4 +1,4 @@
-/** What is done to a client's response, in order. */
+/** A step in sending a client's response. */
 export type Step =
   | { kind: 'send'; bytes: Buffer }
   | { kind: 'wait'; ms: number }

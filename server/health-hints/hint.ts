@@ -1,4 +1,4 @@
-/** What replicas tell one another about the health of providers, as text. */
+/** The text format of the messages in which replicas share the health of providers. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FailureClass } from '../contract/ledger.ts';
@@ -41,7 +41,7 @@ export function writeHint(hint: Hint): string | null {
   return text.length > longest ? null : text;
 }
 
-/** Null for what another version of Sluice may mean. */
+/** Null for a format of another version of Sluice. */
 export function readHint(text: string): Hint | null {
   if (text.length > longest) return null;
   try {
@@ -52,8 +52,8 @@ export function readHint(text: string): Hint | null {
 }
 
 /**
- * The same on replicas that send to the same address, with the same credential if that is what cools down: `env:` and `file:` may
- * hold another one on each machine. Too short to find a secret by it.
+ * A fingerprint that is equal on replicas with the same address, and the same credential if the cooldown is the
+ * credential's: `env:` and `file:` may refer to different secrets on each machine. Too short to guess a secret from it.
  */
 export function printOf({ provider, subject, credential }: CoolingPlace): string {
   const used = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);

@@ -9,7 +9,7 @@ import { errorHeaders } from './send-error.ts';
 
 /** Takes over connections that become WebSockets. */
 export interface WebSocketUpgrades {
-  /** False: the request is answered as if it had not asked for another protocol. */
+  /** If false, the request is answered as plain HTTP. */
   wants(request: IncomingMessage): boolean;
   /** `head`: bytes received after the request. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -71,7 +71,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     active++;
-    // A connection on which one request follows the other would otherwise never be idle, and be cut off in the end.
+    // Otherwise a busy kept-alive connection would never become idle, and would be cut off at the end.
     if (isDraining) response.shouldKeepAlive = false;
     response.on('close', closed);
     listener(request, response);

@@ -6,7 +6,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Job, JobKind, JobPage } from './job.ts';
 
-/** What a look-up has found. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
+/** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
 export interface KnownJobs {
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
   /** The group's own, whatever its kind; `foreign` if only other groups have one with that id. */

@@ -86,7 +86,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     if (!this.#hasOwner(job)) this.remember(job);
   }
 
-  /** The store itself, which is asked at once. */
+  /** The store itself, which answers synchronously. */
   lookUp(): KnownJobs {
     return this;
   }

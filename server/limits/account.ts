@@ -20,7 +20,7 @@ interface AccountPorts {
   sinceMs: number;
   clocks: Clocks;
   history: UsageHistory;
-  /** By job: the cost that jobs which outlive their requests may still cause. */
+  /** By job: what jobs that outlive their requests may still cost. */
   held(): ReadonlyMap<string, Amounts> | undefined;
   sums: Pick<BudgetSums, 'find' | 'keep'>;
   /** The ledger or the stored totals could not be read; this is retried later. */

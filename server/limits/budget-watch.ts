@@ -10,7 +10,7 @@ interface Watched {
   startMs: number;
   /** The level reported last; null until it is known what was spent before. */
   percent: 0 | LimitReached['percent'] | null;
-  /** What requests used that ended before that was known. */
+  /** The usage of requests that ended before that was known. */
   early: number;
 }
 
@@ -28,7 +28,7 @@ export class BudgetWatch {
     for (const budget of limited.limits.budgets) this.#look(account, budget);
   }
 
-  /** Must be called after a request is counted, which has used this. */
+  /** Must be called after a request is counted, with its usage. */
   report(limited: Limited, account: Account, added: Amounts): void {
     for (const budget of limited.limits.budgets) {
       if (!this.#report(limited, account, { budget, added: added[budget.unit] }))
@@ -36,7 +36,7 @@ export class BudgetWatch {
     }
   }
 
-  /** False if it is not known yet what was spent. */
+  /** False if the amount spent is not known yet. */
   #report(limited: Limited, account: Account, { budget, added }: { budget: Budget; added: number }): boolean {
     const { watched, percent, used, resetsAt } = this.#look(account, budget, added);
     if (watched.percent === null) return false;
@@ -47,14 +47,14 @@ export class BudgetWatch {
     return true;
   }
 
-  /** `added`: by a request that has ended, which is in the amount spent. */
+  /** `added`: the usage of a request that has ended, which the amount spent includes. */
   #look(account: Account, budget: Budget, added = 0) {
     const { period, spent, isKnown } = account.spent(budget.per);
     const used = spent[budget.unit];
     const watched = this.#watchedOf(account, budget, period.startMs);
     if (watched.percent === null) {
       watched.early += added;
-      // What was reached before is not reported.
+      // A level reached before the start is not reported.
       if (isKnown) watched.percent = percentOf((used - watched.early) / budget.amount);
     }
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;

@@ -6,7 +6,7 @@ export interface LimitSubject {
   id: string;
 }
 
-/** Values of keys and groups. With 100,000 keys, a joined text to look them up by would cost each request microseconds. */
+/** A map by key or group. With 100,000 keys, a composed string as map key would cost each request microseconds. */
 export class LimitSubjectMap<Value> {
   readonly #maps: Record<LimitScope, Map<string, Value>> = { key: new Map(), group: new Map() };
 

@@ -20,9 +20,9 @@ export interface Limiter {
    * none without a limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as
    * estimate and are not subject to budgets. A promise only if other replicas have to be asked.
    */
-  admit(requestId: string, parties: readonly Limited[], estimate: Estimate): MaybePromise<RateHeaders>;
+  admit(requestId: string, subjects: readonly Limited[], estimate: Estimate): MaybePromise<RateHeaders>;
   /** For callers that cannot wait: what other replicas have counted lately may be missing. Throws a GatewayError. */
-  admitAtOnce(requestId: string, parties: readonly Limited[], estimate: Estimate): RateHeaders;
+  admitAtOnce(requestId: string, subjects: readonly Limited[], estimate: Estimate): RateHeaders;
   /**
    * Reserves the remaining cost of a job in the hard budgets of key and group until `release`. Must be called before
    * `finished` of its request, so that the amount is reserved throughout.

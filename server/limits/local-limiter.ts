@@ -47,8 +47,8 @@ export class LocalLimiter implements Limiter {
 
   admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
     const { clocks } = this.#ports;
-    const parties = this.#partiesOf(limitedBy);
-    for (const { limited, account } of parties) {
+    const subjects = this.#partiesOf(limitedBy);
+    for (const { limited, account } of subjects) {
       const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
       if (unknown && estimate !== free) throw unknownSpending(limited);
       const exceeded = findExceeded(account, limited.limits, {
@@ -58,7 +58,7 @@ export class LocalLimiter implements Limiter {
       });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
-    this.#reserve(requestId, parties, estimate);
+    this.#reserve(requestId, subjects, estimate);
     return this.#headers(limitedBy);
   }
 
@@ -92,24 +92,24 @@ export class LocalLimiter implements Limiter {
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.
-    for (const party of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
-      const account = this.#accounts.get(party);
+    for (const subject of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const account = this.#accounts.get(subject);
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
-    for (const party of payersOf(owner)) {
-      const held = this.#held.get(party) ?? new Map<string, Amounts>();
-      this.#held.set(party, held.set(job, most));
+    for (const subject of payersOf(owner)) {
+      const held = this.#held.get(subject) ?? new Map<string, Amounts>();
+      this.#held.set(subject, held.set(job, most));
     }
   }
 
   release(job: string, owner: JobOwner): void {
-    for (const party of payersOf(owner)) {
-      const held = this.#held.get(party);
+    for (const subject of payersOf(owner)) {
+      const held = this.#held.get(subject);
       held?.delete(job);
-      if (held?.size === 0) this.#held.delete(party);
+      if (held?.size === 0) this.#held.delete(subject);
     }
   }
 
@@ -151,9 +151,9 @@ export class LocalLimiter implements Limiter {
     return limitedBy.map((limited) => ({ limited, account: this.account(limited) }));
   }
 
-  #headers(parties: readonly Limited[]): RateHeaders {
+  #headers(subjects: readonly Limited[]): RateHeaders {
     return rateHeaders(
-      parties.flatMap((limited) => rateMeters(this.account(limited), limited.limits, this.#ports.clocks)),
+      subjects.flatMap((limited) => rateMeters(this.account(limited), limited.limits, this.#ports.clocks)),
       this.#ports.clocks.wallMs(),
     );
   }

@@ -1,7 +1,8 @@
 /**
- * A sliding window over the last minute, in slots of one second. A slot leaves only once all of it is older than a minute, so
- * that no minute ever exceeds a limit; amounts up to a second older may still count. Constant memory, and next to none before the
- * first amount, since there may be very many. Times are milliseconds of a monotonic clock.
+ * A sliding window over the last minute, in slots of one second. A slot leaves only once all of it is older than a
+ * minute, so that no minute ever exceeds a limit; amounts up to a second older may still count. Uses constant memory,
+ * and almost none before the first amount, since there may be very many windows. Times are milliseconds of a monotonic
+ * clock.
  */
 const slotMs = 1_000;
 const slotCount = 61;

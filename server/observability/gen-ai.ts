@@ -1,4 +1,4 @@
-/** OpenTelemetry's semantic conventions for generative AI: how they call what Sluice knows. They are still in development. */
+/** Maps Sluice's terms to OpenTelemetry's semantic conventions for generative AI, which are still in development. */
 import type { Operation } from '../contract/capability.ts';
 
 /** `gen_ai.operation.name`, where the conventions have one; else Sluice's own. */

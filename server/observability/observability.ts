@@ -1,7 +1,6 @@
 /**
- * What Sluice tells other tools, as the settings say: metrics for Prometheus, traces and metrics for
- * OpenTelemetry, webhooks. What is switched off is not even loaded, and
- * costs each request one comparison.
+ * Exports data to other tools, as configured: metrics for Prometheus, traces and metrics for OpenTelemetry, webhooks.
+ * What is switched off is not even loaded, and costs each request one comparison.
  */
 
 import type { EventMessage } from '../contract/events.ts';

@@ -13,7 +13,7 @@ export interface OtlpTarget {
   contentType: 'application/json' | 'application/x-protobuf';
   /** Waits before each retry, in milliseconds. */
   retryDelaysMs?: readonly number[];
-  /** Told once for a failure and each of its repetitions after a success. */
+  /** Reports a failure once, and again only after a success. */
   failed(url: string, reason: string): void;
 }
 
@@ -57,7 +57,7 @@ export class OtlpExporter<Item> {
     await Promise.all(this.#running);
   }
 
-  /** What is being sent is finished; nothing is tried again. */
+  /** Finishes running exports; nothing is retried. */
   async shutdown(): Promise<void> {
     this.#stopping.abort();
     await this.forceFlush();

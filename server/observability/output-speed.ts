@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../contract/ledger.ts';
 
-/** Shorter streams came in a single piece, so that their time says nothing about the model. */
+/** Shorter streams arrived in a single piece, so their duration says nothing about the model. */
 const leastMs = 50;
 
 /** Output tokens per second between the first content and the end of a streamed attempt; null if that is not known. */

@@ -26,7 +26,7 @@ interface WebhookPorts {
 
 export interface Webhooks {
   onEvent(event: ControlEvent): void;
-  /** Gives up what is not delivered yet. */
+  /** Drops pending deliveries. */
   stop(): void;
 }
 
@@ -64,7 +64,7 @@ class WebhookSender {
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
     if (this.#waiting >= mostWaiting) {
-      this.#tell(event, 'too many events are waiting');
+      this.#reportDropped(event, 'too many events are waiting');
       return;
     }
     this.#waiting++;
@@ -85,7 +85,7 @@ class WebhookSender {
       reason = outcome.reason;
       if (!outcome.mayRetry) break;
     }
-    this.#tell(event, reason ?? '');
+    this.#reportDropped(event, reason ?? '');
   }
 
   /** Null: delivered. Never rejects. */
@@ -129,7 +129,7 @@ class WebhookSender {
   }
 
   /** Without the path, which is often what protects a webhook. */
-  #tell({ type }: NotableEvent, reason: string): void {
+  #reportDropped({ type }: NotableEvent, reason: string): void {
     this.#ports.log.warn(
       { origin: new URL(this.#webhook.url).origin, type, reason },
       'a webhook could not be delivered',

@@ -12,7 +12,7 @@ export interface Caller {
   address: string | null;
 }
 
-/** Throws GatewayError `forbidden` if an API token does not open this. */
+/** Throws GatewayError `forbidden` if the scopes of an API token do not permit this. */
 export function checkScope({ scopes }: Caller, ...sufficient: readonly TokenScope[]): void {
   if (scopes === null || sufficient.some((scope) => scopes.includes(scope))) return;
   throw controlError('forbidden', { code: 'scope-missing', scope: sufficient.join(' or ') });

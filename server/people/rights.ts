@@ -19,7 +19,7 @@ export function hasRights({ isAdmin, manages, memberOf }: Rights): boolean {
   return isAdmin || manages.length > 0 || memberOf.length > 0;
 }
 
-/** The same at each sign-in, and different for persons of different identity providers. */
+/** A stable id, which differs between identity providers. */
 export function personIdOf(issuer: string, subject: string): string {
   return `prs_${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
 }

@@ -30,10 +30,10 @@ interface ModelCache {
 /** Reads the file synchronously, once. `path` null: no file. */
 export function createModelCache(path: string | null, log: Logger): ModelCache {
   const inTurn = createSerialQueue();
-  const told = (error: unknown) => {
+  const logProblem = (error: unknown) => {
     log.warn({ path, problem: problemOf(error) }, 'the cache of discovered models cannot be used');
   };
-  const providers = path === null ? {} : readFile(path, told);
+  const providers = path === null ? {} : readFile(path, logProblem);
   return {
     get(providerId, baseUrl) {
       const cached = providers[providerId];
@@ -44,17 +44,17 @@ export function createModelCache(path: string | null, log: Logger): ModelCache {
       if (path === null) return;
       providers[providerId] = { baseUrl, fetchedAt, models: [...models] };
       const text = JSON.stringify({ version: 1, providers });
-      inTurn(() => writeFileDurably(path, text)).catch(told);
+      inTurn(() => writeFileDurably(path, text)).catch(logProblem);
     },
     settled: () => inTurn(async () => {}),
   };
 }
 
-function readFile(path: string, told: (error: unknown) => void): Record<string, z.infer<typeof cachedSchema>> {
+function readFile(path: string, logProblem: (error: unknown) => void): Record<string, z.infer<typeof cachedSchema>> {
   try {
     return fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).providers;
   } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') told(error);
+    if (systemErrorCode(error) !== 'ENOENT') logProblem(error);
     return {};
   }
 }

@@ -4,8 +4,8 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import { type Period, periodOf } from '../limits/period.ts';
-import type { SeenCounts } from './reply-counts.ts';
-import type { PartyCall } from './subject-call.ts';
+import type { ReplyCounts } from './reply-counts.ts';
+import type { SubjectCall } from './subject-call.ts';
 
 interface LastSpent {
   startMs: number;
@@ -15,11 +15,11 @@ interface LastSpent {
   own: Spent;
 }
 
-export class CountedParty {
+export class CountedSubject {
   readonly limited: Limited;
   /** By request (or job) that runs here: its lease, as the scripts write it. */
   readonly leases: Map<string, string>;
-  /** A request of it has been here. */
+  /** This replica has served a request of it. */
   isUsed: boolean;
   /** When its meters were last asked for, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
@@ -28,20 +28,20 @@ export class CountedParty {
   /** Whether one can refuse a request that costs nothing. */
   readonly canRefuseFree: boolean;
   readonly hasHardBudget: boolean;
-  #seen: SeenCounts | null = null;
+  #lastReply: ReplyCounts | null = null;
   readonly #lastSpent = new Map<Budget['per'], LastSpent>();
   readonly #prefix: string;
-  #call: (PartyCall & { fromMs: number; untilMs: number }) | null = null;
+  #call: (SubjectCall & { fromMs: number; untilMs: number }) | null = null;
 
-  /** `before`: what it was before its limits changed. */
-  constructor(limited: Limited, before?: CountedParty) {
+  /** `before`: the object it replaces, because its limits have changed. */
+  constructor(limited: Limited, before?: CountedSubject) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
     this.hasHardBudget = budgets.some(({ hard }) => hard);
     this.canRefuse = this.canRefuseFree || this.hasHardBudget;
     const { groupId, scope, id, sinceMs } = limited;
-    // The braces make one slot of a cluster of a group and its keys.
+    // The braces place a group and its keys in one hash slot of a cluster.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
     this.isUsed = before?.isUsed ?? false;
@@ -53,13 +53,16 @@ export class CountedParty {
   }
 
   /** The latest reply; null: none yet. */
-  get seen(): SeenCounts | null {
-    return this.#seen;
+  get lastReply(): ReplyCounts | null {
+    return this.#lastReply;
   }
 
-  /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
-  saw(seen: SeenCounts, account: Pick<Account, 'spent'>): boolean {
-    this.#seen = seen;
+  /**
+   * Applies a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun or
+   * restarted.
+   */
+  applyReply(seen: ReplyCounts, account: Pick<Account, 'spent'>): boolean {
+    this.#lastReply = seen;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
       const begunMs = seen.begun.get(period.key) ?? period.begunMs;
@@ -98,7 +101,7 @@ export class CountedParty {
   }
 
   /** `atMs`: Unix milliseconds by Valkey's clock. */
-  at(atMs: number): PartyCall {
+  at(atMs: number): SubjectCall {
     let call = this.#call;
     if (!call || atMs < call.fromMs || atMs >= call.untilMs) {
       call = this.#prepare(atMs);

@@ -34,7 +34,7 @@ export interface ReplicaLimits {
   readonly view: SharedCountsView;
   /** Replaces the listener, which is called when the view has changed. */
   onChange(listener: () => void): void;
-  /** Writes what waits, and takes this replica's leave. */
+  /** Sends pending settlements, and signs this replica off. */
   close(): Promise<void>;
 }
 
@@ -81,8 +81,8 @@ export async function openReplicaLimits(
       changed();
     },
   });
-  // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
-  const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
+  // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
+  const local = new LocalLimiter({ ...localPorts, reached: noMessages });
   const { clocks, history, reached } = localPorts;
   const ledgerName = commonLedger ?? replica.id;
   const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
@@ -115,7 +115,7 @@ export async function openReplicaLimits(
   };
 }
 
-function tellNobody(): void {}
+function noMessages(): void {}
 
 async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
   try {

@@ -6,7 +6,7 @@ import { writeFileDurably } from '../files/durable-file.ts';
 
 const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
 
-/** What a replica knows of itself over a restart. */
+/** The identity of a replica, kept over restarts. */
 export interface Replica {
   /** Names its data folder, and with it its ledger. */
   id: string;

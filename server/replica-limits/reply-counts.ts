@@ -1,11 +1,11 @@
-/** The counts of a party as the latest reply of Valkey tells them, in the form in which limits are evaluated. */
+/** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
 import type { Budget } from '../contract/config.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Estimate } from '../limits/account.ts';
 import type { Counted, Window } from '../limits/meters.ts';
 import type { Period } from '../limits/period.ts';
 import { nothing } from '../limits/spending.ts';
-import type { PartyCall } from './subject-call.ts';
+import type { SubjectCall } from './subject-call.ts';
 
 const slotMs = 1_000;
 /** A slot counts until all of it is older than a minute. */
@@ -26,19 +26,19 @@ export class ReplyNumbers {
 }
 
 /** When a reply was made: Unix milliseconds by Valkey's clock, and the monotonic clock of this process. */
-export interface SeenAt {
+export interface ReplyTime {
   serverMs: number;
   steadyMs: number;
 }
 
-class SeenWindow implements Window {
-  readonly #at: SeenAt;
+class ReplyWindow implements Window {
+  readonly #at: ReplyTime;
   readonly #sum: number;
   readonly #last: number;
   /** Number of a slot and its amount, oldest first; only of a refused request. */
   #slots: readonly (readonly [number, number])[] = [];
 
-  constructor(at: SeenAt, sum: number, last: number) {
+  constructor(at: ReplyTime, sum: number, last: number) {
     this.#at = at;
     this.#sum = sum;
     this.#last = last;
@@ -78,21 +78,25 @@ interface SeenPeriod extends Period {
   begunMs: number;
 }
 
-export class SeenCounts implements Counted {
-  readonly requests: SeenWindow;
-  readonly tokens: SeenWindow;
+export class ReplyCounts implements Counted {
+  readonly requests: ReplyWindow;
+  readonly tokens: ReplyWindow;
   readonly running: number;
   readonly reserved: Estimate;
-  readonly at: SeenAt;
+  readonly at: ReplyTime;
   /** By the key of a period: when its count began; 0: it is unknown what was spent. */
   readonly begun = new Map<string, number>();
   readonly #periods = new Map<Budget['per'], SeenPeriod>();
 
   /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
-  constructor(numbers: ReplyNumbers, at: SeenAt, { call, likely }: { call: PartyCall; likely: Estimate['likely'] }) {
+  constructor(
+    numbers: ReplyNumbers,
+    at: ReplyTime,
+    { call, likely }: { call: SubjectCall; likely: Estimate['likely'] },
+  ) {
     this.at = at;
-    this.requests = new SeenWindow(at, numbers.next(), numbers.next());
-    this.tokens = new SeenWindow(at, numbers.next(), numbers.next());
+    this.requests = new ReplyWindow(at, numbers.next(), numbers.next());
+    this.tokens = new ReplyWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
     for (const { per, key, startMs, endMs } of call.periods) {

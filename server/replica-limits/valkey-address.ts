@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 
-/** Where Valkey (or Redis) is, out of its URL. */
+/** Parses the URL of Valkey (or Redis). */
 export interface ValkeyAddress {
   host: string;
   port: number;

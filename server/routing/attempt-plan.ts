@@ -1,6 +1,7 @@
 /**
- * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what it
- * has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are passed in.
+ * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what
+ * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
+ * passed in.
  */
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -21,7 +22,7 @@ export interface NextAttempt {
 interface Hedging {
   /** After this time without content a second target is asked in parallel; 0: never. */
   hedgeAfterMs: number;
-  /** It is in a cooldown for silence, and this request is its trial. */
+  /** The target is in a cooldown for silence, and this request is its trial. */
   isTrial: boolean;
 }
 
@@ -60,7 +61,7 @@ interface AskedTarget {
   retryable: boolean;
   /** It refused the reasoning in the conversation, and was asked again without it. */
   isReasonless: boolean;
-  /** It was in a cooldown already and is asked only because nothing else is left. */
+  /** It was already in a cooldown and is asked only because no other target is left. */
   isLastResort: boolean;
   /** The earliest time for another attempt. */
   readyAtMs: number;
@@ -74,7 +75,7 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  /** Made when the request was too long for a target. */
+  /** Created once the request was too long for a target. */
   #contexts: ContextLimits | undefined;
 
   constructor(options: PlanOptions) {

@@ -13,7 +13,7 @@ export interface StoreOptions {
   /** Null: in memory, for tests. */
   dataDir: string | null;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings(): Settings;
 }
 

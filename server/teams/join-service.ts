@@ -1,4 +1,4 @@
-/** A team's gateway becomes a provider of this Sluice, with a key of the person's own. Imported when it is first asked for. */
+/** Joins a team's gateway: makes it a provider of this Sluice, with a personal key. Imported on first use. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { CommandInputMap, CommandMap, CommandResults } from '../contract/commands.ts';
@@ -39,7 +39,7 @@ interface Begun {
   origin: string;
   /** Null: an earlier sign-in counts. */
   device: DeviceSignIn | null;
-  /** Null: the person has not agreed yet. */
+  /** Null while the sign-in is pending. */
   token: string | null;
   expiresAt: number;
 }
@@ -49,15 +49,15 @@ interface SignedIn {
   token: string;
 }
 
-/** For who is signed in already, to choose a group. */
+/** The groups to choose from, if the person is signed in already. */
 const choiceMs = 600_000;
-/** Those that nobody finishes are forgotten. */
+/** Unfinished sign-ins are dropped after this time. */
 const mostBegun = 20;
 
-export class JoinDesk {
+export class JoinService {
   readonly #ports: JoinPorts;
   readonly #begun = new Map<string, Begun>();
-  /** So that one joining that is asked for twice makes one key. */
+  /** Prevents that one join, requested twice, creates two keys. */
   readonly #inTurn = createSerialQueue();
 
   constructor(ports: JoinPorts) {
@@ -93,7 +93,7 @@ export class JoinDesk {
     const provider = this.#ports.providers().find((each) => each.id === id);
     if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'provider');
     const { origin } = new URL(provider.baseUrl);
-    // Asked before anything is taken away, so that nothing is while the gateway is out of reach.
+    // Called before anything is removed, so that nothing is removed while the gateway is unreachable.
     const signedIn = await this.#signedIn(origin);
     const presetLeft = this.#ports.presetGateway() === origin;
     await removeProvider({ type: 'provider.remove', id });
@@ -137,7 +137,7 @@ export class JoinDesk {
       });
       return { provider: added.provider.id, key };
     } catch (error) {
-      // Nobody would know its secret.
+      // Its secret would be lost.
       await team.execute({ type: 'key.revoke', id: key });
       throw error;
     }

@@ -54,7 +54,7 @@ export async function beginDevice(fetch: Fetch, origin: string): Promise<DeviceS
   return deviceSchema.parse(await post(fetch, `${origin}/control/device`, { body: {} }));
 }
 
-/** Null: the person has not agreed yet. `name`: what they are to recognise the token by. */
+/** Null while the sign-in is pending. `name`: the label under which the person will find the token. */
 export async function askToken(
   fetch: Fetch,
   origin: string,

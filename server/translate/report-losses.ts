@@ -18,11 +18,11 @@ export function lossHeaders(losses: readonly Loss[]): Record<string, string> {
 }
 
 function listOf(losses: readonly Loss[], fate: Fate): string {
-  const told = losses.filter((loss) => loss.fate === fate);
+  const ofFate = losses.filter((loss) => loss.fate === fate);
   let text = '';
-  for (const [index, { field, code }] of told.entries()) {
+  for (const [index, { field, code }] of ofFate.entries()) {
     const longer = `${text === '' ? '' : `${text}, `}${inAscii(field)};why=${code}`;
-    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${told.length - index}`;
+    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${ofFate.length - index}`;
     text = longer;
   }
   return text;

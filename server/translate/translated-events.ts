@@ -57,7 +57,7 @@ export class TranslatedEvents {
   write(event: StreamEvent): string {
     this.#delta = null;
     this.#told = 0;
-    return this.#tellAll(this.#parser.push(event));
+    return this.#renderAll(this.#parser.push(event));
   }
 
   /** What the latest event has added to a text, thought or call, as the upstream wrote it; null if it was more than that. */
@@ -68,22 +68,22 @@ export class TranslatedEvents {
   /** More of `onlyDelta`, given as the inside of a JSON string. Null if it has to be told by `write`. */
   writeMore(escaped: string): string | null {
     const delta = this.#delta;
-    const told = delta && this.#renderer.sayMore(delta, escaped);
-    if (delta === null || told === null) return null;
+    const rendered = delta && this.#renderer.sayMore(delta, escaped);
+    if (delta === null || rendered === null) return null;
     if (delta.type === 'text') this.#soFar.append(escaped);
     else this.#reasoning.takeMore(delta, escaped);
     if (delta.type === 'arguments') this.#view.takeMoreArguments(escaped);
-    return told;
+    return rendered;
   }
 
   /** Takes only the usage from an event whose text was told by `writeMore`. */
   takeUsage(event: StreamEvent): void {
-    this.#tellAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
+    this.#renderAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
   }
 
   /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
   end(): Buffer {
-    return Buffer.from(this.#tellAll(this.#parser.end()));
+    return Buffer.from(this.#renderAll(this.#parser.end()));
   }
 
   /** Ends the client's stream with an error event in place of what is missing. */
@@ -93,8 +93,8 @@ export class TranslatedEvents {
     return Buffer.from(this.#renderer.fail(error));
   }
 
-  tell(event: AnswerEvent): Buffer {
-    return Buffer.from(this.#tellAll([event]));
+  translate(event: AnswerEvent): Buffer {
+    return Buffer.from(this.#renderAll([event]));
   }
 
   /** Sent while the stream is silent. */
@@ -127,7 +127,7 @@ export class TranslatedEvents {
     return this.#context.losses.list;
   }
 
-  #tellAll(events: readonly AnswerEvent[]): string {
+  #renderAll(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const each of events) {
       for (const event of this.#view.push(each)) {

@@ -78,7 +78,7 @@ export class TranslatedRequest {
   wholeAsEvents(body: Buffer, moment: Moment, events = this.events(moment)): Buffer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;
-    return Buffer.concat(answerEvents(answer).map((event) => events.tell(event)));
+    return Buffer.concat(answerEvents(answer).map((event) => events.translate(event)));
   }
 
   events(moment: Moment): TranslatedEvents {

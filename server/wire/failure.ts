@@ -7,7 +7,7 @@ export interface Failure {
   retryable: boolean;
   /** The delay that the upstream asked for; null if it did not. */
   retryAfterMs: number | null;
-  /** The upstream itself says so, in an error of its API. */
+  /** The upstream itself reported it, as an error of its API. */
   isAnswer?: boolean;
   /** For `too-large`: the model's context size, if the upstream states it. */
   contextTokens?: number;

@@ -15,7 +15,7 @@ export type StreamClose = 'ended' | 'cut';
 
 /** Tracks the progress of one stream. */
 export interface StreamWatch {
-  /** Called with each event that the client gets, except for those that match the shape of an earlier one. */
+  /** Called with each event that the client gets, except those that match the shape of an earlier one. */
   note(event: StreamEvent): void;
   /** Called with the sequence number of an event that matched a shape. */
   counted(sequenceNumber: number): void;

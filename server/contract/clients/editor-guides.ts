@@ -13,7 +13,7 @@ function openAiCompatible({ baseUrl, key, model }: Connection): FieldsStep {
   };
 }
 
-/** What a context window is guessed at where a client must be told one. */
+/** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
 
 /** Editors and their extensions. */

@@ -59,7 +59,7 @@ export function clientIdOf(client: string): string | null {
 }
 
 /** Whether requests of the client can be told from those of others. */
-export function isToldApart(id: string): boolean {
+export function isIdentifiable(id: string): boolean {
   return knownClients.some((client) => client.id === id);
 }
 

@@ -1,4 +1,4 @@
-/** One request's visit to the response cache of its group: from the look-up to the moment its own answer is stored. */
+/** One request and the response cache of its group: from the look-up until the request's own answer is stored. */
 import type { ServerResponse } from 'node:http';
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
@@ -28,7 +28,7 @@ export interface CacheLookupInput {
   response: ServerResponse;
 }
 
-/** Null if the cache has nothing to do with the request. */
+/** Null if the cache does not apply to the request. */
 export function lookUpInCache({ cache, settings, plan, call, response }: CacheLookupInput): CacheLookup | null {
   const { headers } = response.req;
   const use = cacheUseOf(call, headers, settings);
@@ -51,8 +51,8 @@ export class CacheLookup {
   }
 
   /**
-   * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an equal
-   * request that runs, where the group wants that.
+   * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an
+   * equal request that is running, if the group is configured so.
    */
   async find(): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
     const { settings, cache, use, key } = this.#options;
@@ -60,7 +60,7 @@ export class CacheLookup {
     if (stored) return this.#found(stored, 'hit');
     if (use === 'refresh' || !settings.coalesce) return null;
     const running = cache.flight(key);
-    // Before anything is waited for, so that of two requests only one is the first.
+    // Before any wait, so that only one of two equal requests becomes the first.
     if (!running) {
       this.#flight = cache.takeOff(key);
       return null;
@@ -69,7 +69,7 @@ export class CacheLookup {
     return landed && this.#found(landed, 'shared');
   }
 
-  /** What looks on at the answer of a provider, so that it can be stored. */
+  /** The tap that copies a provider's answer, so that it can be stored. */
   miss(call: OutgoingCall): { tap: AnswerTap; note: CacheNote } {
     const { settings, cache, response } = this.#options;
     cache.count('misses', null);
@@ -79,7 +79,10 @@ export class CacheLookup {
     return { tap: this.#tap, note: { result: 'miss', savedUsd: null, savedUsage: null } };
   }
 
-  /** Must be called when the request has ended: stores its answer if that is whole, and lets those go on that wait for it. */
+  /**
+   * Must be called when the request has ended: stores its answer if that is complete, and resumes the requests that
+   * wait for it.
+   */
   settle(trace: RequestTrace, record: RequestRecord): void {
     const { settings, cache, key } = this.#options;
     const sent = isWhole(trace) ? (this.#tap?.read() ?? null) : null;
@@ -104,7 +107,7 @@ export class CacheLookup {
   }
 }
 
-/** Whether the client has all of an answer that one provider gave as it should be. */
+/** Whether the client has received a complete and undamaged answer of a single provider. */
 function isWhole({ response, answering, attempts, createdJob }: RequestTrace): boolean {
   if (response.outcome !== 'ok' || !answering || createdJob) return false;
   const { failure, error, droppedEvents } = answering.record;

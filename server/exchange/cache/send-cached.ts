@@ -5,7 +5,7 @@ import { sendStored } from '../stored-answer.ts';
 import { lossHeaderNames } from './answer-tap.ts';
 import { cacheHeader } from './may-be-cached.ts';
 
-/** Sends the answer at once, as it was sent before. */
+/** Sends a cached answer at once, with the bytes of the original. */
 export function sendCached(
   { client, response }: { client: ClientResponse; response: ServerResponse },
   { status, headers, body }: CachedAnswer,

@@ -1,7 +1,7 @@
 /**
- * Books the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by the
- * limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a session
- * that is killed loses the accounting of one response at most. The session's own row has no usage.
+ * Accounts for the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by
+ * the limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a
+ * session that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 
 import { GatewayError } from '../../contract/errors.ts';

@@ -127,14 +127,14 @@ export class SessionRelay {
   }
 
   #refuse({ error, eventId, isFatal }: Refusal): void {
-    this.#tell(error, eventId);
+    this.#sendError(error, eventId);
     if (!isFatal) return;
     const errorCode = error.kind.code ?? error.code;
     const toClient = { code: refusedByPolicy, reason: shortened(error.message) };
     this.#finish({ outcome: 'error', errorCode }, { toClient, toUpstream: goingAwayFrame });
   }
 
-  #tell(error: GatewayError, causedBy: string | null): void {
+  #sendError(error: GatewayError, causedBy: string | null): void {
     const { client, writeError } = this.#options;
     if (client.readyState === WebSocket.OPEN) client.send(writeError(error, causedBy));
   }
@@ -150,7 +150,7 @@ export class SessionRelay {
     if (this.#end) return;
     if (code === closedAbnormally) {
       const error = this.#options.brokenOff();
-      this.#tell(error, null);
+      this.#sendError(error, null);
       const errorCode = error.kind.code ?? error.code;
       const toClient = { code: failedInside, reason: shortened(error.message) };
       this.#finish({ outcome: 'stream-broken', errorCode }, { toClient, toUpstream: emptyCloseFrame });

@@ -126,13 +126,13 @@ export class SplicedEventsReader implements ResponseReader {
 
   #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
-    const saying = format.meaningOf(event);
-    if (saying.kind === 'error') {
-      this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
+    const meaning = format.meaningOf(event);
+    if (meaning.kind === 'error') {
+      this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
       return null;
     }
-    if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
-    else if (saying.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
+    if (meaning.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
+    else if (meaning.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

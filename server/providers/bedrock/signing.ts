@@ -24,9 +24,9 @@ export function readAwsKeys(secret: string): AwsKeys | null {
 
 function keysIn(json: string): AwsKeys | null {
   try {
-    const said: unknown = JSON.parse(json);
-    if (!isObject(said)) return null;
-    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = said;
+    const parsed: unknown = JSON.parse(json);
+    if (!isObject(parsed)) return null;
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = parsed;
     if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') return null;
     const keys = { accessKeyId, secretAccessKey };
     return typeof sessionToken === 'string' ? { ...keys, sessionToken } : keys;

@@ -34,7 +34,7 @@ interface Options {
   /** Where requests wait while the database is away; null: in memory only. */
   spoolFolder: string | null;
   log: { warn(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings(): RetentionLimits;
 }
 

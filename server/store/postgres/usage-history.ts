@@ -3,7 +3,7 @@
  * a start, are asked together.
  */
 import type { LimitScope } from '../../contract/limits.ts';
-import { AskedTogether } from '../../database/batched-questions.ts';
+import { BatchedQuestions } from '../../database/batched-questions.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -60,13 +60,13 @@ const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
 
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
-  readonly #spent: AskedTogether<SpentQuestion, Spent>;
-  readonly #late: AskedTogether<LateQuestion, PastRequest[]>;
+  readonly #spent: BatchedQuestions<SpentQuestion, Spent>;
+  readonly #late: BatchedQuestions<LateQuestion, PastRequest[]>;
 
   constructor(postgres: Postgres) {
     this.#postgres = postgres;
-    this.#spent = new AskedTogether((questions) => readSpent(postgres, questions));
-    this.#late = new AskedTogether((questions) => readLate(postgres, questions));
+    this.#spent = new BatchedQuestions((questions) => readSpent(postgres, questions));
+    this.#late = new BatchedQuestions((questions) => readLate(postgres, questions));
   }
 
   /** Of requests that are written. */

@@ -76,8 +76,8 @@ export class EmbeddingsTranslator {
     return ({ model }) => {
       const more = new Losses();
       const rendered = this.#upstream.renderRequest(request, model, more);
-      const told = [...losses.list, ...more.list];
-      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: told });
+      const reported = [...losses.list, ...more.list];
+      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: reported });
     };
   }
 

@@ -5,7 +5,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
-import { signatureStandIn } from './placeholder-signature.ts';
+import { placeholderSignature } from './placeholder-signature.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');
@@ -77,7 +77,9 @@ export function parsePart(part: Fields): Part[] {
   const parts = parseData(part);
   part.drop('no-equal', 'videoMetadata', 'mediaResolution', 'partMetadata');
   if (parts.every(({ type }) => type !== 'foreign')) part.dropRest();
-  return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
+  return signature === undefined || signature === placeholderSignature
+    ? parts
+    : withSignature(parts, signature, part.at);
 }
 
 /** Gemini's own signature belongs to the call; signatures that Sluice put there are thoughts before the call. */

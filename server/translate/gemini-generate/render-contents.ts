@@ -11,7 +11,7 @@ import { fileNameOf, textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
-import { signatureStandIn } from './placeholder-signature.ts';
+import { placeholderSignature } from './placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 
@@ -99,7 +99,7 @@ class ContentWriter {
     this.#names.set(call.id, name);
     const own = this.#rendering.opens(call.seal) ? call.seal.data : undefined;
     if (call.seal && own === undefined) this.#rendering.losses.dropped(call.at, 'foreign-reasoning');
-    const needed = this.#facts.needsSignatures && isFirstCall ? signatureStandIn : undefined;
+    const needed = this.#facts.needsSignatures && isFirstCall ? placeholderSignature : undefined;
     return { functionCall: { name, args: argsOf(call) }, thoughtSignature: own ?? signature ?? needed };
   }
 
@@ -142,8 +142,8 @@ function argsOf({ kind, arguments: given }: CallPart): unknown {
 /** Gemini's API has no field for a file's name, so it is told in front of the file. */
 function nameOf({ losses }: Rendering, part: MediaPart): Json[] {
   const { kind, source, name, at } = part;
-  const isTold = kind === 'document' && source.type !== 'text' && name !== undefined;
-  if (!isTold || name === fileNameOf({ ...part, name: undefined })) return [];
+  const isNamed = kind === 'document' && source.type !== 'text' && name !== undefined;
+  if (!isNamed || name === fileNameOf({ ...part, name: undefined })) return [];
   losses.emulated(at, 'as-text');
   return [{ text: `File: ${name}` }];
 }

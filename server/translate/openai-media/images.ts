@@ -47,12 +47,12 @@ function imagesBy(fields: Fields, losses: Losses, { parts, event }: { parts: Jso
   return {
     body: { contents: [{ role: 'user', parts }], generationConfig },
     contentType: 'application/json',
-    tell(answer, createdAt) {
+    render(answer, createdAt) {
       const images = mediaIn(answer);
       if (images.length === 0) return { ok: false, error: whyNothing(answer, 'image') };
       return {
         ok: true,
-        body: tellImages(images, { createdAt, usage: openaiUsageOf(answer), event: isStream ? event : null }),
+        body: renderImages(images, { createdAt, usage: openaiUsageOf(answer), event: isStream ? event : null }),
       };
     },
   };
@@ -106,7 +106,7 @@ interface Told {
   event: string | null;
 }
 
-export function tellImages(images: readonly InlineData[], { createdAt, usage, event }: Told): Buffer {
+export function renderImages(images: readonly InlineData[], { createdAt, usage, event }: Told): Buffer {
   const format = images[0]?.mimeType.replace('image/', '');
   const described = { output_format: format, ...(usage && { usage }) };
   if (event !== null) {

@@ -94,8 +94,8 @@ export class TranslatedMedia {
   /** Null if the body is not an answer of the upstream's API. */
   whole(body: Buffer, { createdAt }: { createdAt: number }): WholeAnswer | null {
     const answer = parseJson(body.toString());
-    const told = isObject(answer) ? this.#request.tell(answer, createdAt) : null;
-    if (told === null) return null;
-    return told.ok ? { ...told, losses: [], reasoning: null } : { ...told, isFinal: true };
+    const rendered = isObject(answer) ? this.#request.render(answer, createdAt) : null;
+    if (rendered === null) return null;
+    return rendered.ok ? { ...rendered, losses: [], reasoning: null } : { ...rendered, isFinal: true };
   }
 }

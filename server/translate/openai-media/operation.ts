@@ -14,7 +14,7 @@ export interface MediaRequest {
   /** The content type of the client's answer, unless that is a stream. */
   contentType: string;
   /** Null if the upstream's body is not an answer of its API. `createdAt`: seconds since 1970. */
-  tell(answer: Json, createdAt: number): MediaAnswer | null;
+  render(answer: Json, createdAt: number): MediaAnswer | null;
 }
 
 export type MediaAnswer =

@@ -41,7 +41,7 @@ export const spokenText: MediaOperation = (fields, losses) => {
       generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
     },
     contentType: format === 'pcm' ? 'audio/pcm' : 'audio/wav',
-    tell(answer) {
+    render(answer) {
       const sounds = mediaIn(answer).filter(({ mimeType }) => mimeType.toLowerCase().startsWith('audio/l16'));
       const [first] = sounds;
       if (first === undefined) return { ok: false, error: whyNothing(answer, 'speech') };

@@ -32,7 +32,7 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
       ...(temperature !== undefined && { generationConfig: { temperature: Number(temperature) } }),
     },
     contentType: format === 'text' ? 'text/plain; charset=utf-8' : 'application/json',
-    tell(answer) {
+    render(answer) {
       const said = textIn(answer).trim();
       const tokens = openaiUsageOf(answer);
       const usage = tokens && { type: 'tokens', ...tokens };

@@ -81,8 +81,8 @@ function candidatesOf({ candidates }: Json): Json[] {
 /** Google's limit for `candidateCount` is 8. */
 const mostCandidates = 32;
 
-function partsOf({ content: said }: Json): unknown[] {
-  return isObject(said) && Array.isArray(said.parts) ? said.parts : [];
+function partsOf({ content }: Json): unknown[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts : [];
 }
 
 /** Whether any part has a non-empty value. */

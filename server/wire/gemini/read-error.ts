@@ -37,15 +37,15 @@ const classOfStatus: Record<string, FailureClass> = {
 
 /** An invalid key is reported as INVALID_ARGUMENT. */
 const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
-/** Tells a free tier that needs billing from "User location is not supported for the API use.". */
+/** Distinguishes a free tier that needs billing from "User location is not supported for the API use.". */
 const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const found = classOf(status, error);
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  const told = seconds >= 0 ? seconds * 1000 : null;
+  const statedMs = seconds >= 0 ? seconds * 1000 : null;
   const retryable = found === 'transient' || found === 'rate-limit';
-  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? told };
+  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? statedMs };
 }
 
 function classOf(status: number, error: UpstreamError | null): FailureClass {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { maxKeysReported } from '../../../server/contract/find-keys.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
@@ -65,7 +65,7 @@ describe('events', () => {
   });
 
   test('tell of the first keys and the number of all, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = maxKeysReported + 100;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: index < 10 ? 'default' : 'many', hash: hashOf(`secret ${index}`) },
     }));
@@ -73,17 +73,17 @@ describe('events', () => {
     const { gateway } = await stopLater(startControlGateway({ config: { keys, groups } }));
     const events = gatherEvents(gateway);
     const snapshot = await events.next('snapshot');
-    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([mostKeysTold, count]);
+    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([maxKeysReported, count]);
     await gateway.execute({ type: 'key.revoke', id: `key-${count - 1}` });
     const changed = await events.next('config-changed');
-    expect([changed.keys?.length, changed.keyCount]).toEqual([mostKeysTold, count - 1]);
+    expect([changed.keys?.length, changed.keyCount]).toEqual([maxKeysReported, count - 1]);
     expect(changed.groupKeyCounts).toEqual({ many: count - 11 });
     expect(changed).not.toHaveProperty('groups');
     events.stop();
   });
 
   test('tell of the use of limits of all keys in turn, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = maxKeysReported + 100;
     const last = `key-${count - 1}`;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
@@ -95,7 +95,7 @@ describe('events', () => {
     await events.next('snapshot');
     await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
     const told = await events.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
-    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(mostKeysTold);
+    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(maxKeysReported);
     events.stop();
   });
 
@@ -139,8 +139,8 @@ describe('the event hub', () => {
       ledger: { ok: true, pending, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     }) as const;
   const failed = vi.fn();
-  const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>
-    createEventHub({ takeSnapshot, whileHeard, log: { error: failed } });
+  const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileListening = () => () => {}) =>
+    createEventHub({ takeSnapshot, whileListening, log: { error: failed } });
 
   test('keeps what is told while the snapshot is taken until after it', async () => {
     const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
@@ -148,8 +148,8 @@ describe('the event hub', () => {
     const heard: EventMessage[] = [];
     const done = Promise.withResolvers<void>();
     hub.subscribe((message) => heard.push(message) === 3 && done.resolve());
-    hub.tell(health(1));
-    hub.tell(health(2));
+    hub.emit(health(1));
+    hub.emit(health(2));
     snapshot.resolve(health(0));
     await done.promise;
     expect(heard).toEqual([0, 1, 2].map((number) => ({ revision: number, event: health(number) })));
@@ -162,9 +162,9 @@ describe('the event hub', () => {
     hub.subscribe(listener)();
     snapshot.resolve(health(0));
     await snapshot.promise;
-    hub.tell(health(1));
+    hub.emit(health(1));
     expect(listener).not.toHaveBeenCalled();
-    expect(hub.isHeard).toBe(false);
+    expect(hub.hasListeners).toBe(false);
   });
 
   test('says when the first begins to listen and when the last has left', () => {
@@ -194,7 +194,7 @@ describe('the event hub', () => {
       begun.resolve();
     });
     await begun.promise;
-    hub.tell(health(1));
+    hub.emit(health(1));
     expect(heard).toEqual([0, 1]);
     expect(failed).toHaveBeenCalled();
   });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { free } from '../../../server/limits/account.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { budget, cent, exactly, limited, none } from '../limits/limited-parties.ts';
+import { budget, cent, exactly, limited, none } from '../limits/limited-subjects.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 
