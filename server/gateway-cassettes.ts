@@ -1,4 +1,4 @@
-/** The cassettes of groups and keys. Their code is loaded with the first request that needs one. */
+/** The cassettes of groups and keys. Their code is loaded with the first request that needs it. */
 import type { CassetteRegistry } from './cassettes/cassette-registry.ts';
 import type { ConfigStore } from './config/config-store.ts';
 import type { CassetteChoice } from './contract/cassette.ts';
@@ -62,7 +62,7 @@ export function openCassettes({
   };
 }
 
-/** Each once. */
+/** Without duplicates. */
 function choicesIn({ current }: ConfigStore): CassetteChoice[] {
   const { groups, keys }: Config = current.config;
   const named = [...groups, ...keys].flatMap(({ cassette }) => (cassette && cassette !== 'off' ? [cassette] : []));

@@ -1,4 +1,6 @@
-/** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
+/**
+ * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
+ */
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { groupOfShadows } from './contract/ledger.ts';
@@ -39,7 +41,7 @@ import type { PriceTable } from './usage/price-table.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
-  /** Other replicas use the ledger as well. */
+  /** Whether other replicas use the ledger too. */
   isShared: boolean;
   ledger: Ledger;
   transport: Transport;
@@ -51,12 +53,12 @@ interface ControlSidePorts {
   observability: Observability;
   sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
   skippedShadows: () => ShadowReport['skipped'];
-  /** The price of a typical request in US dollars; null: unknown. */
+  /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
   ownAddresses: ReadonlySet<string>;
   engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind'>;
-  /** Where it listens, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
+  /** Sluice's own origin, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
   origin(): string;
 }
 
@@ -64,7 +66,7 @@ export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
   limiter: Limiter;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   sharedCounts(): SharedCountsView | null;
   routes: ControlRoutes;
   createAdminUrl(): string;
@@ -142,7 +144,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
 
 type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
 
-/** What commands about people, browsers and team gateways are carried out by. */
+/** The parts that execute commands about people, browsers and team gateways. */
 function controlOf(
   people: PeopleSide | null,
   { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
@@ -157,7 +159,7 @@ function controlOf(
   };
 }
 
-/** Exports what the caller may see. */
+/** Exports the part of the ledger that the caller may see. */
 function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
   return (format, parameters, by) => {
     if (by) checkScope(by, 'read');
@@ -168,7 +170,7 @@ function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createC
   };
 }
 
-/** The configuration in force with the discovered models; health follows it. */
+/** The configuration in force with the discovered models. Health follows its changes. */
 async function openLiveConfig(
   { gatewayPorts, transport, health, ownAddresses, prices }: ControlSidePorts,
   openSecrets: () => Promise<SecretStore>,
@@ -201,7 +203,7 @@ function windowUrl(origin: string, token: AdminToken): string {
   return `${origin}/control/session?token=${token.createTicket()}`;
 }
 
-/** Discovery follows the configuration in force. */
+/** Keeps discovery in line with the configuration in force. */
 function keepWatching(discovery: Discovery, live: LiveConfig): void {
   watchAll(discovery, live);
   live.onChange(() => watchAll(discovery, live));
@@ -216,7 +218,7 @@ function watchAll(discovery: Discovery, live: LiveConfig): void {
   discovery.watch([...live.snapshot.providers.values()]);
 }
 
-/** Opens the secret store and remembers it, so that the status can show which one it is. */
+/** Opens the secret store and remembers it, so that the status can show its kind. */
 function rememberStore({ openSecrets }: GatewayPorts) {
   let opened: SecretStore | null = null;
   return {

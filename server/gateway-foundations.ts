@@ -12,7 +12,7 @@ import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { followPrices } from './usage/follow-prices.ts';
 
-/** Targets are compared by the price of this request; each model is charged only for what it counts. */
+/** Targets are compared by the price of this request; each model is charged only for the quantities that it bills. */
 const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
 
 export type Foundations = Awaited<ReturnType<typeof openFoundations>>;

@@ -19,7 +19,7 @@ export class AnswerCache {
     return made;
   }
 
-  /** Null: all groups. Answers that are still arriving are not stored either. */
+  /** Null clears all groups. Answers that are still arriving are not stored either. */
   clear(groupId: string | null): ClearedCache {
     const cleared = { entries: 0, bytes: 0 };
     for (const [id, group] of this.#groups) {
@@ -31,7 +31,7 @@ export class AnswerCache {
     return cleared;
   }
 
-  /** Forgets all other groups, whose caches have been turned off. */
+  /** Drops all other groups, whose caches have been turned off. */
   keepOnly(groupIds: ReadonlySet<string>): void {
     for (const id of this.#groups.keys()) if (!groupIds.has(id)) this.#groups.delete(id);
   }

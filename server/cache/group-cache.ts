@@ -5,7 +5,7 @@ export interface CachedAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Of the request that was answered; null if unknown. */
+  /** Usage of the request that was answered; null if unknown. */
   usage: Usage | null;
   costUsd: number | null;
 }
@@ -57,7 +57,7 @@ export class GroupCache {
     if (!entry) return null;
     this.#remove(key, entry);
     const ageMs = this.#nowMs() - entry.storedAtMs;
-    // A clock that was set back must not make an entry last for longer.
+    // An entry must not last longer because the clock was set back.
     if (ageMs < 0 || ageMs >= ttlMs) return null;
     this.#add(key, entry);
     return entry.answer;

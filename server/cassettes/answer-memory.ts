@@ -5,7 +5,7 @@ const maxBytes = 32 * 1024 * 1024;
 /** Approximate size of an answer besides its bytes. */
 const answerBytes = 512;
 
-/** Answers that are kept in memory, as long as there is room. */
+/** Keeps answers in memory as long as there is room. */
 export class AnswerMemory {
   readonly #answers = new Map<string, StoredAnswer>();
   #bytes = 0;

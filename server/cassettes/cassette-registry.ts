@@ -2,14 +2,17 @@ import type { CassetteChoice, CassetteView } from '../contract/cassette.ts';
 import { CassetteError } from './cassette-files.ts';
 import { allOf, OpenCassette } from './deck.ts';
 
-/** The cassettes of a gateway's groups and keys. Each is opened when it is first used, and shared by all that name it. */
+/**
+ * The cassettes of a gateway's groups and keys. Each is opened on first use and shared by all groups and keys that name
+ * it.
+ */
 export class CassetteRegistry {
   readonly #problem: (line: string) => void;
   readonly #slots = new Map<string, Slot>();
   /** Pending writes of all cassettes, including those that have been dropped. */
   readonly #writing = new Set<Promise<void>>();
 
-  /** `problem` receives problems in writing, one line each; no secrets. */
+  /** `problem` receives problems with writing, one line each, without secrets. */
   constructor(problem: (line: string) => void) {
     this.#problem = problem;
   }
@@ -27,7 +30,7 @@ export class CassetteRegistry {
     this.#drop((slot) => folder === null || slot.choice.folder === folder);
   }
 
-  /** Forgets all others. */
+  /** Drops all others. */
   keepOnly(choices: readonly CassetteChoice[]): void {
     const kept = new Set(choices.map(nameOf));
     this.#drop((slot) => !kept.has(nameOf(slot.choice)));
@@ -49,7 +52,7 @@ export class CassetteRegistry {
   }
 }
 
-/** What is shown of a cassette that no request has used yet. */
+/** The view of a cassette that no request has used yet. */
 function unopened(choice: CassetteChoice): CassetteView {
   return { ...choice, recordings: null, hits: 0, misses: 0, recorded: 0, failed: 0, problem: null };
 }

@@ -1,4 +1,4 @@
-/** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
+/** Records the exchanges of a gateway in a cassette, or answers its requests from the recordings. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette-deck.ts';
@@ -22,7 +22,7 @@ import { unpackAnswer } from './response-part.ts';
 interface DeckOptions {
   folder: string;
   mode: CassetteMode;
-  /** Of replayed streams. */
+  /** The pace of replayed streams. */
   pace: Pace;
   /** Receives problems in writing, one line each; no secrets. Only the first of consecutive problems. */
   problem(line: string): void;
@@ -34,11 +34,11 @@ export interface CassetteSummary {
   hits: number;
   misses: number;
   recorded: number;
-  /** Refused by Sluice, or too large. */
+  /** Requests that Sluice refused, or whose answer is too large. */
   unrecorded: number;
-  /** Could not be written. */
+  /** Recordings that could not be written. */
   failed: number;
-  /** The files of recordings that no request has asked for. */
+  /** The files of recordings that no request has used. */
   unused: string[];
 }
 
@@ -66,7 +66,7 @@ export class OpenCassette implements CassetteDeck {
     this.replaysOnly = options.mode === 'replay';
   }
 
-  /** Reads all recordings. Rejects with a CassetteError that names the file and the field that cannot be used. */
+  /** Reads all recordings. Rejects with a CassetteError that names the unusable file and field. */
   static async open(options: DeckOptions): Promise<OpenCassette> {
     const { folder, mode } = options;
     if (mode !== 'replay') await prepareFolder(folder);

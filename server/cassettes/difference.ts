@@ -2,16 +2,16 @@
 import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
 
 export interface Difference {
-  /** `messages[1].content` */
+  /** Such as `messages[1].content`. */
   field: string;
-  /** As JSON, shortened; `nothing` where there is none. */
+  /** As shortened JSON; `nothing` if the field is missing. */
   recorded: string;
   asked: string;
 }
 
 const maxShownLength = 120;
 
-/** Null if they are equal for the rules. */
+/** Null if they are equal under the rules. */
 export function firstDifference(recorded: unknown, asked: unknown, rules: CanonicalRules): Difference | null {
   return differ(recorded, asked, { field: '', rules });
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { RecordedRequest } from './format.ts';
 
-/** Of the bytes that a client has sent. */
+/** Hash of the bytes that a client sent. */
 export function exactHash(method: string, url: string, body: Buffer | string | null): string {
   return createHash('sha256')
     .update(`${method} ${url}\n`)
@@ -13,7 +13,7 @@ export function exactHash(method: string, url: string, body: Buffer | string | n
     .digest('base64');
 }
 
-/** Of the bytes that a client probably sends for this request; null for forms and other bytes. */
+/** Hash of the bytes that a client probably sends for this request; null for forms and other bytes. */
 export function exactHashOf({ method, path, body }: RecordedRequest): string | null {
   if (body === null) return exactHash(method, path, null);
   return 'json' in body ? exactHash(method, path, JSON.stringify(body.json)) : null;

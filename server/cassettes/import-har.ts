@@ -1,4 +1,4 @@
-/** Recordings from an HTTP Archive that a browser or a proxy has written. */
+/** Imports recordings from an HTTP Archive that a browser or a proxy has written. */
 import { readFile } from 'node:fs/promises';
 import { problemsOf } from '../config/check-config.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -14,13 +14,13 @@ import { describeRequest } from './request-part.ts';
 import { packBody, packHead } from './response-part.ts';
 
 interface Imported {
-  /** Files that were written. */
+  /** Number of files written. */
   imported: number;
-  /** Requests to paths that Sluice does not serve, and such without an answer or with the files of a form. */
+  /** Number of requests to paths that Sluice does not serve, without an answer, or with files in a form. */
   skipped: number;
 }
 
-/** Adds its requests to the cassette. Rejects with a CassetteError. */
+/** Adds the archive's requests to the cassette. Rejects with a CassetteError. */
 export async function importHar(file: string, folder: string): Promise<Imported> {
   const har = await readHar(file);
   await prepareFolder(folder);

@@ -8,14 +8,14 @@ import { formatVersion, type RecordedExchange, type RecordedRequest, type Record
 import type { Redactor } from './redactor.ts';
 import { packBody, packHead } from './response-part.ts';
 
-/** Larger answers are not recorded: a cassette is read by people and kept with sources. */
+/** Larger answers are not recorded, because cassettes are read by people and stored with source code. */
 export const maxRecordedBytes = 64 * 1024 * 1024;
 
 interface RecordingOptions {
   incoming: Pick<CassetteRequest, 'id' | 'keepAlive'>;
   request: RecordedRequest;
   redactor: Redactor;
-  /** From `performance.now()`. */
+  /** On the scale of `performance.now()`. */
   startMs: number;
   /** Called once, with the reason if there is no exchange to store. */
   ended(exchange: RecordedExchange | 'unanswered' | 'too-large'): void;

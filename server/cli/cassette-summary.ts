@@ -4,7 +4,7 @@ import { counted } from '../contract/counted.ts';
 
 const mostNamed = 10;
 
-/** Some lines for a person. */
+/** A few lines for a person. */
 export function describeSummary(summary: CassetteSummary, mode: CassetteMode, folder: string): string {
   const { hits, misses, recorded, unrecorded, failed, unused } = summary;
   const counts = [

@@ -1,7 +1,10 @@
-/** Formats the test of a provider for the terminal. */
+/** Formats the result of a provider test for the terminal. */
 import type { ProbeReport } from '../contract/probe.ts';
 
-/** One line for each step, without skipped ones; that no model was called is told too. */
+/**
+ * One line per step. Skipped steps are omitted, except the model call of a successful test, which shows that no model
+ * was called.
+ */
 export function describeTest(report: ProbeReport): string {
   const lines = report.steps
     .filter(({ name, status }) => status !== 'skipped' || (name === 'call' && report.ok))

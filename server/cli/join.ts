@@ -58,7 +58,7 @@ async function showJoined(context: VerbContext, joined: Joined, yes: boolean): P
   output.show({ provider, key, group, preset: state }, text === null ? summary : `${summary}\n${text}`);
 }
 
-/** The gateway is joined whatever becomes of its team preset. `text`: null if there is nothing to say. */
+/** The gateway stays joined whether or not its team preset is applied. `text`: null if there is nothing to report. */
 async function applyOffered(context: VerbContext, { preset, provider }: Joined, yes: boolean) {
   if (preset.state === 'none') return { state: 'none', text: null };
   if (preset.state === 'managed')

@@ -63,7 +63,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id, e-mail address or name, whatever the case. */
+/** Finds a person by id, e-mail address or name, ignoring case. */
 async function findPerson(control: Control, named: string): Promise<PersonView> {
   const isNamed = (text: string | null) => text?.toLowerCase() === named.toLowerCase();
   const found = (await control.query({ type: 'people' })).filter(

@@ -10,10 +10,10 @@ import { writeFileDurably } from '../files/durable-file.ts';
 const appliedFileSchema = z.object({
   path: z.string(),
   before: z.string().nullable(),
-  /** Permissions before; null: there was no file. */
+  /** Permissions before; null if the file did not exist. */
   mode: z.number().nullable(),
   applied: z.string(),
-  /** The topmost folder that had to be made; null: none. */
+  /** The topmost folder that had to be created; null if none. */
   madeFolder: z.string().nullable(),
 });
 
@@ -34,7 +34,7 @@ export interface AppliedStore {
   remove(client: string): Promise<void>;
 }
 
-/** `dataFolder` null: kept in memory. */
+/** `dataFolder`: null to keep the records in memory. */
 export function createAppliedStore(dataFolder: string | null): AppliedStore {
   return dataFolder === null ? storeInMemory() : storeInFolder(join(dataFolder, 'connected'));
 }

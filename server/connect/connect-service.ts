@@ -15,13 +15,13 @@ import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-cli
 import { showDiff } from './show-diff.ts';
 
 export interface ConnectPorts {
-  /** Where records and backups are kept; null: in memory. */
+  /** Where records and backups are kept; null to keep them in memory. */
   dataFolder: string | null;
   env: Readonly<Record<string, string | undefined>>;
   now(): number;
 }
 
-/** `secret` is called only if the client's file has to hold it. */
+/** `secret` is called only if the client's file must contain it. */
 export interface WantedClient extends Omit<WantedConnection, 'secret'> {
   client: string;
   keyId: string;
@@ -31,7 +31,9 @@ export interface WantedClient extends Omit<WantedConnection, 'secret'> {
 export interface ConnectService {
   list(): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
-  /** Rejects with a GatewayError, changing nothing, unless `fingerprint` is that of the change as it would be made now. */
+  /**
+   * Rejects with a GatewayError and changes nothing, unless `fingerprint` matches the change that would be made now.
+   */
   apply(wanted: WantedClient, fingerprint: string): Promise<void>;
   previewUndo(client: string): Promise<ConnectPreview>;
   undo(client: string, fingerprint: string): Promise<void>;
@@ -98,7 +100,7 @@ function usualPath(file: ClientFile | undefined): string {
 interface Planned {
   client: ConfigurableClient;
   plans: FilePlan[];
-  /** What was applied before. */
+  /** The change that was applied before. */
   earlier: AppliedRecord | null;
 }
 
@@ -158,7 +160,7 @@ async function carryOut(
   if (made.some((folder) => folder !== null)) await store.write(recordWith(made));
 }
 
-/** Resolves with the topmost folder that had to be made, or null. */
+/** Resolves with the topmost folder that had to be created, or null. */
 async function writePlan({ now, after, mode, madeFolder }: FilePlan): Promise<string | null> {
   if (after === now.text) return null;
   if (after !== null) return writeHomeFile(now, after, mode);

@@ -25,7 +25,7 @@ export const jsonFormat: ConfigFormat = {
   rewrite: (text, settings) => rewritten(text, settings, editsBetween(jsonFormat.parse(text), settings)),
 };
 
-/** Such a file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
+/** The same for a file that is a list. Its only setting is `entries`, which is absent if the list is empty. */
 export const jsonListFormat: ConfigFormat = {
   parse(text) {
     if (text.trim() === '') return {};
@@ -85,7 +85,7 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   const lastEnd = last.offset + last.length;
   const comma = trailingComma(text.slice(lastEnd, end));
   const after = lastEnd + (comma ?? 0);
-  // A comment in the rest of the line belongs to the entry before.
+  // A comment on the rest of the line belongs to the preceding entry.
   const rest = commentInLine(text.slice(after, end));
   const isOnOneLine = !text.slice(parent.offset, end).includes('\n');
   const added = `${child}${comma === null ? '' : ','}${isOnOneLine ? layout.eol + outer : ''}`;
@@ -93,7 +93,7 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   return before + added + text.slice(after + rest.length).replace(isOnOneLine ? /^[ \t]+/ : /^/, '');
 }
 
-/** The length up to and including a comma, past white space and comments; null if there is none. */
+/** The length up to and including a comma, after white space and comments; null if there is no comma. */
 function trailingComma(text: string): number | null {
   const scanner = createScanner(text, true);
   scanner.scan();
@@ -117,7 +117,7 @@ function print(value: unknown, indent: string, layout: Layout): string {
   return JSON.stringify(value, null, layout.indent).replaceAll('\n', `${layout.eol}${indent}`);
 }
 
-/** The white space that the line of an offset begins with. */
+/** The white space at the beginning of the line that contains the offset. */
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';

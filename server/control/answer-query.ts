@@ -86,7 +86,7 @@ export interface AnswerQuery {
 
 interface Asking {
   by: Caller | undefined;
-  /** The visible part of the ledger, if that is not all of it. */
+  /** The part of the ledger that the caller may see; undefined for all of it. */
   within: Within | undefined;
 }
 
@@ -155,17 +155,17 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     if (by) checkScope(by, 'read');
     return answer(query.type, query, by);
   };
-  // Safe: the type of `answers` pairs each query with its result.
+  // Safe, because the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
 }
 
-/** Throws GatewayError `not_found` for the administrator of the machine, who has no keys of their own. */
+/** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */
 function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Within {
   if (!by) throw controlError('not_found', { code: 'no-sign-in' });
   return ownOf(by.person, live.used.config);
 }
 
-/** Of keys and groups there are sums, which are narrowed by name. */
+/** The ledger has sums by key and group, which are restricted by name instead. */
 const partOf = ({ by }: Pick<QueryMap['usage'], 'by'>, { within }: Asking) => (isSummed(by) ? undefined : within);
 
 function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {

@@ -8,9 +8,9 @@ import { refuseManagedOnly } from './change-team-preset.ts';
 const largestBytes = 64 * 1024;
 
 /**
- * The team preset for those who join; null: there is none.
+ * The team preset for those who join; null if there is none.
  *
- * @throws GatewayError `invalid_value` if it is one that nobody could import
+ * @throws GatewayError `invalid_value` if the preset could not be imported
  */
 export function checkJoinPreset({ joinPreset }: Pick<Settings, 'joinPreset'>): TeamPreset | null {
   if (joinPreset === null) return null;

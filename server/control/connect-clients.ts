@@ -11,7 +11,7 @@ interface ConnectClientsPorts {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   dataFolder: string | null;
-  /** Null while it does not listen. */
+  /** Null while Sluice does not listen. */
   baseUrl(): string | null;
   now(): number;
 }

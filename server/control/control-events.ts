@@ -51,7 +51,7 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
   });
   const providerChanged = (id: string) => {
     if (!hub.hasListeners) return;
-    // A removed provider was reported with the configuration already.
+    // The removal of a provider was already reported with the configuration.
     const provider = views.providers().find((each) => each.id === id);
     if (provider) hub.emit({ type: 'provider-changed', provider });
   };
@@ -65,7 +65,9 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
   return { hub, providerChanged };
 }
 
-/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
+/**
+ * Contains only the lists that changed, but always the providers, whose state depends on more than their own entries.
+ */
 function configChanged({ before, after }: ConfigInForce, views: Views): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
   const keysAreSame = isSame('keys');
@@ -81,7 +83,7 @@ function configChanged({ before, after }: ConfigInForce, views: Views): ControlE
   };
 }
 
-/** By group, of those that have got or lost keys. */
+/** By group, for groups that gained or lost keys. */
 function changedKeyCounts(before: Config['keys'], after: Config['keys']): Record<string, number> {
   const [old, now] = [keyCounts(before), keyCounts(after)];
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter((id) => old.get(id) !== now.get(id));
@@ -101,12 +103,12 @@ function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
   return JSON.stringify(health);
 }
 
-/** Those of the last hour. */
+/** Refusals of the last hour. */
 export function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
   return refusals.since(Date.now() - hourMs);
 }
 
-/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
+/** Changes with each refusal, and every minute, because refusals leave the last hour. */
 function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
   return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }

@@ -60,25 +60,25 @@ interface ControlPorts {
   health: HealthTracker;
   cache: AnswerCache;
   cassettes: CassetteControl;
-  /** The price of a typical request in US dollars; null: unknown. */
+  /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
-  /** Null: nothing is stored on disk. */
+  /** Null if nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;
   network: QueryPorts['network'];
   engine(): EngineStatus;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   sharedCounts(): SharedCountsView | null;
   createAdminUrl(): string;
-  /** A session's requests are refused from now on, or served again. */
+  /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
   skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   people: PeopleControl;
   joining: Pick<JoinPorts, 'fetch' | 'logins'>;
-  /** Absent: nobody signs in. */
+  /** Absent if sign-in is not set up. */
   audit?: AuditChange | undefined;
   log: Logger;
 }
@@ -86,7 +86,10 @@ interface ControlPorts {
 export interface ControlPlane {
   execute: Execute;
   query: AnswerQuery;
-  /** Calls the listener with a snapshot, then with changes; `by`: with what this person may see. Returns how to unsubscribe. */
+  /**
+   * Calls the listener with a snapshot, then with changes; with `by`, only with what this person may see. Returns the
+   * unsubscribe function.
+   */
   onEvent(listener: EventListener, by?: Caller): () => void;
   requestStarted(request: RequestStarted): void;
   requestFinished(request: RequestRecord): void;
@@ -95,13 +98,16 @@ export interface ControlPlane {
   /** A session has reached an amount of its budget. */
   sessionBudgetReached(notice: SessionBudgetReached): void;
   updateReady(version: string): void;
-  /** Applies the team presets in force to the configuration. Rejects with a GatewayError, changing nothing, if one does not fit. */
+  /**
+   * Applies the team presets in force to the configuration. If one does not fit, rejects with a GatewayError and
+   * changes nothing.
+   */
   followTeam(): Promise<void>;
-  /** The event loop was blocked and runs again. */
+  /** The event loop was blocked and is running again. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
-  /** Something in the status has changed by itself. */
+  /** The status has changed without a command. */
   statusChanged(): void;
-  /** Its discovered models have changed. */
+  /** The provider's discovered models have changed. */
   providerChanged(providerId: string): void;
   readonly captureSwitch: CaptureSwitch;
   readonly faults: FaultSwitch;
@@ -208,7 +214,7 @@ function changeContext({ config, env, ownAddresses, providers, team }: ControlPo
     createKeySecret,
     createKeyId: () => `key-${randomBytes(6).toString('hex')}`,
     by: null,
-    // Includes the port that it will have after the next start.
+    // Includes the port that takes effect at the next start.
     get ownAddresses() {
       return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
     },

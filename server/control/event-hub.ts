@@ -5,7 +5,7 @@ export type EventListener = (message: EventMessage) => void;
 
 export interface EventHub {
   readonly hasListeners: boolean;
-  /** Calls the listener with a snapshot, then with every event. Returns how to unsubscribe. */
+  /** Calls the listener with a snapshot, then with every event. Returns the unsubscribe function. */
   subscribe(listener: EventListener): () => void;
   /** Compute expensive events only if `hasListeners`. */
   emit(event: ControlEvent): void;
@@ -14,7 +14,7 @@ export interface EventHub {
 interface EventHubPorts {
   /** The complete present state. */
   takeSnapshot(): Promise<ControlEvent>;
-  /** Called with the first listener; returns what to call after the last. */
+  /** Called with the first listener; returns a function to call after the last one has left. */
   whileListening(): () => void;
   log: { error(fields: object, message: string): void };
 }
@@ -33,8 +33,8 @@ export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPo
   };
 
   /**
-   * Events that occur while the snapshot is taken are delivered after it. The snapshot may contain their effects already;
-   * since events state the result, repeating them does no harm.
+   * Events that occur while the snapshot is taken are delivered after it. The snapshot may already contain their
+   * effects. Because events state the result, repeating them does no harm.
    */
   function subscribe(listener: EventListener): () => void {
     const waiting: EventMessage[] = [];

@@ -21,7 +21,7 @@ export function listenerFor(
   };
 }
 
-/** Computed once for each configuration, since there may be many events and keys. */
+/** Computed once per configuration, because there may be many events and keys. */
 function latestVisibility(person: Person, config: () => Config): () => Visibility {
   let known: { config: Config; visibility: Visibility } | null = null;
   return () => {

@@ -1,7 +1,7 @@
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import type { JoinPorts } from '../teams/join-service.ts';
 
-/** The commands that join a team's gateway, and leave it. */
+/** The commands for joining and leaving a team's gateway. */
 export interface Joining {
   begin(command: CommandMap['team.join']): Promise<CommandResults['team.join']>;
   finish(command: CommandMap['team.finish-join']): Promise<CommandResults['team.finish-join']>;

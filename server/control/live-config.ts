@@ -1,4 +1,7 @@
-/** Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests use. */
+/**
+ * Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests
+ * use.
+ */
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../config/config-store.ts';
 import type { Config, ProviderConfig } from '../contract/config.ts';
@@ -20,7 +23,7 @@ interface LiveConfigPorts {
   /** As browsers see it: `https://gateway.example`; absent without a public address. */
   publicOrigin?: string | undefined;
   log: Logger;
-  /** Receives messages about missing secrets and other faults at start, one line each. */
+  /** Receives messages about missing secrets and other problems at start, one line each. */
   notice?: ((line: string) => void) | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface LiveConfig {
   recompile(): void;
   /** Resolves once new requests use the latest configuration. */
   inForce(): Promise<void>;
-  /** Calls the listener whenever a new configuration is in force. Returns how to unsubscribe. */
+  /** Calls the listener whenever a new configuration is in force. Returns the unsubscribe function. */
   onChange(listener: (change: ConfigInForce) => void): () => void;
   stop(): Promise<void>;
 }
@@ -184,7 +187,7 @@ class LoadedConfig implements LiveConfig {
   }
 }
 
-/** The configuration with the public address among the allowed hosts and origins. */
+/** The configuration with the public address added to the allowed hosts and origins. */
 function reachedAt(config: Config, publicOrigin: string | undefined): Config {
   if (publicOrigin === undefined) return config;
   const { allowedHosts, allowedOrigins } = config.settings;

@@ -38,7 +38,7 @@ export function previewTeamPreset(
   };
 }
 
-/** Adds all fields of new entries, above all a provider's address. */
+/** For added entries, lists all fields that the preset sets, above all a provider's address. */
 function withStatedFields(change: ConfigChange, preset: TeamPreset): ConfigChange {
   if (change.kind !== 'added') return change;
   const entries: Record<string, readonly { id?: string; name?: string | undefined }[] | undefined> = {

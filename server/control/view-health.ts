@@ -11,7 +11,7 @@ export interface HealthViews {
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
-/** Below this number of recent calls (a call's weight halves every 15 s) there are no figures. */
+/** With a smaller number of recent calls (a call's weight halves every 15 s), no figures are shown. */
 const hardlyAsked = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
@@ -39,7 +39,7 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
   };
 }
 
-/** The models with recent calls or in a cooldown. */
+/** The models that have recent calls or are in a cooldown. */
 function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
   const targets = [...health.targets].filter(
     ([, { circuit, calls, atCredential }]) =>

@@ -7,10 +7,10 @@ const everyMs = 1_000;
 /** With more keys and groups than this, each is checked less often than once a second. */
 const perLook = 500;
 
-/** Reports the use of limits that has changed, of keys and groups in turn. Returns how to stop. */
+/** Reports changes in the use of limits, checking keys and groups in turn. Returns the function that stops it. */
 export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (use: LimitUse) => void): () => void {
   let position = 0;
-  /** The last use as a text, by key or group: of the round before, and of this one. */
+  /** The last use by key or group, as JSON: of the previous round and of the current one. */
   let before = new Map<string, string>();
   let seen = new Map<string, string>();
   const look = (): LimitUse => {

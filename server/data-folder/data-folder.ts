@@ -1,4 +1,7 @@
-/** The data folder with configuration, secrets, ledger, logs and temporary uploads: its creation and permissions. */
+/**
+ * Creates the data folder, which contains configuration, secrets, ledger, logs and temporary uploads, and sets its
+ * permissions.
+ */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
@@ -12,7 +15,7 @@ export interface DataFolder {
   logsPath: string;
   /** Messages for the user, one line each. */
   notices: string[];
-  /** Why it cannot be written at present, for a person; null if it can. */
+  /** Why the folder cannot be written at present, as text for a person; null if it can. */
   problem: string | null;
 }
 
@@ -24,14 +27,14 @@ const throwAwayTagText =
 /** The names of all files in a data folder; other files in it are not touched. */
 const ownFiles =
   /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|window-sessions\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
-/** The admin token is replaced when opened if others could read it, so its permissions must not be changed before. */
+/** The admin token is replaced when opened if others could read it, so its permissions must not be corrected before. */
 const renewedWhereOpen = /^admin\.token$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 
 /**
- * Creates the folder and its subfolders, private to this user, and corrects permissions that are too open. Safe while another
- * Sluice is running on it. Throws a GatewayError if it cannot be used.
+ * Creates the folder and its subfolders, private to this user, and corrects permissions that are too open. Safe while
+ * another Sluice is running on it. Throws a GatewayError if the folder cannot be used.
  */
 export function prepareDataFolder(path: string): DataFolder {
   const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
@@ -58,7 +61,7 @@ export function unusable(path: string, problem: string): GatewayError {
   );
 }
 
-/** Writes content, since an empty file can be created even on a full disk. */
+/** Writes content, because an empty file can be created even on a full disk. */
 function tryWriting(probe: string): void {
   try {
     writeFileSync(probe, Buffer.alloc(4096));
@@ -79,7 +82,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Removes uploads and temporary files of a killed process. Requires the instance lock. */
+/** Removes uploads and temporary files left by a killed process. Requires the instance lock. */
 export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   if (existsSync(join(tmpPath, throwAwayTag))) {
     for (const name of readdirSync(tmpPath)) {
@@ -91,7 +94,7 @@ export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   }
 }
 
-/** A shared folder such as /tmp must not be made private and cannot be trusted. */
+/** A shared folder such as /tmp must not be made private, and cannot be trusted. */
 function refuseSharedFolder(path: string): void {
   if (process.platform === 'win32' || (statSync(path).mode & stickyBit) === 0) return;
   throw new GatewayError(
@@ -100,7 +103,7 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** Without `recursive`, which reports ENOENT on a read-only disk. */
+/** Called without `recursive`, which reports ENOENT on a read-only disk. */
 function makeFolder(path: string): void {
   if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
 }
@@ -117,7 +120,10 @@ function isHalfWritten(name: string): boolean {
   return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
 }
 
-/** Returns a notice for each file that stays open, and one if others could have read the key of the secrets. */
+/**
+ * Returns a notice for each file that remains accessible to others, and one if others could have read the key of the
+ * secrets.
+ */
 function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   if (process.platform === 'win32') return [];
   const secretsKey = join(path, 'secrets.key');

@@ -12,12 +12,12 @@ export class BatchedQuestions<Question, Answer> {
   #waiting: PendingQuestion<Question, Answer>[] = [];
   #isRunning = false;
 
-  /** `answerAll`: resolves with one answer for each question, in their order. */
+  /** `answerAll`: resolves with one answer per question, in the same order. */
   constructor(answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
     this.#answerAll = answerAll;
   }
 
-  /** Rejects as `answerAll` does. */
+  /** Rejects if `answerAll` does. */
   ask(question: Question): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject });

@@ -29,7 +29,7 @@ export function combined(due: readonly Fault[]): readonly Fault[] {
 
 interface Rule {
   fault: Fault;
-  /** Its conditions; none: every request. */
+  /** The rule's conditions; if empty, it applies to every request. */
   when: object;
 }
 

@@ -1,4 +1,4 @@
-/** Changes to the JSON of one event, or of a whole answer, whatever API it belongs to. */
+/** Changes the JSON of one event, or of a whole answer, of any API. */
 import { pattern } from '../bounded-pattern.ts';
 
 type Json = Record<string, unknown>;
@@ -13,7 +13,10 @@ function objectIn(bytes: Buffer): { start: number; end: number } | null {
   return start === -1 || end <= start ? null : { start, end };
 }
 
-/** The event with another value; the same bytes if it has no JSON object, is nested too deeply, or `edit` returns false. */
+/**
+ * The event with the edited value. Returns the same bytes if the event has no JSON object, is nested too deeply, or
+ * `edit` returns false.
+ */
 export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
   const place = objectIn(bytes);
   if (!place) return bytes;
@@ -127,5 +130,5 @@ export const saysEnd = (event: string): boolean => endOfAnswer.test(event);
 const callArguments = pattern(
   /"arguments"\s{0,4}:\s{0,4}"[^"]|"input_json_delta"|function_call_arguments\.delta|"functionCall"/,
 );
-/** Whether the event has arguments of a tool call. */
+/** Whether the event contains arguments of a tool call. */
 export const hasCallArguments = (event: string): boolean => callArguments.test(event);

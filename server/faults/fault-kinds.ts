@@ -5,7 +5,7 @@ const integer = (least: number, most: number) => z.coerce.number().int().min(lea
 
 /** How long a response without an end stays open if its client does not leave; similar to providers' own limits. */
 const openSeconds = integer(1, 3_600).default(600);
-/** Events after which something happens; 0: before the first one. */
+/** The number of events after which something happens; 0 for before the first one. */
 const events = integer(0, 100_000);
 const after = events.default(3);
 const retryAfter = integer(0, 86_400).optional();
@@ -88,7 +88,7 @@ export type ResponseFault = Exclude<Fault, EarlyFault>;
 const earlyNames = new Set<FaultName>(early);
 export const isEarly = (fault: Fault): fault is EarlyFault => earlyNames.has(fault.name);
 
-/** What a client gets in place of an answer. */
+/** Faults that replace the answer. */
 export type InsteadFault = Exclude<EarlyFault, FaultOf<'late-head'>>;
 export const replacesAnswer = (fault: Fault): fault is InsteadFault => isEarly(fault) && fault.name !== 'late-head';
 
@@ -96,7 +96,7 @@ export const replacesAnswer = (fault: Fault): fault is InsteadFault => isEarly(f
 const endings = new Set<FaultName>(['error-event', 'missing-end', 'stall', 'cut', 'damaged-gzip']);
 export const endsAnswer = ({ name }: Fault): boolean => endings.has(name);
 
-/** Only streams can have them. */
+/** Faults that apply only to streams. */
 const ofStreams = new Set<FaultName>(['pace', 'huge-event', 'error-event', 'missing-end', 'duplicate-events']);
 export const needsStream = ({ name }: Fault): boolean => ofStreams.has(name);
 

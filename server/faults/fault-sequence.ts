@@ -69,7 +69,7 @@ function matches(wanted: string, name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** A number from 0 to 1 that depends on all three. Source of the mixing: MurmurHash3's finalizer, public domain. */
+/** A number from 0 to 1 that depends on all three. The mixing function is MurmurHash3's finalizer, public domain. */
 function chance(seed: number, rule: number, count: number): number {
   let bits = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(rule + 1, 0x85ebca6b) ^ Math.imul(count, 0xc2b2ae35)) >>> 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

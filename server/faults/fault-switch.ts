@@ -1,6 +1,6 @@
 /**
- * The faults that are switched on: for a key, or for all keys of a group. They are kept in memory only and end by
- * themselves, so that a restart ends them, too.
+ * The faults that are switched on for a key, or for all keys of a group. They are kept in memory only and end by
+ * themselves, so a restart also ends them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { faultHeader, type TimedFaultsView } from '../contract/faults.ts';
@@ -15,7 +15,7 @@ interface RunningFaults {
 }
 
 export class FaultSwitch {
-  /** Faults have begun or ended. */
+  /** Called when faults have begun or ended. */
   readonly #changed: () => void;
   readonly #running: RunningFaults[] = [];
 
@@ -32,17 +32,17 @@ export class FaultSwitch {
   sequenceFor(groupId: string, keyId: string): FaultSequence | null {
     const nowMs = Date.now();
     const find = (kind: FaultScope['kind'], id: string) =>
-      // The timer may stand still while the machine sleeps.
+      // The timer may be suspended while the machine sleeps.
       this.#running.find(({ view }) => view.kind === kind && view.id === id && nowMs < view.untilMs);
     return (find('key', keyId) ?? find('group', groupId))?.sequence ?? null;
   }
 
-  /** Those that have not ended yet. */
+  /** The faults that have not ended yet. */
   get timed(): TimedFaultsView[] {
     return this.#running.map(({ view }) => view);
   }
 
-  /** Replaces those of the same key or group. */
+  /** Replaces the faults of the same key or group. */
   start(view: Omit<TimedFaultsView, 'untilMs'>, sequence: FaultSequence, durationMs: number): void {
     this.#remove(view);
     const timer = setTimeout(() => this.stop(view), durationMs).unref();
@@ -50,7 +50,7 @@ export class FaultSwitch {
     this.#changed();
   }
 
-  /** Null: everything. */
+  /** Null stops all faults. */
   stop(scope: FaultScope | null): void {
     if (this.#remove(scope)) this.#changed();
   }

@@ -45,7 +45,7 @@ const overflow: ErrorDetails = [
   "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.",
 ];
 
-/** The error, and the status with which it is sent. */
+/** The error and the status with which it is sent. */
 export function errorOf(fault: ErrorFault): InjectedError {
   switch (fault.name) {
     case 'status':
@@ -53,7 +53,7 @@ export function errorOf(fault: ErrorFault): InjectedError {
     case 'rate-limit':
       return make(429, errorDetails[429], fault['retry-after']);
     case 'overloaded':
-      // Only Anthropic's API has 529, which it sends for this code.
+      // Only Anthropic's API has the status 529, which it uses for this code.
       return make(503, errorDetails[503], fault['retry-after']);
     case 'quota':
       return make(429, quota, undefined);

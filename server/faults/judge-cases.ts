@@ -4,7 +4,10 @@
  */
 import type { RequestView } from '../contract/request-views.ts';
 
-/** `answer`: another request is answered. `error`: none is. `either`: the answer is whole, but the program may reject it. */
+/**
+ * `answer`: another request is answered. `error`: none is. `either`: the answer is complete, but the program may reject
+ * it.
+ */
 type Expected = 'answer' | 'error' | 'either';
 
 export interface JudgeCase {
@@ -18,7 +21,7 @@ export interface JudgeCase {
 const once = (name: string, ...rules: string[]): JudgeCase => ({ name, rules, expects: 'answer' });
 const lasting = (name: string, rule: string): JudgeCase => ({ name, rules: [rule], expects: 'error' });
 
-/** A program that fails with this one cannot be judged. */
+/** A program that fails in this case cannot be judged. */
 export const noFault = once('no fault');
 
 export const judgeCases: readonly JudgeCase[] = [
@@ -43,26 +46,26 @@ export const judgeCases: readonly JudgeCase[] = [
   { name: 'filtered content', rules: ['filtered'], expects: 'either' },
 ];
 
-/** Faults after which the client still has its answer. */
+/** Faults despite which the client still receives its answer. */
 const harmless = new Set(['late-head', 'late-event', 'pace', 'huge-event', 'usage', 'wrong-type', 'filtered']);
 
 type Asked = Pick<RequestView, 'outcome' | 'fault' | 'stream'>;
 
-/** Whether the client got a whole answer with that request. */
+/** Whether the client received a whole answer to this request. */
 export function wasAnswered({ outcome, fault, stream }: Asked): boolean {
   if (outcome !== 'ok') return false;
-  // The whole event follows the damaged one.
+  // In streams, the complete event follows the damaged one.
   const isHarmless = (name: string) => harmless.has(name) || (stream && name === 'malformed-event');
   return fault === null || fault.split(', ').every(isHarmless);
 }
 
 export interface JudgedRun {
   exitCode: number;
-  /** It was killed when its time was over. */
+  /** Whether it was killed because its time was over. */
   wasKilled: boolean;
-  /** It got a whole answer. */
+  /** Whether it received a whole answer. */
   answered: boolean;
-  /** From its first answer to its second request; null if it made only one. */
+  /** Time from its first answer to its second request; null if it made only one. */
   pauseMs: number | null;
 }
 
@@ -73,7 +76,7 @@ export interface JudgedRun {
  */
 export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
 
-/** Clocks and programs round waits. */
+/** Clocks and programs round durations. */
 const tolerance = 0.9;
 
 export function resultOf({ expects, toldSeconds }: JudgeCase, run: JudgedRun): Result {

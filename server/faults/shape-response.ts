@@ -5,7 +5,7 @@ import { LateBytes, StopAtByte, shapeWhole, stopOf } from './shape-bytes.ts';
 import { shapeEvents } from './shape-events.ts';
 import { type Shape, type Step, send } from './steps.ts';
 
-/** `stream` is null for an answer that is none. Null if the faults do nothing to its body. */
+/** `stream` is null for an answer that is not a stream. Returns null if the faults do not change the body. */
 export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFormat | null): Shape | null {
   // Faults that end the answer act on the output of the others.
   const ordered = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];

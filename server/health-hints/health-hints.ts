@@ -16,10 +16,10 @@ import { type CoolingHint, type Hint, type PlacedHint, printOf, readHint, writeH
 
 interface HintPorts {
   book: Pick<HealthTracker, 'applyRemoteCooldown' | 'applyRemoteRecovery' | 'forget'>;
-  /** In the configuration in force. */
+  /** The provider in the configuration in force. */
   provider(id: string): CompiledProvider | undefined;
   send(text: string): void;
-  /** Unix milliseconds by a clock that all replicas share. */
+  /** Unix milliseconds, by a clock that all replicas share. */
   sharedMs(): number;
 }
 
@@ -70,7 +70,7 @@ export class HealthHints implements HealthSharing {
     if (forMs > 0) book.applyRemoteCooldown(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
   }
 
-  /** Null: here it is something else, or nothing. */
+  /** Null if this replica has no such provider or credential, or a different one under the same id. */
   #placeOf({ provider: id, model, subject, credential, print }: PlacedHint): CoolingPlace | null {
     const provider = this.#ports.provider(id);
     if (!provider) return null;

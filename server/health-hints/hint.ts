@@ -21,9 +21,9 @@ const hintSchema = z.discriminatedUnion('kind', [
     kind: z.literal('cooling'),
     ...place,
     failure: z.string().refine(isCooling),
-    /** Unix milliseconds by Valkey's clock, as `untilMs`. */
+    /** Unix milliseconds by Valkey's clock, like `untilMs`. */
     sinceMs: z.number(),
-    /** Null: until a person acts. */
+    /** Null if it lasts until a person acts. */
     untilMs: z.number().nullable(),
   }),
   z.object({ kind: z.literal('answering'), ...place }),
@@ -33,7 +33,7 @@ export type Hint = z.infer<typeof hintSchema>;
 export type CoolingHint = Extract<Hint, { kind: 'cooling' }>;
 export type PlacedHint = Exclude<Hint, { kind: 'reset' }>;
 
-/** Longer ones are not sent, and not read. */
+/** Longer hints are neither sent nor read. */
 const longest = 4_096;
 
 export function writeHint(hint: Hint): string | null {

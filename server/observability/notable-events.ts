@@ -8,7 +8,7 @@ import type { ProviderView } from '../contract/provider-views.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 
-/** The body of a webhook. Contains names from the configuration and codes; never secrets, nor what providers answered. */
+/** The body of a webhook. Contains names from the configuration and codes, but never secrets or providers' answers. */
 export interface NotableEvent {
   /** The same in each delivery of one event. */
   id: string;

@@ -1,4 +1,4 @@
-/** The metrics at `/metrics`, by Prometheus' own client library; loaded only when they are switched on. */
+/** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import type { EngineFigures } from './engine-figures.ts';
@@ -9,7 +9,7 @@ export interface Metrics {
   readonly contentType: string;
   /** Counts a finished request. */
   finished(record: RequestRecord): void;
-  /** In the text format of Prometheus. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 

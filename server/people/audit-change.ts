@@ -6,9 +6,9 @@ import type { PeopleStore } from './people-store.ts';
 
 interface MadeChange {
   command: Command;
-  /** Absent: the administrator of the machine. */
+  /** Absent for the administrator of the machine. */
   by: Caller | undefined;
-  /** Of the configuration. */
+  /** Changes of the configuration. */
   changes: ConfigChange[];
 }
 

@@ -26,7 +26,7 @@ const local: readonly Need[] = [{ is: 'local' }];
 
 interface Rule<T extends CommandType> {
   needs(command: CommandMap[T]): readonly Need[];
-  /** What a person may see of the result; absent: all of it. */
+  /** The part of the result that a person may see; absent: all of it. */
   keep?(result: CommandResults[T], visibility: Visibility): CommandResults[T];
 }
 

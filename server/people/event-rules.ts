@@ -49,11 +49,14 @@ function keep<T extends EventType>(
   visibility: Visibility,
   toldKeys: ReportedKeys,
 ): ControlEvent | null {
-  // Safe: `type` is that of the event.
+  // Safe, because `type` is the event's own.
   return rules[type](event as EventOf<T>, visibility, toldKeys);
 }
 
-/** Lists that are there stay there; those of the administrator are empty. The first keys of all may leave out a person's. */
+/**
+ * Lists that are present stay present; those for administrators only become empty. The person's keys are looked up,
+ * because they may not be among the first keys of all.
+ */
 function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
   visibility: Visibility,

@@ -18,7 +18,7 @@ export interface Identity {
 export interface PendingSignIn {
   state: string;
   nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE. */
   verifier: string;
 }
 
@@ -54,12 +54,12 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes'>;
 
 interface Client {
-  /** Null: a public client. */
+  /** Null for a public client. */
   clientSecret: string | null;
   fetch: Fetch;
 }
 
-/** Its metadata is read with the first sign-in, and again after a failure. */
+/** The provider's metadata is read at the first sign-in, and again after a failure. */
 export function createIdentityProvider(settings: Settings, client: Client): IdentityProvider {
   const scope = [...new Set(['openid', ...settings.scopes])].join(' ');
   let discovered: Promise<oidc.Configuration> | null = null;
@@ -122,7 +122,7 @@ function readMetadata({ issuer, clientId }: Settings, { clientSecret, fetch }: C
     clientSecret ?? undefined,
     clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret),
     {
-      // Of what it can send, only forms are sent here.
+      // Of the possible body types, only forms are sent here.
       [oidc.customFetch]: (url, { body, ...options }) =>
         fetch(url, { ...options, body: body instanceof URLSearchParams ? body.toString() : null }),
       timeout: timeoutSeconds,
@@ -148,7 +148,7 @@ function identityOf(claims: Claims | undefined, { groupsClaim }: Settings): Iden
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 200) : null);
 
-/** A list, or a single name. */
+/** Accepts a list or a single name. */
 function namesOf(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
   return all.filter((each) => typeof each === 'string').slice(0, mostClaimed);

@@ -7,7 +7,7 @@ import { mayWithKey } from '../contract/key-rights.ts';
 import { commandRules, type Need } from './command-needs.ts';
 import { sees, type Visibility } from './visibility.ts';
 
-/** What commands are about. */
+/** The objects that commands refer to. */
 export interface Facts {
   config: Pick<Config, 'keys' | 'groups'>;
   /** For a command about a session: its owner; null if there is none, or the command is about something else. */
@@ -23,7 +23,7 @@ export function refusalOf(command: Command, visibility: Visibility, facts: Facts
   return null;
 }
 
-/** What the person may see of a command's result. */
+/** The part of a command's result that the person may see. */
 export function visibleResult<T extends CommandType>(
   type: T,
   result: CommandResults[T],

@@ -8,7 +8,7 @@ import type { PeopleStore } from './people-store.ts';
 import { openPeopleStore } from './sqlite-people-store.ts';
 
 interface PeoplePorts {
-  /** Null: in memory, for tests. */
+  /** Null to store in memory, for tests. */
   dataDir: string | null;
   /** Default: in the data folder. */
   openStore?: (() => MaybePromise<PeopleStore>) | undefined;

@@ -27,7 +27,7 @@ import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Of the token that `sluice login` gets. */
+/** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
 const auditDays = 400;
 const sweepEveryMs = hourMs;
@@ -36,11 +36,11 @@ const tokenPrefix = 'slt_';
 
 interface PeopleServicePorts {
   store: PeopleStore;
-  /** In force. */
+  /** The settings in force. */
   settings(): PeopleSettings | null;
   /** The value of the setting `clientSecret`. */
   clientSecret(reference: string): Promise<string | undefined>;
-  /** To the identity provider. */
+  /** For calls to the identity provider. */
   fetch: Fetch;
   nowMs(): number;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
@@ -71,7 +71,7 @@ export class PeopleService {
     return (await this.#identityProvider()).begin(returnTo);
   }
 
-  /** A browser's session. */
+  /** Opens a browser's session. */
   async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<Opened> {
     const identity = await (await this.#identityProvider()).finish(answer, pending);
     const person = await this.#welcome(identity, address);
@@ -107,7 +107,7 @@ export class PeopleService {
     return this.#watch.add(by, refused);
   }
 
-  /** `days`: until the token expires. */
+  /** `days`: the token's lifetime. */
   async createToken(
     by: Caller,
     token: { name: string; scopes: readonly TokenScope[]; days: number },
@@ -119,7 +119,7 @@ export class PeopleService {
     return this.#open(by.person, { scopes, name, lastsMs: days * dayMs });
   }
 
-  /** Tokens of a person, or of all. */
+  /** The tokens of a person, or of all people. */
   async listTokens(personId: string | null): Promise<TokenView[]> {
     const tokens = await this.#ports.store.listTokens(personId);
     return tokens.map(({ id, personId: of, name, scopes, createdAt, expiresAt }) => ({
@@ -211,7 +211,7 @@ export class PeopleService {
     return new Map(callers.map((caller) => [caller.accessId, caller]));
   }
 
-  /** Null: nobody any more. */
+  /** Null if access has ended. */
   #callerOf({ access, person: stored }: FoundAccess, address: string | null): Caller | null {
     const settings = this.#ports.settings();
     if (!settings || access.expiresAt <= this.#ports.nowMs()) return null;
@@ -255,5 +255,5 @@ export class PeopleService {
   }
 }
 
-/** Secrets have 256 random bits, so a plain hash is safe and a look-up by hash reveals nothing through its timing. */
+/** Secrets have 256 random bits, so a plain hash is safe and a lookup by hash reveals nothing through its timing. */
 const digestOf = (secret: string) => hash('sha256', secret);

@@ -20,10 +20,10 @@ export interface StoredPerson {
 export interface Access {
   /** `ses_` or `tok_` and 16 hexadecimal digits. */
   id: string;
-  /** SHA-256 of the secret, in hexadecimal digits. */
+  /** SHA-256 of the secret, as hexadecimal digits. */
   hash: string;
   personId: string;
-  /** Null: a browser's session, which may do whatever the person may. */
+  /** Null for a browser's session, which has all rights of its person. */
   scopes: readonly TokenScope[] | null;
   /** The person's name for a token; null for a session. */
   name: string | null;
@@ -41,41 +41,41 @@ export interface FoundAccess {
 export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
 
 export interface AuditQuestion {
-  /** Null: from the latest one on. */
+  /** Null to start at the latest entry. */
   before: number | null;
   limit: number;
-  /** Of this person; null: of the administrator of the machine; absent: of everybody. */
+  /** Only changes by this person; null: by the administrator of the machine; absent: by anyone. */
   personId?: string | null | undefined;
 }
 
 export interface AuditPage {
   /** Latest first. */
   entries: AuditEntry[];
-  /** The `before` of the next page; null: there is none. */
+  /** The `before` of the next page; null if there is none. */
   next: number | null;
 }
 
-/** Every method rejects or throws with a GatewayError `storage_unavailable` if the store cannot be reached. */
+/** All methods reject or throw with a GatewayError `storage_unavailable` if the store cannot be reached. */
 export interface PeopleStore {
   /** Adds or replaces the person. */
   keepPerson(person: StoredPerson): MaybePromise<void>;
-  /** By name. */
+  /** Sorted by name. */
   listPeople(): MaybePromise<StoredPerson[]>;
   open(access: Access): MaybePromise<void>;
   /** Never cached, so that access revoked on another replica is revoked here. */
   find(hash: string): MaybePromise<FoundAccess | null>;
-  /** Those of these ids that have not been ended. */
+  /** The ones of these ids that have not been ended. */
   findByIds(ids: readonly string[]): MaybePromise<FoundAccess[]>;
   /** Calls the listener when another replica may have revoked access; absent without other replicas. */
   onEnded?(listener: () => void): void;
-  /** Tokens only, latest first: of a person, or all. */
+  /** Tokens only, latest first, of one person or of all. */
   listTokens(personId: string | null): MaybePromise<Access[]>;
-  /** Resolves with how many there were. */
+  /** Resolves with the number of ended sessions and tokens. */
   end(ended: Ended): MaybePromise<number>;
   note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
-  /** At most `limit` entries before the number `before`. */
+  /** At most `limit` entries with a number below `before`. */
   readAudit(question: AuditQuestion): MaybePromise<AuditPage>;
-  /** Deletes what has expired, and entries from before `auditSinceMs`. */
+  /** Deletes expired sessions and tokens, and audit entries from before `auditSinceMs`. */
   sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
   close(): MaybePromise<void>;
 }

@@ -17,7 +17,7 @@ type Rule<T extends QueryType> =
   | 'within'
   | {
       ask?(query: QueryMap[T], visibility: Visibility): QueryMap[T];
-      /** For administrators as well. */
+      /** Applies to administrators too. */
       isForAll?: true;
       keep?(result: QueryResults[T], visibility: Visibility, query: QueryMap[T]): QueryResults[T];
     };
@@ -58,7 +58,7 @@ export const queryRules: Rules = {
   'connect-clients': 'admin',
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
-  // By model, provider and day from the visible requests.
+  // By model, provider and day, computed from the visible requests.
   usage: { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
   'usage-over-time': { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
   'first-byte-times': { ask: namedOnly },
@@ -68,7 +68,7 @@ export const queryRules: Rules = {
   'who-am-i': 'everyone',
   'join-preset': 'everyone',
   people: 'admin',
-  // Their own, by who asks.
+  // Contains only the caller's own tokens.
   tokens: 'everyone',
   audit: 'admin',
   host: 'admin',
@@ -115,7 +115,7 @@ function askedByManager(query: QueryMap['shadows'], { managed, groups }: Visibil
   return query;
 }
 
-/** The sums of the ledger are kept by one dimension each: those of a person's keys, by model, are not among them. */
+/** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
 export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
 
 function visibleNames(visibility: Visibility, by: UsageDimension): ReadonlySet<string> {

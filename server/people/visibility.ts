@@ -15,7 +15,10 @@ export interface Visibility {
   groups: ReadonlySet<string>;
 }
 
-/** A key that was moved to a group of which its owner is no member stays visible to the owner, so that it can be revoked. */
+/**
+ * A key that was moved to a group of which its owner is not a member stays visible to the owner, so that it can be
+ * revoked.
+ */
 export function visibilityOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 'groups'>): Visibility {
   const nothing = new Set<string>();
   const base = { isAll: person.isAdmin, person };
@@ -33,12 +36,12 @@ export function visibilityOf(person: Person, { keys, groups }: Pick<Config, 'key
   };
 }
 
-/** Undefined: all requests. */
+/** Undefined for all requests. */
 export function withinOf(visibility: Visibility): Within | undefined {
   return visibility.isAll ? undefined : { keyIds: [...visibility.ownKeys], groupIds: [...visibility.managed] };
 }
 
-/** What a person has used, with keys of their own. */
+/** The requests made with the person's own keys. */
 export function ownOf({ id }: Pick<Person, 'id'>, { keys }: Pick<Config, 'keys'>): Within {
   return { keyIds: keys.filter(({ owner }) => owner === id).map((key) => key.id), groupIds: [] };
 }

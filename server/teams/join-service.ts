@@ -23,21 +23,21 @@ import {
 export interface JoinPorts {
   fetch: Fetch;
   logins: Logins;
-  /** Of this Sluice. */
+  /** The providers of this Sluice. */
   providers(): readonly ProviderConfig[];
   addProvider(command: CommandInputMap['provider.add']): Promise<CommandResults['provider.add']>;
-  /** Leaves the team preset of that gateway as well. */
+  /** Also removes the team preset of that gateway. */
   removeProvider(command: CommandInputMap['provider.remove']): Promise<unknown>;
-  /** This machine has a policy, or a built-in preset. */
+  /** Whether this machine has a policy or a built-in preset. */
   isManaged(): boolean;
-  /** Origin of the team gateway that the imported preset in force came from. */
+  /** Origin of the team gateway that offered the imported preset in force. */
   presetGateway(): string | null;
   nowMs(): number;
 }
 
 interface Begun {
   origin: string;
-  /** Null: an earlier sign-in counts. */
+  /** Null if an earlier sign-in is still valid. */
   device: DeviceSignIn | null;
   /** Null while the sign-in is pending. */
   token: string | null;
@@ -143,7 +143,10 @@ export class JoinService {
     }
   }
 
-  /** The key and the sign-in. Resolves with whether they have ended: here nothing is left that could be kept for that. */
+  /**
+   * Ends the key and the sign-in on the gateway. Resolves with whether that succeeded; it cannot be retried, because
+   * nothing is kept here.
+   */
   async #endThere(origin: string, { team, token }: SignedIn, { credentials }: ProviderConfig): Promise<boolean> {
     try {
       for (const { id } of credentials) await revokeIfThere(team, id);
@@ -155,7 +158,7 @@ export class JoinService {
     }
   }
 
-  /** Null: nobody is, or not any more. */
+  /** Null if the person is not, or no longer, signed in there. */
   async #signedIn(origin: string): Promise<SignedIn | null> {
     const { fetch, logins } = this.#ports;
     const token = await logins.find(origin);
@@ -173,7 +176,7 @@ export class JoinService {
 
 const baseUrlOf = (origin: string) => `${origin}/v1`;
 
-/** Somebody may have revoked it there. */
+/** The key may already have been revoked there. */
 async function revokeIfThere(team: TeamGateway, id: string): Promise<void> {
   try {
     await team.execute({ type: 'key.revoke', id });

@@ -1,4 +1,6 @@
-/** `POST /v1/images/generations` by an Imagen model. Source: Google, "Generate images using Imagen" (`:predict`). */
+/**
+ * Serves `POST /v1/images/generations` by an Imagen model. Source: Google, "Generate images using Imagen" (`:predict`).
+ */
 import { isObject } from '../../contract/is-object.ts';
 import { invalid } from '../losses.ts';
 import { countOf, isStreamed, readOptions, renderImages } from './images.ts';

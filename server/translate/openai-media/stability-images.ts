@@ -1,6 +1,7 @@
 /**
- * `POST /v1/images/generations` by a model of Stability AI on Bedrock. Sources: Amazon Bedrock user guide, "Stable Image Ultra request
- * and response", "Stable Image Core request and response", "Stability.ai Stable Diffusion 3.5 Large" (November 2026).
+ * Serves `POST /v1/images/generations` by a model of Stability AI on Bedrock. Sources: Amazon Bedrock user guide,
+ * "Stable Image Ultra request and response", "Stable Image Core request and response", "Stability.ai Stable Diffusion
+ * 3.5 Large" (November 2026).
  */
 import type { Fields } from '../fields.ts';
 import { refuse } from '../losses.ts';
@@ -8,7 +9,7 @@ import { countOf, isStreamed, readOptions, renderImages } from './images.ts';
 import type { MediaOperation } from './operation.ts';
 
 const ratios = ['1:1', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21', '16:9', '21:9'] as const;
-/** What all of its models make; the first without being asked. */
+/** The formats that all of its models support, the default first. */
 const formats = ['png', 'jpeg'] as const;
 
 export const stabilityImages: MediaOperation = (fields, losses) => {

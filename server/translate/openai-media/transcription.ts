@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/transcriptions` and `/v1/audio/translations` by a Gemini model that listens. Sources: OpenAI, API reference,
- * "Create transcription"; Google, "Audio understanding".
+ * Serves `POST /v1/audio/transcriptions` and `/v1/audio/translations` by a Gemini model that accepts audio. Sources:
+ * OpenAI, API reference, "Create transcription"; Google, "Audio understanding".
  */
 import type { Fields } from '../fields.ts';
 import { invalid, type Losses } from '../losses.ts';
