@@ -7,7 +7,7 @@
  * can be meant for one replica's address alone, a hint holds for a minute at most. Then a request sees for itself, and if it
  * succeeds, further hints about the same trouble are not heeded.
  */
-import { cooldownRules } from '../routing/health/cooldown-rules.ts';
+import { cooldownRuleFor } from '../routing/health/cooldown-rules.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from '../routing/health/health-sharing.ts';
 import { noCredential } from '../routing/health/provider-health.ts';
@@ -62,7 +62,7 @@ export class HealthHints implements HealthSharing {
 
   #takeCooling(place: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
     const { book, sharedMs } = this.#ports;
-    const rule = cooldownRules[failure];
+    const rule = cooldownRuleFor(failure, place.subject === 'credential-at-target');
     if (rule?.subject !== place.subject) return;
     const nowMs = sharedMs();
     const longestMs = Math.min(longestHeardMs, Math.max(rule.longestMs, rule.longestToldMs ?? 0));

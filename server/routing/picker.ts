@@ -33,6 +33,8 @@ export interface AttemptReport {
   credentialId: string | null;
   /** Null: it succeeded. */
   failure: FailureClass | null;
+  /** The credential may not use the model. */
+  isDenied?: boolean;
   /** The upstream itself says that it failed. False: this machine got no answer, or none of an API. */
   isAnswer: boolean;
   /** Null if there was no response. */

@@ -84,7 +84,7 @@ interface Begun {
   ended: Promise<Ended>;
 }
 
-type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer' | 'isDenied'>;
 const noDetails: FailureDetails = { retryAfterMs: null };
 
 function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
@@ -92,8 +92,11 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
   const attempt = start(next);
-  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: FailureDetails = noDetails) =>
-    picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
+  const report = (failure: FailureClass | null, details: FailureDetails = noDetails) => {
+    const { retryAfterMs, isAnswer = false, isDenied = false } = details;
+    const { firstByteMs } = attempt.record;
+    picker.report({ target, credentialId, failure, isDenied, isAnswer, firstByteMs, retryAfterMs });
+  };
   const ended = attempt.result.then(
     (result) => {
       // A right that a credential lacks for one kind of request says nothing about its health.
