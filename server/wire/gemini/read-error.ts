@@ -5,6 +5,7 @@ import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
 import { entryOf } from '../table-entry.ts';
+import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
@@ -42,10 +43,8 @@ const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const found = classOf(status, error);
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  const told = seconds >= 0 ? seconds * 1000 : null;
   const retryable = found === 'transient' || found === 'rate-limit';
-  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? told };
+  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? toldWait(headers) };
 }
 
 function classOf(status: number, error: UpstreamError | null): FailureClass {
