@@ -95,11 +95,12 @@ export class AttemptPlan {
   }
 
   /**
-   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation is asked again
-   * at once, which does not count as a retry.
+   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
+   * signature, is asked again at once, which does not count as a retry.
    */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
+    if (failure.isClockCorrected) return { ...failed, cause: 'retry', waitMs: 0 };
     const asked = this.#askedOf(failed.target);
     if (failure.refusesReasoning && asked && !asked.isReasonless) {
       asked.isReasonless = true;

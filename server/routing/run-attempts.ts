@@ -99,8 +99,7 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   };
   const ended = attempt.result.then(
     (result) => {
-      // A right that a credential lacks for one kind of request says nothing about its health.
-      if (isFailed(result)) report(result.failure.lacksOneRight ? 'rejected' : result.failure.class, result.failure);
+      if (isFailed(result)) report(aboutHealth(result.failure), result.failure);
       else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
       else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');
@@ -112,6 +111,11 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
     },
   );
   return { attempt, ended };
+}
+
+/** A right that a credential lacks for one kind of request, and a wrong clock, say nothing about its health. */
+function aboutHealth({ class: failure, lacksOneRight, isClockCorrected }: Failure): FailureClass {
+  return lacksOneRight || isClockCorrected ? 'rejected' : failure;
 }
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */
