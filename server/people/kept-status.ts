@@ -24,6 +24,7 @@ export function keptStatus(status: StatusView, sight: Sight): StatusView {
     ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
     person,
     pid: 0,
+    givenAddress: [],
     configReplaced: null,
     settings: nothingSet,
     secretStore: null,
