@@ -124,7 +124,10 @@ function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
   const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  return [...all.flatMap((each) => closeToOthers(each) ?? []), ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
+  const open = all.flatMap((each) => closeToOthers(each) ?? []);
+  // As Kubernetes makes a volume of a pod with `fsGroup`, which is root's (mode 2777).
+  if (isOpenToOthers(path)) open.push(`Choose a folder in ${path} with --data-dir: Sluice makes it for itself alone.`);
+  return [...open, ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
 }
 
 function isOpenToOthers(path: string): boolean {
