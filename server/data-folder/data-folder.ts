@@ -1,6 +1,6 @@
 /** The data folder with configuration, secrets, ledger, logs and temporary uploads: its creation and permissions. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import { temporaryInfix } from '../files/durable-file.ts';
 import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
@@ -37,7 +37,7 @@ export function prepareDataFolder(path: string): DataFolder {
   const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
   const folder: DataFolder = { path, tmpPath, logsPath, notices: [], problem: null };
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     refuseSharedFolder(path);
     prepareTmp(folder.tmpPath);
     makeFolder(folder.logsPath);
@@ -76,7 +76,7 @@ export function unwritableNotice({ path, problem }: DataFolder): string {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 /** Removes uploads and temporary files of a killed process. Requires the instance lock. */
@@ -100,9 +100,11 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** Without `recursive`, which reports ENOENT on a read-only disk. */
+/** Without `recursive`, which reports ENOENT on a read-only disk and never ends below `/proc` (Node 24). */
 function makeFolder(path: string): void {
-  if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
+  if (isFolder(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Tags only a folder that it creates: an existing one may contain other files and must never be emptied. */
