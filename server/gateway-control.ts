@@ -6,6 +6,7 @@ import type { AnswerCache } from './cache/answer-cache.ts';
 import { groupOfShadows } from './contract/ledger.ts';
 import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { ShadowReport } from './contract/shadow.ts';
+import type { StatusView } from './contract/status-views.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
@@ -57,7 +58,7 @@ interface ControlSidePorts {
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
   ownAddresses: ReadonlySet<string>;
-  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind'>;
+  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind' | 'givenAddress'>;
   /** Sluice's own origin, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
   origin(): string;
 }
@@ -111,7 +112,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
-    engine: () => ({ ...given.engine(), ...secrets.view() }),
+    engine: () => ({ ...given.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
     sharedCounts: limits.view,
   });
   given.sessions.onBudgetReached(control.sessionBudgetReached);
@@ -196,6 +197,10 @@ async function openLiveConfig(
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
   return { live, discovery, providers };
+}
+
+function givenAddress({ listen = {} }: GatewayPorts): StatusView['givenAddress'] {
+  return (['host', 'port'] as const).filter((name) => listen[name] !== undefined);
 }
 
 /** A single-use address of the window. */

@@ -17,6 +17,8 @@ export interface StatusView {
   startedAt: number;
   /** `http://127.0.0.1:4810/v1`; null while it does not listen. */
   baseUrl: string | null;
+  /** The parts of its address that were given at the start, which count more than the settings. */
+  givenAddress: ('host' | 'port')[];
   /** The configuration's revision. */
   revision: number;
   /** The configuration is a declarative file, so commands that change it are refused with `read_only`. */

@@ -44,7 +44,7 @@ import { createViews, type EngineState } from './views.ts';
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
   StatusView,
-  'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
+  'instanceId' | 'startedAt' | 'baseUrl' | 'givenAddress' | 'secretStore' | 'secretStoreKind' | 'version'
 >;
 
 interface ControlPorts {

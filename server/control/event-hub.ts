@@ -19,6 +19,9 @@ interface EventHubPorts {
   log: { error(fields: object, message: string): void };
 }
 
+const retryMs = 5_000;
+const ignore = () => {};
+
 export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPorts): EventHub {
   const listeners = new Set<EventListener>();
   let revision = 0;
@@ -34,24 +37,33 @@ export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPo
 
   /**
    * Events that occur while the snapshot is taken are delivered after it. The snapshot may already contain their
-   * effects. Because events state the result, repeating them does no harm.
+   * effects. Because events state the result, repeating them does no harm. If there is no snapshot, there is
+   * nothing for events to follow, so it is taken again after a while.
    */
   function subscribe(listener: EventListener): () => void {
-    const waiting: EventMessage[] = [];
-    let hear: EventListener = (message) => waiting.push(message);
-    const relay: EventListener = (message) => hear(message);
-    const snapshotRevision = revision;
-    if (listeners.size === 0) stopListening = whileListening();
-    listeners.add(relay);
+    let receive: EventListener = ignore;
+    let retry: NodeJS.Timeout | undefined;
+    const relay: EventListener = (message) => receive(message);
     const begin = async () => {
+      const waiting: EventMessage[] = [];
+      receive = (message) => waiting.push(message);
+      const snapshotRevision = revision;
       const event = await takeSnapshot();
       if (!listeners.has(relay)) return;
-      hear = listener;
+      receive = listener;
       deliver(listener, { revision: snapshotRevision, event });
       for (const message of waiting) if (listeners.has(relay)) deliver(listener, message);
     };
-    begin().catch((error: unknown) => log.error({ error }, 'a listener to events got no snapshot'));
+    const failed = (error: unknown) => {
+      log.error({ error }, 'a listener to events got no snapshot');
+      receive = ignore;
+      if (listeners.has(relay)) retry = setTimeout(() => void begin().catch(failed), retryMs).unref();
+    };
+    if (listeners.size === 0) stopListening = whileListening();
+    listeners.add(relay);
+    begin().catch(failed);
     return () => {
+      clearTimeout(retry);
       if (!listeners.delete(relay) || listeners.size > 0) return;
       stopListening?.();
     };

@@ -6,9 +6,9 @@ import { isObject } from '../contract/is-object.ts';
 import { purposeOf } from '../contract/model-use.ts';
 import { redactSecretShapes } from '../contract/secret-shape.ts';
 import type { NoTrial, Trial } from '../providers/judge-trial.ts';
+import { readSigned } from '../providers/read-signed.ts';
 import { modelListRequest, type Upstream } from '../providers/upstream.ts';
 import { upstreamWireOf } from '../translate/upstream-wire.ts';
-import { readResponse } from '../transport/read-response.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { errorIn } from '../wire/upstream-error.ts';
@@ -109,9 +109,7 @@ async function ask(
   transport: Transport,
 ): Promise<Pick<Trial, 'outcome' | 'said'>> {
   try {
-    const request = trialRequest(provider, call);
-    Object.assign(request.headers, await provider.credentials[0]?.signing?.headersFor(request, transport));
-    const { status, body } = await readResponse(transport, request);
+    const { status, body } = await readSigned(provider, trialRequest(provider, call), transport);
     // OpenAI's reasoning models refuse the older name of the limit, and other services do not know the newer one.
     if (status === 400 && 'max_tokens' in call.body && body.includes('max_completion_tokens')) {
       const { max_tokens: limit, ...others } = call.body;

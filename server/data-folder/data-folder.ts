@@ -3,7 +3,7 @@
  * permissions.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import { temporaryInfix } from '../files/durable-file.ts';
 import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
@@ -40,7 +40,7 @@ export function prepareDataFolder(path: string): DataFolder {
   const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
   const folder: DataFolder = { path, tmpPath, logsPath, notices: [], problem: null };
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     refuseSharedFolder(path);
     prepareTmp(folder.tmpPath);
     makeFolder(folder.logsPath);
@@ -79,7 +79,7 @@ export function unwritableNotice({ path, problem }: DataFolder): string {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 /** Removes uploads and temporary files left by a killed process. Requires the instance lock. */
@@ -103,9 +103,11 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** Called without `recursive`, which reports ENOENT on a read-only disk. */
+/** Called without `recursive`, which reports ENOENT on a read-only disk and never returns below `/proc` (Node 24). */
 function makeFolder(path: string): void {
-  if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
+  if (isFolder(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Tags only a folder that it creates: an existing one may contain other files and must never be emptied. */
@@ -130,7 +132,10 @@ function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
   const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  return [...all.flatMap((each) => closeToOthers(each) ?? []), ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
+  const open = all.flatMap((each) => closeToOthers(each) ?? []);
+  // As Kubernetes makes a volume of a pod with `fsGroup`, which is root's (mode 2777).
+  if (isOpenToOthers(path)) open.push(`Choose a folder in ${path} with --data-dir: Sluice makes it for itself alone.`);
+  return [...open, ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
 }
 
 function isOpenToOthers(path: string): boolean {

@@ -19,13 +19,13 @@ import type { FailureReason, ResponseReader, Step, Steps } from './readers/respo
 
 export class Attempt {
   status = 0;
+  headers: ResponseHeaders = {};
   readonly #options: AttemptOptions;
   readonly #notes: AttemptNotes;
   readonly #timers: AttemptTimers;
   readonly #incoming: IncomingResponse;
   readonly #delivery: AnswerDelivery;
   #settle: (result: CallResult) => void = () => {};
-  #headers: ResponseHeaders = {};
   #isOver = false;
   #reader: ResponseReader | undefined;
   #bytes = 0;
@@ -148,7 +148,7 @@ export class Attempt {
         this.#notes.errorReceived(step.message);
         break;
       case 'headers':
-        this.#describe({ ...this.#headers, ...step.headers });
+        this.#describe({ ...this.headers, ...step.headers });
         break;
       case 'pass':
         this.#pass(step.bytes);
@@ -177,7 +177,7 @@ export class Attempt {
     if (this.#options.trace.hasBegun) return true;
     const { client, asked, needs, translation, claim } = this.#options;
     // Translation turns even a whole answer into a stream, if the client asked for one.
-    const fitsStream = translation !== null || isEventStream(this.#headers, framingOf(asked.route));
+    const fitsStream = translation !== null || isEventStream(this.headers, framingOf(asked.route));
     if (client.hasBegun && !needs.download && !fitsStream) {
       // The keep-alive comments have already committed the response to being a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
@@ -189,7 +189,7 @@ export class Attempt {
     }
     const id = this.#reader?.responseId;
     if (id) needs.rest?.foundAs(id);
-    this.#delivery.begin(this.status, this.#headers);
+    this.#delivery.begin(this.status, this.headers);
     return true;
   }
 
@@ -219,7 +219,7 @@ export class Attempt {
 
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
     const { asked, needs, wantsUsage } = this.#options;
-    this.#describe({ ...this.#headers, ...headers });
+    this.#describe({ ...this.headers, ...headers });
     const stripUsage = isWhole ? asked.route.stream?.withoutUsage !== undefined && !wantsUsage() : needs.stripUsage;
     this.#startReading({ ...needs, stripUsage });
     if (isWhole) {
@@ -254,14 +254,14 @@ export class Attempt {
   }
 
   #describe(headers: ResponseHeaders): void {
-    this.#headers = headers;
+    this.headers = headers;
     const type = headers['content-type'];
     this.#options.trace.responseType = typeof type === 'string' ? type : '';
   }
 
   #startReading(needs = this.#options.needs): void {
     const { asked, client } = this.#options;
-    const chosen = chooseReader(asked, { status: this.status, headers: this.#headers }, needs);
+    const chosen = chooseReader(asked, { status: this.status, headers: this.headers }, needs);
     if (chosen.kind === 'none') {
       this.#fail(chosen.reason);
       return;

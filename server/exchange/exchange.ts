@@ -213,7 +213,10 @@ export class Exchange {
     const { faultInjector } = this;
     const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
     this.#cached = client;
-    const found = await visit.find();
+    const { stream } = call.match.route;
+    if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
+    const found = await visit.find(call);
+    client.stop();
     const { signal } = visit.gone;
     if (!found && !signal.aborted) return false;
     if (found) {

@@ -7,7 +7,7 @@
  * for all. Even a response can apply to one replica's address only, so a hint is valid for at most a minute. Then a
  * request tries the provider, and if it succeeds, further hints about the same failure are ignored.
  */
-import { cooldownRules } from '../routing/health/cooldown-rules.ts';
+import { cooldownRuleFor } from '../routing/health/cooldown-rules.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from '../routing/health/health-sharing.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { noCredential } from '../routing/health/provider-health.ts';
@@ -62,7 +62,7 @@ export class HealthHints implements HealthSharing {
 
   #takeCooling(place: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
     const { book, sharedMs } = this.#ports;
-    const rule = cooldownRules[failure];
+    const rule = cooldownRuleFor(failure, place.subject === 'credential-at-target');
     if (rule?.subject !== place.subject) return;
     const nowMs = sharedMs();
     const longestMs = Math.min(longestHintMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));

@@ -33,6 +33,11 @@ export function matchOf(search: string): string | null {
   return phrases.length === 0 ? null : `${phrases.join(' ')}*`;
 }
 
+/** Whether the word is one character of a language without spaces. */
+export function isWordCharacter(word: string): boolean {
+  return word.length === 1 && word.search(wordCharacter) === 0;
+}
+
 /** In their order. */
 export function wordsOf(text: string): string[] {
   return text

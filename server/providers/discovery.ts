@@ -84,6 +84,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
+      cache.keepOnly(new Set(providers.map(({ id }) => id)));
       const wanted = new Map(providers.filter((one) => one.discoversModels).map((one) => [one.id, one]));
       for (const [id, watch] of [...watches]) if (!wanted.has(id)) end(watch);
       for (const [id, upstream] of wanted) {

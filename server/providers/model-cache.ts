@@ -23,6 +23,8 @@ const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.strin
 interface ModelCache {
   get(providerId: string, baseUrl: string): KnownModels | null;
   put(providerId: string, baseUrl: string, known: KnownModels): void;
+  /** Forgets all other providers, which were removed. */
+  keepOnly(providerIds: ReadonlySet<string>): void;
   /** Resolves once everything is on disk. */
   settled(): Promise<void>;
 }
@@ -34,6 +36,10 @@ export function createModelCache(path: string | null, log: Logger): ModelCache {
     log.warn({ path, problem: problemOf(error) }, 'the cache of discovered models cannot be used');
   };
   const providers = path === null ? {} : readFile(path, logProblem);
+  const write = (path: string) => {
+    const text = JSON.stringify({ version: 1, providers });
+    inTurn(() => writeFileDurably(path, text)).catch(logProblem);
+  };
   return {
     get(providerId, baseUrl) {
       const cached = providers[providerId];
@@ -43,8 +49,13 @@ export function createModelCache(path: string | null, log: Logger): ModelCache {
     put(providerId, baseUrl, { fetchedAt, models }) {
       if (path === null) return;
       providers[providerId] = { baseUrl, fetchedAt, models: [...models] };
-      const text = JSON.stringify({ version: 1, providers });
-      inTurn(() => writeFileDurably(path, text)).catch(logProblem);
+      write(path);
+    },
+    keepOnly(providerIds) {
+      const removed = Object.keys(providers).filter((id) => !providerIds.has(id));
+      if (path === null || removed.length === 0) return;
+      for (const id of removed) delete providers[id];
+      write(path);
     },
     settled: () => inTurn(async () => {}),
   };

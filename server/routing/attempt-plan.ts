@@ -96,11 +96,12 @@ export class AttemptPlan {
   }
 
   /**
-   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation is asked again
-   * at once, which does not count as a retry.
+   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
+   * signature, is asked again at once, which does not count as a retry.
    */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
+    if (failure.isClockCorrected) return { ...failed, cause: 'retry', waitMs: 0 };
     const asked = this.#askedOf(failed.target);
     if (failure.refusesReasoning && asked && !asked.isReasonless) {
       asked.isReasonless = true;
@@ -160,7 +161,7 @@ export class AttemptPlan {
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
     asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
-    const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
+    const isTargetsOwn = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
@@ -181,8 +182,7 @@ export class AttemptPlan {
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const asked = this.#askedOf(target);
     if (!asked || !this.#mayRetry()) return null;
-    const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
-    if (isAccounts && asked.unused.length > 0) {
+    if (isAccounts(failure) && asked.unused.length > 0) {
       asked.credential = asked.unused.shift() ?? null;
       asked.uses = 0;
       return this.#retry(asked, 'retry', 0);
@@ -282,6 +282,11 @@ export class AttemptPlan {
 }
 
 const none: readonly never[] = [];
+
+/** Another credential of the provider may succeed at once. */
+function isAccounts({ class: failure, isDenied }: Failure): boolean {
+  return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
+}
 
 function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;

@@ -33,6 +33,8 @@ export interface AttemptReport {
   credentialId: string | null;
   /** Null: it succeeded. */
   failure: FailureClass | null;
+  /** Whether the credential may not use the model. */
+  isDenied?: boolean;
   /**
    * Whether the upstream itself reported the failure. False if this machine got no response, or none in an API's
    * format.

@@ -84,7 +84,7 @@ interface StartedAttempt {
   ended: Promise<EndedAttempt>;
 }
 
-type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer' | 'isDenied'>;
 const noDetails: FailureDetails = { retryAfterMs: null };
 
 function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): StartedAttempt {
@@ -92,12 +92,14 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
   const attempt = start(next);
-  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: FailureDetails = noDetails) =>
-    picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
+  const report = (failure: FailureClass | null, details: FailureDetails = noDetails) => {
+    const { retryAfterMs, isAnswer = false, isDenied = false } = details;
+    const { firstByteMs } = attempt.record;
+    picker.report({ target, credentialId, failure, isDenied, isAnswer, firstByteMs, retryAfterMs });
+  };
   const ended = attempt.result.then(
     (result) => {
-      // A missing permission for one kind of request says nothing about the credential's health.
-      if (isFailed(result)) report(result.failure.lacksOneRight ? 'rejected' : result.failure.class, result.failure);
+      if (isFailed(result)) report(aboutHealth(result.failure), result.failure);
       else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
       else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');
@@ -109,6 +111,11 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
     },
   );
   return { attempt, ended };
+}
+
+/** A missing permission for one kind of request, or a wrong clock, says nothing about the credential's health. */
+function aboutHealth({ class: failure, lacksOneRight, isClockCorrected }: Failure): FailureClass {
+  return lacksOneRight || isClockCorrected ? 'rejected' : failure;
 }
 
 /** Whether an attempt has neither ended nor begun to answer within this time. */

@@ -5,6 +5,7 @@ import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.t
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import type { CacheNote, RequestRecord } from '../../contract/ledger.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
+import { isEventStream } from '../client-headers.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
@@ -54,8 +55,8 @@ export class CacheLookup {
    * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an
    * equal request that is running, if the group is configured so.
    */
-  async find(): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
-    const { settings, cache, use, key } = this.#options;
+  async find(call: OutgoingCall): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
+    const { settings, cache, use, key, response } = this.#options;
     const stored = use === 'refresh' ? null : cache.find(key, settings.ttlSeconds * 1000);
     if (stored) return this.#found(stored, 'hit');
     if (use === 'refresh' || !settings.coalesce) return null;
@@ -66,16 +67,19 @@ export class CacheLookup {
       return null;
     }
     const landed = await Promise.race([running.landed, this.#whenGone()]);
-    return landed && this.#found(landed, 'shared');
+    // A comment has made the response a stream.
+    const isFit = !response.headersSent || (landed && isEventStream(landed.headers, framingOf(call.match.route)));
+    return landed && isFit ? this.#found(landed, 'shared') : null;
   }
 
   /** The tap that copies a provider's answer, so that it can be stored. */
   miss(call: OutgoingCall): { tap: AnswerTap; note: CacheNote } {
     const { settings, cache, response } = this.#options;
     cache.count('misses', null);
-    response.setHeader(cacheHeader, 'miss');
-    const comment = framingOf(call.match.route).keepAlive;
+    const { keepAlive: comment, contentType } = framingOf(call.match.route);
     this.#tap = new AnswerTap(response, { maxBytes: settings.maxBytes, comment });
+    if (response.headersSent) this.#tap.begin(200, { 'content-type': contentType });
+    else response.setHeader(cacheHeader, 'miss');
     return { tap: this.#tap, note: { result: 'miss', savedUsd: null, savedUsage: null } };
   }
 

@@ -11,10 +11,13 @@ export function sendCached(
   { status, headers, body }: CachedAnswer,
   gone: AbortSignal,
 ): Promise<void> {
-  response.setHeader(cacheHeader, 'hit');
-  for (const name of lossHeaderNames) {
-    const value = headers[name];
-    if (value !== undefined) response.setHeader(name, value);
+  // False if keep-alive comments were sent while this request waited for an equal one.
+  if (!response.headersSent) {
+    response.setHeader(cacheHeader, 'hit');
+    for (const name of lossHeaderNames) {
+      const value = headers[name];
+      if (value !== undefined) response.setHeader(name, value);
+    }
   }
   const stored = { status, headers, pieces: [{ afterMs: 0, bytes: body }], isCut: false };
   return sendStored(client, stored, { pace: 0, answerer: null, gone });

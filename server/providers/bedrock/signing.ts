@@ -39,8 +39,13 @@ const regionInHost = /^bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaw
 /** Of addresses that name none, such as a VPC endpoint's alias. */
 const usualRegion = 'us-east-1';
 
+/** AWS refuses signatures whose time is further from its own. */
+const mostSkewMs = 5 * 60_000;
+
 /** @param now in milliseconds since 1970 */
 export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing {
+  /** How far AWS's clock is ahead of this machine's; 0 until a request was refused for that. */
+  let aheadMs = 0;
   return {
     secrets: [keys.secretAccessKey, ...(keys.sessionToken === undefined ? [] : [keys.sessionToken])],
     async headersFor(request) {
@@ -52,11 +57,23 @@ export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing
       const { hostname } = new URL(request.origin);
       const region = regionInHost.exec(hostname)?.[1] ?? usualRegion;
       const signer = new SignatureV4({ service: 'bedrock', region, credentials: keys, sha256: Sha256 });
-      const signed = await signer.sign(toSign(request), { signingDate: new Date(now()) });
+      const signed = await signer.sign(toSign(request), { signingDate: new Date(now() + aheadMs) });
       return newHeaders(signed.headers);
+    },
+    // As AWS's SDKs do, by the time of the signature: others may have been refused and corrected meanwhile.
+    correctClock({ 'x-amz-date': signedAt = '' }, { date }) {
+      const serverMs = Date.parse(String(date));
+      const skewMs = Math.abs(serverMs - Date.parse(signedAt.replace(basicTime, '$1-$2-$3T$4:$5:$6Z')));
+      // Without these times it is NaN.
+      if (!(skewMs >= mostSkewMs)) return false;
+      aheadMs = serverMs - now();
+      return true;
     },
   };
 }
+
+/** `20261122T000000Z` */
+const basicTime = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /** Only the headers that AWS reads are signed, since proxies may change others. */
 function toSign({ origin, method, path, headers, body }: SignedRequest) {

@@ -5,7 +5,7 @@
 import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
-import { cooldownRules, type Subject } from './cooldown-rules.ts';
+import { cooldownRuleFor, type Subject } from './cooldown-rules.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from './health-sharing.ts';
 import { findObsoleteHealth } from './obsolete-health.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
@@ -114,9 +114,9 @@ export class HealthTracker {
   }
 
   report(report: AttemptReport): void {
-    const { failure, target } = report;
+    const { failure, target, isDenied = false } = report;
     const health = this.#of(target.provider.id);
-    const rule = failure === null ? undefined : cooldownRules[failure];
+    const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
     if (failure === null) this.#succeeded(health, report);
     else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
     else {

@@ -155,6 +155,40 @@ describe('the event hub', () => {
     expect(heard).toEqual([0, 1, 2].map((number) => ({ revision: number, event: health(number) })));
   });
 
+  test('takes the snapshot again where it failed, and keeps nothing until then', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const failure = Promise.withResolvers<ReturnType<typeof health>>();
+      const takeSnapshot = vi.fn(async () => health(2)).mockReturnValueOnce(failure.promise);
+      const hub = createHub(takeSnapshot);
+      const heard: EventMessage[] = [];
+      hub.subscribe((message) => heard.push(message));
+      hub.emit(health(1));
+      failure.reject(new Error('the database stands still'));
+      await vi.advanceTimersByTimeAsync(0);
+      hub.emit(health(2));
+      await vi.advanceTimersByTimeAsync(5_000);
+      hub.emit(health(3));
+      expect(heard).toEqual([2, 3].map((number) => ({ revision: number, event: health(number) })));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('asks for no other snapshot where the one who wanted it has left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const takeSnapshot = vi.fn(() => Promise.reject(new Error('the database stands still')));
+      const stop = createHub(takeSnapshot).subscribe(() => {});
+      await vi.advanceTimersByTimeAsync(0);
+      stop();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(takeSnapshot).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('tells nothing to one who left before the snapshot was there', async () => {
     const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
     const hub = createHub(() => snapshot.promise);

@@ -59,6 +59,7 @@ export interface FakeRun {
       isAnswer?: boolean;
       retryAfterMs?: number;
       firstByteMs?: number;
+      isDenied?: boolean;
       credential?: string;
     },
   ): void;
@@ -99,11 +100,11 @@ export function fakeRun(
     pass: (ms) => {
       nowMs += ms;
     },
-    attempt(id, { failure = null, isAnswer = failure !== null, retryAfterMs, firstByteMs, credential } = {}) {
+    attempt(id, { failure = null, isAnswer = failure !== null, isDenied, retryAfterMs, firstByteMs, credential } = {}) {
       const credentialId = credential ?? target(id).provider.credentials[0]?.id ?? null;
       picker.began(target(id), credentialId);
       picker.report({
-        ...{ target: target(id), credentialId, failure, isAnswer },
+        ...{ target: target(id), credentialId, failure, isAnswer, isDenied: isDenied ?? false },
         firstByteMs: firstByteMs ?? (failure === null ? 100 : null),
         retryAfterMs: retryAfterMs ?? null,
       });
