@@ -26,23 +26,26 @@ export interface LocalLimiterPorts {
   log: { warn(fields: object, message: string): void };
 }
 
+interface Watched {
+  account: Account;
+  budgets: BudgetWatch;
+}
+
 interface Admitted {
   reservation: Reservation;
   /** The key and group whose limits apply. */
-  parties: readonly { limited: Limited; account: Account }[];
+  parties: readonly (Watched & { limited: Limited })[];
 }
 
 export class LocalLimiter implements Limiter {
   readonly #ports: LocalLimiterPorts;
-  readonly #budgets: BudgetWatch;
-  readonly #accounts = new PartyMap<Account>();
+  readonly #accounts = new PartyMap<Watched>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
   readonly #held = new PartyMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
-    this.#budgets = new BudgetWatch(ports.reached);
   }
 
   admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
@@ -73,8 +76,8 @@ export class LocalLimiter implements Limiter {
 
   #reserve(requestId: string, parties: Admitted['parties'], estimate: Estimate): void {
     const reservation = { atMs: this.#ports.clocks.steadyMs(), estimate };
-    for (const { limited, account } of parties) {
-      this.#budgets.begin(limited, account);
+    for (const { limited, account, budgets } of parties) {
+      budgets.begin(limited);
       account.reserve(reservation);
     }
     this.#admitted.set(requestId, { reservation, parties });
@@ -86,14 +89,14 @@ export class LocalLimiter implements Limiter {
     const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
     this.#admitted.delete(record.id);
     const counted = new Set<Account>();
-    for (const { limited, account } of parties) {
+    for (const { limited, account, budgets } of parties) {
       if (reservation) account.settle(reservation, settled);
-      this.#budgets.report(limited, account, settled.used);
+      budgets.report(limited, settled.used);
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.
     for (const party of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
-      const account = this.#accounts.get(party);
+      const account = this.#accounts.get(party)?.account;
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
     }
   }
@@ -148,7 +151,7 @@ export class LocalLimiter implements Limiter {
   }
 
   #partiesOf(limitedBy: readonly Limited[]): Admitted['parties'] {
-    return limitedBy.map((limited) => ({ limited, account: this.account(limited) }));
+    return limitedBy.map((limited) => ({ limited, ...this.#watched(limited) }));
   }
 
   #headers(parties: readonly Limited[]): RateHeaders {
@@ -158,18 +161,23 @@ export class LocalLimiter implements Limiter {
     );
   }
 
-  /** Created on first use. */
   account(limited: Limited): Account {
-    let account = this.#accounts.get(limited);
-    if (!account) {
-      const { clocks, history, sums, log } = this.#ports;
+    return this.#watched(limited).account;
+  }
+
+  /** Created on first use. */
+  #watched(limited: Limited): Watched {
+    let watched = this.#accounts.get(limited);
+    if (!watched) {
+      const { clocks, history, sums, log, reached } = this.#ports;
       const { scope, id, sinceMs } = limited;
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
       const held = () => this.#held.get(limited);
-      account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
-      this.#accounts.set(limited, account);
+      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
+      watched = { account, budgets: new BudgetWatch(account, reached) };
+      this.#accounts.set(limited, watched);
     }
-    return account;
+    return watched;
   }
 }
 

@@ -23,6 +23,14 @@ export class CountedParties {
     return this.#parties.get(named);
   }
 
+  /** Those for which jobs hold something. */
+  *holding(): IterableIterator<CountedParty> {
+    for (const named of this.#held.parties()) {
+      const party = this.#parties.get(named);
+      if (party) yield party;
+    }
+  }
+
   all(): IterableIterator<CountedParty> {
     return this.#parties.values();
   }

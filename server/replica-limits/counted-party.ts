@@ -62,7 +62,7 @@ export class CountedParty {
     this.#seen = seen;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
-      const begunMs = seen.begun.get(period.key) ?? period.begunMs;
+      const begunMs = seen.begunMs(period.key) ?? period.begunMs;
       hasBegun ||= begunMs !== period.begunMs;
       period.begunMs = begunMs;
     }

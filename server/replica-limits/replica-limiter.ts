@@ -49,6 +49,8 @@ export class ReplicaLimiter implements Limiter {
   readonly #ports: ReplicaLimiterPorts;
   readonly #parties = new CountedParties();
   readonly #admitted = new Map<string, Admitted>();
+  /** Whose meters were asked for of late. */
+  readonly #shown = new Set<CountedParty>();
   readonly #late = new LateSettlements();
 
   constructor(ports: ReplicaLimiterPorts) {
@@ -124,6 +126,7 @@ export class ReplicaLimiter implements Limiter {
     const { connection, clocks, local } = this.#ports;
     const party = this.#parties.of(limited);
     party.shownAtMs = clocks.steadyMs();
+    this.#shown.add(party);
     const seen = connection.isUp ? party.seen : null;
     return metersOf(seen ?? local.account(limited), limited.limits, clocks);
   }
@@ -141,7 +144,10 @@ export class ReplicaLimiter implements Limiter {
     const { local, connection, audits } = this.#ports;
     local.forget(scope, id);
     const party = this.#parties.remove({ scope, id });
-    if (party) audits.forget(party);
+    if (party) {
+      audits.forget(party);
+      this.#shown.delete(party);
+    }
     if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
   }
 
@@ -231,8 +237,8 @@ export class ReplicaLimiter implements Limiter {
     await this.#catchUp();
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
-    const shown = [...this.#parties.all()].filter(({ shownAtMs }) => shownAtMs >= sinceMs);
-    await this.#look(shown.slice(0, mostShown));
+    for (const party of this.#shown) if (party.shownAtMs < sinceMs) this.#shown.delete(party);
+    await this.#look([...this.#shown].slice(0, mostShown));
   }
 
   async #restore(): Promise<void> {
@@ -247,7 +253,10 @@ export class ReplicaLimiter implements Limiter {
   /** Leases first, since what is settled ends them. */
   async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
-    for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
+    const running = [...this.#admitted.values()].flatMap(({ parties }) => parties);
+    for (const party of new Set([...running, ...this.#parties.holding()])) {
+      if (party.leases.size > 0) await counts.renew(party);
+    }
     await this.#late.send((settlement) => counts.settle(settlement));
   }
 }

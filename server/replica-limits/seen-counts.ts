@@ -73,6 +73,9 @@ class SeenWindow implements Window {
 }
 
 interface SeenPeriod extends Period {
+  per: Budget['per'];
+  /** In Valkey. */
+  key: string;
   spent: Spent;
   /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
   begunMs: number;
@@ -84,9 +87,7 @@ export class SeenCounts implements Counted {
   readonly running: number;
   readonly reserved: Estimate;
   readonly at: SeenAt;
-  /** By the key of a period: when its count began; 0: it is unknown what was spent. */
-  readonly begun = new Map<string, number>();
-  readonly #periods = new Map<Budget['per'], SeenPeriod>();
+  readonly #periods: readonly SeenPeriod[];
 
   /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
   constructor(numbers: ReplyNumbers, at: SeenAt, { call, likely }: { call: PartyCall; likely: Estimate['likely'] }) {
@@ -95,18 +96,20 @@ export class SeenCounts implements Counted {
     this.tokens = new SeenWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
-    for (const { per, key, startMs, endMs } of call.periods) {
+    this.#periods = call.periods.map(({ per, key, startMs, endMs }) => {
       const spent = { usd: numbers.next(), tokens: numbers.next(), unpriced: numbers.next() };
-      const begunMs = numbers.next();
-      this.#periods.set(per, { startMs, endMs, spent, begunMs });
-      this.begun.set(key, begunMs);
-    }
+      return { per, key, startMs, endMs, spent, begunMs: numbers.next() };
+    });
   }
 
   /** Of one of the periods. */
   get isUnknown(): boolean {
-    for (const begunMs of this.begun.values()) if (begunMs === 0) return true;
-    return false;
+    return this.#periods.some(({ begunMs }) => begunMs === 0);
+  }
+
+  /** When the count of the period with this key began; 0: it is unknown what was spent. Undefined: it is another period. */
+  begunMs(key: string): number | undefined {
+    return this.#periods.find((period) => period.key === key)?.begunMs;
   }
 
   readSlots(numbers: ReplyNumbers): void {
@@ -115,7 +118,7 @@ export class SeenCounts implements Counted {
   }
 
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
-    const seen = this.#periods.get(per);
+    const seen = this.#periods.find((period) => period.per === per);
     if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
     // The next period has begun since the reply.
     if (this.at.serverMs >= seen.endMs) return { period: seen, spent: nothing, isKnown: false };
