@@ -22,13 +22,15 @@ export interface LocalLimiterPorts {
   history: UsageHistory;
   sums: LimiterSums;
   clocks: Clocks;
-  reached(notice: LimitReached): void;
+  /** Null: nobody is told. */
+  reached: ((notice: LimitReached) => void) | null;
   log: { warn(fields: object, message: string): void };
 }
 
 interface Watched {
   account: Account;
-  budgets: BudgetWatch;
+  /** Null: nobody is told of budgets that are reached. */
+  budgets: BudgetWatch | null;
 }
 
 interface Admitted {
@@ -77,7 +79,7 @@ export class LocalLimiter implements Limiter {
   #reserve(requestId: string, parties: Admitted['parties'], estimate: Estimate): void {
     const reservation = { atMs: this.#ports.clocks.steadyMs(), estimate };
     for (const { limited, account, budgets } of parties) {
-      budgets.begin(limited);
+      budgets?.begin(limited);
       account.reserve(reservation);
     }
     this.#admitted.set(requestId, { reservation, parties });
@@ -91,7 +93,7 @@ export class LocalLimiter implements Limiter {
     const counted = new Set<Account>();
     for (const { limited, account, budgets } of parties) {
       if (reservation) account.settle(reservation, settled);
-      budgets.report(limited, settled.used);
+      budgets?.report(limited, settled.used);
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.
@@ -174,7 +176,7 @@ export class LocalLimiter implements Limiter {
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
       const held = () => this.#held.get(limited);
       const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
-      watched = { account, budgets: new BudgetWatch(account, reached) };
+      watched = { account, budgets: reached && new BudgetWatch(account, reached) };
       this.#accounts.set(limited, watched);
     }
     return watched;

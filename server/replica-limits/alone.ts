@@ -5,6 +5,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import type { Counted } from '../limits/meters.ts';
+import { largest } from '../limits/spending.ts';
 import type { CountedParty } from './counted-party.ts';
 
 const retryAfterSeconds = 5;
@@ -24,7 +25,7 @@ export function shareOf(limits: Limits, replicas: number): Limits {
 
 /**
  * What this replica has counted. Of a budget, what it spends itself since the last reply counts as often as there are
- * replicas, since each of them may do the same.
+ * replicas, since each of them may do the same; it is never less than what the ledger holds.
  */
 export class AloneCounts implements Counted {
   readonly requests: Counted['requests'];
@@ -47,17 +48,18 @@ export class AloneCounts implements Counted {
   }
 
   spent(per: Budget['per']): ReturnType<Counted['spent']> {
-    const own = this.#account.spent(per);
-    const seen = this.#party.lastSpent(per, own.period);
-    if (!seen) return own;
-    const since = (unit: keyof Spent) => Math.max(0, own.spent[unit] - seen.own[unit]) * this.#replicas;
+    const counted = this.#account.spent(per);
+    const seen = this.#party.lastSpent(per, counted.period);
+    if (!seen) return counted;
+    const own = this.#account.own(per);
+    const since = (unit: keyof Spent) => Math.max(0, own[unit] - seen.own[unit]) * this.#replicas;
     const { usd, tokens, unpriced } = seen.all;
-    const spent = {
+    const spent = largest(counted.spent, {
       usd: usd + since('usd'),
       tokens: tokens + since('tokens'),
       unpriced: unpriced + since('unpriced'),
-    };
-    return { period: own.period, spent, isKnown: true };
+    });
+    return { period: counted.period, spent, isKnown: true };
   }
 }
 

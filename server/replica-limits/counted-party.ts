@@ -8,10 +8,10 @@ import type { PartyCall } from './party-call.ts';
 import type { SeenCounts } from './seen-counts.ts';
 
 interface LastSpent {
-  startMs: number;
+  period: Period;
   /** By all replicas. */
   all: Spent;
-  /** By this one, as far as it knows. */
+  /** By requests that ended at this one. */
   own: Spent;
 }
 
@@ -58,7 +58,7 @@ export class CountedParty {
   }
 
   /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
-  saw(seen: SeenCounts, account: Pick<Account, 'spent'>): boolean {
+  saw(seen: SeenCounts, account: Pick<Account, 'own'>): boolean {
     this.#seen = seen;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
@@ -68,7 +68,7 @@ export class CountedParty {
     }
     for (const { per } of this.limited.limits.budgets) {
       const { period, spent, isKnown } = seen.spent(per);
-      if (isKnown) this.#lastSpent.set(per, { startMs: period.startMs, all: spent, own: account.spent(per).spent });
+      if (isKnown) this.#lastSpent.set(per, { period, all: spent, own: account.own(per) });
     }
     return hasBegun;
   }
@@ -76,7 +76,7 @@ export class CountedParty {
   /** What was spent at the last reply, if that was in the given period. */
   lastSpent(per: Budget['per'], period: Period): LastSpent | null {
     const last = this.#lastSpent.get(per);
-    return last?.startMs === period.startMs ? last : null;
+    return last?.period.startMs === period.startMs ? last : null;
   }
 
   get hasLeases(): boolean {

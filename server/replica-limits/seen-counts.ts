@@ -5,7 +5,7 @@ import type { Estimate } from '../limits/account.ts';
 import type { Counted, Window } from '../limits/meters.ts';
 import type { Period } from '../limits/period.ts';
 import { nothing } from '../limits/spending.ts';
-import type { PartyCall } from './party-call.ts';
+import type { BudgetPeriod, PartyCall } from './party-call.ts';
 
 const slotMs = 1_000;
 /** A slot counts until all of it is older than a minute. */
@@ -72,10 +72,8 @@ class SeenWindow implements Window {
   }
 }
 
-interface SeenPeriod extends Period {
-  per: Budget['per'];
-  /** In Valkey. */
-  key: string;
+interface SeenPeriod {
+  period: BudgetPeriod;
   spent: Spent;
   /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
   begunMs: number;
@@ -96,9 +94,9 @@ export class SeenCounts implements Counted {
     this.tokens = new SeenWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
-    this.#periods = call.periods.map(({ per, key, startMs, endMs }) => {
+    this.#periods = call.periods.map((period) => {
       const spent = { usd: numbers.next(), tokens: numbers.next(), unpriced: numbers.next() };
-      return { per, key, startMs, endMs, spent, begunMs: numbers.next() };
+      return { period, spent, begunMs: numbers.next() };
     });
   }
 
@@ -109,7 +107,7 @@ export class SeenCounts implements Counted {
 
   /** When the count of the period with this key began; 0: it is unknown what was spent. Undefined: it is another period. */
   begunMs(key: string): number | undefined {
-    return this.#periods.find((period) => period.key === key)?.begunMs;
+    return this.#periods.find(({ period }) => period.key === key)?.begunMs;
   }
 
   readSlots(numbers: ReplyNumbers): void {
@@ -118,10 +116,11 @@ export class SeenCounts implements Counted {
   }
 
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
-    const seen = this.#periods.find((period) => period.per === per);
+    const seen = this.#periods.find(({ period }) => period.per === per);
     if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
+    const { period, spent, begunMs } = seen;
     // The next period has begun since the reply.
-    if (this.at.serverMs >= seen.endMs) return { period: seen, spent: nothing, isKnown: false };
-    return { period: seen, spent: seen.spent, isKnown: seen.begunMs > 0 };
+    if (this.at.serverMs >= period.endMs) return { period, spent: nothing, isKnown: false };
+    return { period, spent, isKnown: begunMs > 0 };
   }
 }
