@@ -10,8 +10,9 @@ const insertSql = `INSERT INTO request_names (dimension, name, day)
   SELECT * FROM ${unnest({ dimension: 'text', name: 'text', day: 'integer' })}
   ORDER BY dimension COLLATE "C", day, name COLLATE "C" ON CONFLICT DO NOTHING`;
 
-/** Names beyond so many of a dimension are written again, to no effect. */
-const mostKnown = 250_000;
+/** Names beyond so many of a dimension and day are written again, to no effect, as are those of days beyond the latest ones met. */
+const mostKnown = 150_000;
+const mostDays = 3;
 
 type Name = string | number | null | undefined;
 type Known = Record<NameDimension, Set<Name>>;
@@ -22,7 +23,7 @@ export class NamesWriter {
   readonly #known = new Map<number, Known>();
   #found: [NameDimension, string, number][] = [];
 
-  /** After a failure: nothing of the batch is recorded. */
+  /** After a failure: nothing of the batch is recorded, and the database may be another by now. */
   forget(): void {
     this.#known.clear();
   }
@@ -61,6 +62,8 @@ export class NamesWriter {
     if (known === undefined) {
       known = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known;
       this.#known.set(day, known);
+      const [oldest] = this.#known.keys();
+      if (this.#known.size > mostDays && oldest !== undefined) this.#known.delete(oldest);
     }
     return known;
   }

@@ -26,43 +26,41 @@ export const totalTypes = {
   cost_usd: 'double precision',
 };
 
-const added = (table: string, columns: readonly string[]) =>
-  columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ');
+const { part: _, ...cellTypes } = typesBy('quarter');
+const part = `$${Object.keys(cellTypes).length + 1}::smallint`;
 const inOrder = 'ORDER BY dimension COLLATE "C", 2, name COLLATE "C"';
+const adding = (table: string, columns: readonly string[]) =>
+  `DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
 
-function upsertSql(table: string, time: 'quarter' | 'day', select: string): string {
-  return `INSERT INTO ${table} (${Object.keys(typesBy(time)).join(', ')}) ${select}
-    ON CONFLICT (dimension, ${time}, name, part) DO UPDATE SET ${added(table, sumColumns)}`;
+/** Names that PostgreSQL cannot hold may have become the same. */
+function upsertSql(table: string, time: 'quarter' | 'day', timeOfCell: string): string {
+  return `INSERT INTO ${table} (${Object.keys(typesBy(time)).join(', ')})
+    SELECT dimension, ${timeOfCell}, name, ${part}, ${sumColumns.map((column) => `sum(${column})`).join(', ')}
+    FROM cells GROUP BY 1, 2, 3 ${inOrder} ON CONFLICT (dimension, ${time}, name, part) ${adding(table, sumColumns)}`;
 }
 
-const { part: _, ...cellTypes } = typesBy('quarter');
-const listed = sumColumns.join(', ');
-const summed = sumColumns.map((column) => `sum(${column})`).join(', ');
 /**
  * All three tables in one statement, so that each cell is sent once. Rows are in one order everywhere, so that replicas do not
- * deadlock. What begins with WITH is executed last to first (PostgreSQL 15).
+ * deadlock; what begins with WITH is executed last to first (PostgreSQL 15).
  */
 const addSql = `WITH cells AS (
     SELECT dimension, quarter, name, ${sumColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
     FROM ${unnest(cellTypes)}
   ), quarters AS (
-    ${upsertSql('usage_quarters', 'quarter', `SELECT dimension, quarter, name, PART, ${listed} FROM cells ${inOrder}`)}
+    ${upsertSql('usage_quarters', 'quarter', 'quarter')}
   ), days AS (
-    ${upsertSql('usage_days', 'day', `SELECT dimension, quarter / ${quartersPerDay}, name, PART, ${summed} FROM cells GROUP BY 1, 2, 3 ${inOrder}`)}
+    ${upsertSql('usage_days', 'day', `quarter / ${quartersPerDay}`)}
   )
   INSERT INTO usage_totals (${Object.keys(totalTypes).join(', ')})
-  SELECT dimension, name, PART, sum(input_tokens + output_tokens), sum(cost_usd) FROM cells
+  SELECT dimension, name, ${part}, sum(input_tokens + output_tokens), sum(cost_usd) FROM cells
   WHERE dimension IN ('key', 'group') GROUP BY 1, 2 ORDER BY dimension COLLATE "C", name COLLATE "C"
-  ON CONFLICT (dimension, name, part) DO UPDATE SET ${added('usage_totals', ['tokens', 'cost_usd'])}`.replaceAll(
-  'PART',
-  `$${Object.keys(cellTypes).length + 1}::smallint`,
-);
+  ON CONFLICT (dimension, name, part) ${adding('usage_totals', ['tokens', 'cost_usd'])}`;
 
-export async function addSums(queries: Queries, sums: UsageSums, part: number): Promise<void> {
+export async function addSums(queries: Queries, sums: UsageSums, ownPart: number): Promise<void> {
   const cells = [...sums.values()];
   if (cells.length === 0) return;
   const columns = columnsOf(cells.map((cell) => [cell.dimension, cell.quarter, cell.name, ...sumValues(cell)]));
   // Most kinds of usage are rare, and what is missing counts as 0.
   const sent = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
-  await queries.ask(addSql, ...sent, part);
+  await queries.ask(addSql, ...sent, ownPart);
 }
