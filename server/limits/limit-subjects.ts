@@ -26,6 +26,10 @@ export class LimitSubjectMap<Value> {
     this.#maps[scope].delete(id);
   }
 
+  *subjects(): IterableIterator<LimitSubject> {
+    for (const scope of ['key', 'group'] as const) for (const id of this.#maps[scope].keys()) yield { scope, id };
+  }
+
   *values(): IterableIterator<Value> {
     yield* this.#maps.key.values();
     yield* this.#maps.group.values();

@@ -33,6 +33,8 @@ export class Spending {
   readonly #ports: SpendingPorts;
   #period: Period;
   #spent = nothing;
+  /** The part of it that requests used which ended here. */
+  #own = nothing;
   /** At least one of ledger and stored total was read, so `#spent` is complete. */
   #isKnown = false;
   #isRecalled = false;
@@ -65,7 +67,14 @@ export class Spending {
   add(startedAt: number, used: Spent): void {
     if (startedAt < this.#period.startMs || startedAt >= this.#period.endMs) return;
     this.#spent = plus(this.#spent, used);
+    this.#own = plus(this.#own, used);
     this.#keep();
+  }
+
+  /** What requests that ended here have used in the period of `nowMs`, for which the ledger is not asked again. */
+  own(nowMs: number): Spent {
+    this.#follow(nowMs);
+    return this.#own;
   }
 
   /** At start, and again if not both could be read. */
@@ -104,6 +113,7 @@ export class Spending {
   #begin(period: Period, counted: Spent, nowMs: number): void {
     this.#period = period;
     this.#spent = plus(this.#load(nowMs), counted);
+    this.#own = nothing;
     this.#keep();
   }
 

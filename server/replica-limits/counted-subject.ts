@@ -8,10 +8,10 @@ import type { ReplyCounts } from './reply-counts.ts';
 import type { SubjectCall } from './subject-call.ts';
 
 interface LastSpent {
-  startMs: number;
+  period: Period;
   /** By all replicas. */
   all: Spent;
-  /** By this one, as far as it knows. */
+  /** By requests that ended at this one. */
   own: Spent;
 }
 
@@ -61,17 +61,17 @@ export class CountedSubject {
    * Applies a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun or
    * restarted.
    */
-  applyReply(seen: ReplyCounts, account: Pick<Account, 'spent'>): boolean {
+  applyReply(seen: ReplyCounts, account: Pick<Account, 'own'>): boolean {
     this.#lastReply = seen;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
-      const begunMs = seen.begun.get(period.key) ?? period.begunMs;
+      const begunMs = seen.begunMs(period.key) ?? period.begunMs;
       hasBegun ||= begunMs !== period.begunMs;
       period.begunMs = begunMs;
     }
     for (const { per } of this.limited.limits.budgets) {
       const { period, spent, isKnown } = seen.spent(per);
-      if (isKnown) this.#lastSpent.set(per, { startMs: period.startMs, all: spent, own: account.spent(per).spent });
+      if (isKnown) this.#lastSpent.set(per, { period, all: spent, own: account.own(per) });
     }
     return hasBegun;
   }
@@ -79,7 +79,7 @@ export class CountedSubject {
   /** What was spent at the last reply, if that was in the given period. */
   lastSpent(per: Budget['per'], period: Period): LastSpent | null {
     const last = this.#lastSpent.get(per);
-    return last?.startMs === period.startMs ? last : null;
+    return last?.period.startMs === period.startMs ? last : null;
   }
 
   get hasLeases(): boolean {

@@ -23,6 +23,14 @@ export class CountedSubjects {
     return this.#subjects.get(named);
   }
 
+  /** The subjects for which jobs hold a reservation. */
+  *holding(): IterableIterator<CountedSubject> {
+    for (const named of this.#held.subjects()) {
+      const subject = this.#subjects.get(named);
+      if (subject) yield subject;
+    }
+  }
+
   all(): IterableIterator<CountedSubject> {
     return this.#subjects.values();
   }

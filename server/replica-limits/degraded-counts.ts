@@ -5,6 +5,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import type { Counted } from '../limits/meters.ts';
+import { largest } from '../limits/spending.ts';
 import type { CountedSubject } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;
@@ -24,7 +25,8 @@ export function shareOf(limits: Limits, replicas: number): Limits {
 
 /**
  * The counts of this replica. For a budget, what it has spent since the last reply is multiplied by the number of
- * replicas, because each of them may have spent the same.
+ * replicas, because each of them may have spent the same. It is never less
+ * than the amount in the ledger.
  */
 export class DegradedCounts implements Counted {
   readonly requests: Counted['requests'];
@@ -47,17 +49,18 @@ export class DegradedCounts implements Counted {
   }
 
   spent(per: Budget['per']): ReturnType<Counted['spent']> {
-    const own = this.#account.spent(per);
-    const seen = this.#subject.lastSpent(per, own.period);
-    if (!seen) return own;
-    const since = (unit: keyof Spent) => Math.max(0, own.spent[unit] - seen.own[unit]) * this.#replicas;
+    const counted = this.#account.spent(per);
+    const seen = this.#subject.lastSpent(per, counted.period);
+    if (!seen) return counted;
+    const own = this.#account.own(per);
+    const since = (unit: keyof Spent) => Math.max(0, own[unit] - seen.own[unit]) * this.#replicas;
     const { usd, tokens, unpriced } = seen.all;
-    const spent = {
+    const spent = largest(counted.spent, {
       usd: usd + since('usd'),
       tokens: tokens + since('tokens'),
       unpriced: unpriced + since('unpriced'),
-    };
-    return { period: own.period, spent, isKnown: true };
+    });
+    return { period: counted.period, spent, isKnown: true };
   }
 }
 

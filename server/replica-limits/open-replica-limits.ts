@@ -1,5 +1,6 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../contract/errors.ts';
+import type { LimitReached } from '../contract/limits.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../contract/replica-limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -20,7 +21,7 @@ export interface ReplicaLimitsOptions {
   /** The name of a ledger that the replicas have in common; null: each has its own. */
   commonLedger: string | null;
   ledger: Pick<Ledger, 'flush' | 'health'>;
-  local: LocalLimiterPorts;
+  local: LocalLimiterPorts & { reached(notice: LimitReached): void };
   settings(): SharedCountsSettings;
   /** Default: as usual; shorter for tests. */
   timing?: Timing;
@@ -82,7 +83,7 @@ export async function openReplicaLimits(
     },
   });
   // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
-  const local = new LocalLimiter({ ...localPorts, reached: noMessages });
+  const local = new LocalLimiter({ ...localPorts, reached: null });
   const { clocks, history, reached } = localPorts;
   const ledgerName = commonLedger ?? replica.id;
   const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
@@ -114,8 +115,6 @@ export async function openReplicaLimits(
     },
   };
 }
-
-function noMessages(): void {}
 
 async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
   try {

@@ -50,6 +50,8 @@ export class ReplicaLimiter implements Limiter {
   readonly #ports: ReplicaLimiterPorts;
   readonly #subjects = new CountedSubjects();
   readonly #admitted = new Map<string, Admitted>();
+  /** Subjects whose meters were queried recently. */
+  readonly #shown = new Set<CountedSubject>();
   readonly #late = new PendingSettlements();
 
   constructor(ports: ReplicaLimiterPorts) {
@@ -126,6 +128,7 @@ export class ReplicaLimiter implements Limiter {
     const { connection, clocks, local } = this.#ports;
     const subject = this.#subjects.of(limited);
     subject.shownAtMs = clocks.steadyMs();
+    this.#shown.add(subject);
     const seen = connection.isUp ? subject.lastReply : null;
     return metersOf(seen ?? local.account(limited), limited.limits, clocks);
   }
@@ -143,7 +146,10 @@ export class ReplicaLimiter implements Limiter {
     const { local, connection, audits } = this.#ports;
     local.forget(scope, id);
     const subject = this.#subjects.remove({ scope, id });
-    if (subject) audits.forget(subject);
+    if (subject) {
+      audits.forget(subject);
+      this.#shown.delete(subject);
+    }
     if (subject && connection.isUp) connection.remove(subject.at(connection.serverMs()).keys).catch(() => {});
   }
 
@@ -236,8 +242,8 @@ export class ReplicaLimiter implements Limiter {
     await this.#catchUp();
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
-    const shown = [...this.#subjects.all()].filter(({ shownAtMs }) => shownAtMs >= sinceMs);
-    await this.#look(shown.slice(0, mostShown));
+    for (const subject of this.#shown) if (subject.shownAtMs < sinceMs) this.#shown.delete(subject);
+    await this.#look([...this.#shown].slice(0, mostShown));
   }
 
   async #restore(): Promise<void> {
@@ -252,7 +258,10 @@ export class ReplicaLimiter implements Limiter {
   /** Leases first, since what is settled ends them. */
   async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
-    for (const subject of this.#subjects.all()) if (subject.leases.size > 0) await counts.renew(subject);
+    const running = [...this.#admitted.values()].flatMap(({ subjects }) => subjects);
+    for (const subject of new Set([...running, ...this.#subjects.holding()])) {
+      if (subject.leases.size > 0) await counts.renew(subject);
+    }
     await this.#late.send((settlement) => counts.settle(settlement));
   }
 }

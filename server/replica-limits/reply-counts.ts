@@ -5,7 +5,7 @@ import type { Estimate } from '../limits/account.ts';
 import type { Counted, Window } from '../limits/meters.ts';
 import type { Period } from '../limits/period.ts';
 import { nothing } from '../limits/spending.ts';
-import type { SubjectCall } from './subject-call.ts';
+import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 
 const slotMs = 1_000;
 /** A slot counts until all of it is older than a minute. */
@@ -72,7 +72,8 @@ class ReplyWindow implements Window {
   }
 }
 
-interface SeenPeriod extends Period {
+interface SeenPeriod {
+  period: BudgetPeriod;
   spent: Spent;
   /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
   begunMs: number;
@@ -84,9 +85,7 @@ export class ReplyCounts implements Counted {
   readonly running: number;
   readonly reserved: Estimate;
   readonly at: ReplyTime;
-  /** By the key of a period: when its count began; 0: it is unknown what was spent. */
-  readonly begun = new Map<string, number>();
-  readonly #periods = new Map<Budget['per'], SeenPeriod>();
+  readonly #periods: readonly SeenPeriod[];
 
   /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
   constructor(
@@ -99,18 +98,20 @@ export class ReplyCounts implements Counted {
     this.tokens = new ReplyWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
-    for (const { per, key, startMs, endMs } of call.periods) {
+    this.#periods = call.periods.map((period) => {
       const spent = { usd: numbers.next(), tokens: numbers.next(), unpriced: numbers.next() };
-      const begunMs = numbers.next();
-      this.#periods.set(per, { startMs, endMs, spent, begunMs });
-      this.begun.set(key, begunMs);
-    }
+      return { period, spent, begunMs: numbers.next() };
+    });
   }
 
   /** Of one of the periods. */
   get isUnknown(): boolean {
-    for (const begunMs of this.begun.values()) if (begunMs === 0) return true;
-    return false;
+    return this.#periods.some(({ begunMs }) => begunMs === 0);
+  }
+
+  /** When the count of the period with this key began; 0: it is unknown what was spent. Undefined: it is another period. */
+  begunMs(key: string): number | undefined {
+    return this.#periods.find(({ period }) => period.key === key)?.begunMs;
   }
 
   readSlots(numbers: ReplyNumbers): void {
@@ -119,10 +120,11 @@ export class ReplyCounts implements Counted {
   }
 
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
-    const seen = this.#periods.get(per);
+    const seen = this.#periods.find(({ period }) => period.per === per);
     if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
+    const { period, spent, begunMs } = seen;
     // The next period has begun since the reply.
-    if (this.at.serverMs >= seen.endMs) return { period: seen, spent: nothing, isKnown: false };
-    return { period: seen, spent: seen.spent, isKnown: seen.begunMs > 0 };
+    if (this.at.serverMs >= period.endMs) return { period, spent: nothing, isKnown: false };
+    return { period, spent, isKnown: begunMs > 0 };
   }
 }
