@@ -8,6 +8,8 @@ import classes from './LongList.module.css';
 const shortLength = 12;
 /** So many more are shown at a time. */
 export const pageLength = 50;
+/** While someone types. */
+export const searchDelayMs = 150;
 
 interface ListSearchProps {
   label: string;
@@ -39,12 +41,12 @@ interface ListEndProps {
   /** That fit the search. */
   total: number;
   /** No more than this can be shown. */
-  most?: number;
+  most: number;
   onMore(): void;
 }
 
 /** Nothing where all is shown. */
-export function ListEnd({ shown, total, most = Number.POSITIVE_INFINITY, onMore }: ListEndProps) {
+export function ListEnd({ shown, total, most, onMore }: ListEndProps) {
   const { formats } = useLocalization();
   const { longList: names } = useMessages();
   if (total === 0) return <p className={classes.none}>{names.none}</p>;

@@ -15,11 +15,14 @@ import type { LedgerHealthView, StandstillView, StatusView } from './status-view
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
-  /** The first `mostKeysTold`; the query `find-keys` knows the others. */
+  /** The first `mostTold`; the query `find-keys` knows the others. */
   keys: KeyView[];
   /** Of all. */
   keyCount: number;
+  /** The first `mostTold`; the query `find-groups` knows the others. */
   groups: GroupView[];
+  /** Of all. */
+  groupCount: number;
   aliases: AliasView[];
   /** In the last hour. */
   refusals: RefusalView[];

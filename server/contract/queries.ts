@@ -10,7 +10,7 @@ import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
-import { type FoundKeys, findKeysShape, mostKeysTold } from './find-keys.ts';
+import { type Found, findGroupsShape, findKeysShape, mostTold } from './find.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
 import { peopleQueries } from './people-queries.ts';
@@ -113,6 +113,7 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('keys') }),
   z.strictObject({ type: z.literal('find-keys'), ...findKeysShape }),
   z.strictObject({ type: z.literal('groups') }),
+  z.strictObject({ type: z.literal('find-groups'), ...findGroupsShape }),
   /** The effect of a group that is not saved yet. */
   z.strictObject({
     type: z.literal('group-preview'),
@@ -182,7 +183,7 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; not by day. */
-    names: z.array(z.string()).max(mostKeysTold).optional(),
+    names: z.array(z.string()).max(mostTold).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,
@@ -243,8 +244,9 @@ export interface QueryResults {
   'environment-credentials': EnvironmentCredential[];
   'provider-test': ProbeReport;
   keys: KeyView[];
-  'find-keys': FoundKeys;
+  'find-keys': Found<KeyView>;
   groups: GroupView[];
+  'find-groups': Found<GroupView>;
   'group-preview': GroupPreviewView;
   caches: CacheView[];
   cassettes: CassetteView[];

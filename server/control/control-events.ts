@@ -75,7 +75,7 @@ function configChanged({ before, after }: ConfigInForce, views: Views): ControlE
     status: views.status(),
     providers: views.providers(),
     ...(!keysAreSame && views.toldKeys()),
-    ...(!groupsAreSame && { groups: views.groups() }),
+    ...(!groupsAreSame && views.toldGroups()),
     ...(!keysAreSame && groupsAreSame && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
     ...(!isSame('aliases') && { aliases: views.aliases() }),
   };

@@ -159,9 +159,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       }),
     onEvent: (listener, by) =>
       hub.subscribe(
-        by
-          ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
-          : listener,
+        by ? listenerFor(by.person, { config: () => ports.live.used.config, told: views }, listener) : listener,
       ),
     ...createTellers(hub, log),
     stoodStill(latest) {

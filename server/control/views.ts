@@ -2,10 +2,9 @@
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import { type FoundKeys, fitsKey, mostKeysTold } from '../contract/find-keys.ts';
+import { type Found, fitting, mostTold, type Wanted } from '../contract/find.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
-import type { QueryMap } from '../contract/queries.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
@@ -43,19 +42,21 @@ export interface Views {
   providers(): ProviderView[];
   key(id: string): KeyView;
   keys(): KeyView[];
-  findKeys(asked: KeyQuestion): FoundKeys;
+  findKeys(asked: Asked): Found<KeyView>;
   /** Of all keys or those with these ids, what events tell. */
   toldKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
+  findGroups(asked: Asked): Found<GroupView>;
+  /** Of all groups or those with these ids, what events tell. */
+  toldGroups(ids?: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
   aliases(): AliasView[];
   /** Keys and groups with limits. */
   limited(): Limited[];
   meters(limited: Limited): LimitMeter[];
 }
 
-/** Absent: any. */
-export type KeyQuestion = Partial<Pick<QueryMap['find-keys'], 'search' | 'group' | 'ids'>> & { limit: number };
+type Asked = Wanted & { limit: number };
 
 export function createViews(state: EngineState): Views {
   const current = state.config;
@@ -68,7 +69,7 @@ export function createViews(state: EngineState): Views {
       status: views.status(),
       providers: views.providers(),
       ...views.toldKeys(),
-      groups: views.groups(),
+      ...views.toldGroups(),
       aliases: views.aliases(),
       refusals: state.refusals(),
     }),
@@ -80,15 +81,14 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
-    findKeys({ ids, limit, ...asked }) {
-      const wanted = ids && new Set(ids);
-      const found = current().keys.filter((key) => (!wanted || wanted.has(key.id)) && fitsKey(key, asked));
+    findKeys({ limit, ...wanted }) {
+      const fit = fitting(current().keys, wanted);
       const lastUsed = state.lastUsed();
-      return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
+      return { found: fit.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: fit.length };
     },
     toldKeys(ids) {
-      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: mostKeysTold });
-      return { keys, keyCount: total };
+      const { found, total } = views.findKeys({ ids: ids && [...ids], limit: mostTold });
+      return { keys: found, keyCount: total };
     },
     group(id) {
       const group = findById(current().groups, id, 'group');
@@ -97,6 +97,16 @@ export function createViews(state: EngineState): Views {
     groups() {
       const counts = keyCounts(current().keys);
       return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+    },
+    findGroups({ limit, ...wanted }) {
+      const fit = fitting(current().groups, wanted);
+      const counts = keyCounts(current().keys);
+      const found = fit.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+      return { found, total: fit.length };
+    },
+    toldGroups(ids) {
+      const { found, total } = views.findGroups({ ids: ids && [...ids], limit: mostTold });
+      return { groups: found, groupCount: total };
     },
     aliases: () => current().aliases,
     limited: () => [...limitedOf('key', current().keys), ...limitedOf('group', current().groups)],

@@ -6,19 +6,22 @@ import { type Sight, sees } from './sight.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-/** The keys with these ids, as events tell of them. */
-export type ToldKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
+/** The keys and groups with these ids, as events tell of them. */
+export interface Told {
+  toldKeys(ids: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
+  toldGroups(ids: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
+}
 type Rules = {
-  readonly [T in EventType]: (event: EventOf<T>, sight: Sight, toldKeys: ToldKeys) => ControlEvent | null;
+  readonly [T in EventType]: (event: EventOf<T>, sight: Sight, told: Told) => ControlEvent | null;
 };
 
 const rules: Rules = {
-  snapshot: (event, sight, toldKeys) => ({
-    ...keptViews(event, sight, toldKeys),
+  snapshot: (event, sight, told) => ({
+    ...keptViews(event, sight, told),
     requests: event.requests.filter((request) => sees(sight, request)),
   }),
-  'config-changed': ({ groupKeyCounts, ...event }, sight, toldKeys) => ({
-    ...keptViews(event, sight, toldKeys),
+  'config-changed': ({ groupKeyCounts, ...event }, sight, told) => ({
+    ...keptViews(event, sight, told),
     ...(groupKeyCounts && { groupKeyCounts: keptEntries(groupKeyCounts, sight.groups) }),
   }),
   'request-started': (event, sight) => (sees(sight, event.request) ? event : null),
@@ -39,33 +42,33 @@ const rules: Rules = {
 };
 
 /** Null: the person is told nothing. */
-export function keptEvent(event: ControlEvent, sight: Sight, toldKeys: ToldKeys): ControlEvent | null {
-  if (!sight.isAll) return keep({ event, type: event.type }, sight, toldKeys);
+export function keptEvent(event: ControlEvent, sight: Sight, told: Told): ControlEvent | null {
+  if (!sight.isAll) return keep({ event, type: event.type }, sight, told);
   return 'status' in event ? { ...event, status: keptStatus(event.status, sight) } : event;
 }
 
 function keep<T extends EventType>(
   { event, type }: { event: ControlEvent; type: T },
   sight: Sight,
-  toldKeys: ToldKeys,
+  told: Told,
 ): ControlEvent | null {
   // Safe: `type` is that of the event.
-  return rules[type](event as EventOf<T>, sight, toldKeys);
+  return rules[type](event as EventOf<T>, sight, told);
 }
 
-/** Lists that are there stay there; those of the administrator are empty. The first keys of all may leave out a person's. */
+/** Lists that are there stay there; those of the administrator are empty. The first keys and groups of all may leave out a person's. */
 function keptViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
   sight: Sight,
-  toldKeys: ToldKeys,
+  told: Told,
 ): Given {
   const { status, keys, groups, providers, aliases, refusals } = given;
-  const own = keys && toldKeys(sight.keys);
+  const own = keys && told.toldKeys(sight.keys);
   return {
     ...given,
     status: keptStatus(status, sight),
     ...(own && { ...own, keys: keptKeys(own.keys, sight) }),
-    ...(groups && { groups: groups.filter(({ id }) => sight.groups.has(id)) }),
+    ...(groups && told.toldGroups(sight.groups)),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),
     ...(refusals && { refusals: [] }),

@@ -33,10 +33,11 @@ export const queryRules: Rules = {
   'provider-test': 'admin',
   keys: { keep: keptKeys },
   'find-keys': {
-    ask: (asked, { keys }) => ({ ...asked, ids: asked.ids ? asked.ids.filter((id) => keys.has(id)) : [...keys] }),
-    keep: ({ keys, total }, sight) => ({ keys: keptKeys(keys, sight), total }),
+    ask: (asked, { keys }) => ({ ...asked, ids: within(keys, asked.ids) }),
+    keep: ({ found, total }, sight) => ({ found: keptKeys(found, sight), total }),
   },
   groups: { keep: (groups, sight) => groups.filter(({ id }) => sight.groups.has(id)) },
+  'find-groups': { ask: (asked, { groups }) => ({ ...asked, ids: within(groups, asked.ids) }) },
   'group-preview': 'admin',
   caches: { keep: (caches, sight) => caches.filter(({ groupId }) => sight.managed.has(groupId)) },
   cassettes: 'admin',
@@ -127,9 +128,12 @@ function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefi
   asked: Asked,
   sight: Sight,
 ): Asked {
-  const visible = visibleNames(sight, asked.by);
-  const names = asked.names ? asked.names.filter((name) => visible.has(name)) : [...visible];
-  return { ...asked, names };
+  return { ...asked, names: within(visibleNames(sight, asked.by), asked.names) };
+}
+
+/** What is asked for, or everything, as far as it is visible. */
+function within(visible: ReadonlySet<string>, asked: readonly string[] | undefined): string[] {
+  return asked ? asked.filter((name) => visible.has(name)) : [...visible];
 }
 
 /** Only what is asked for them, without the credentials; others are of providers that other groups may use. */

@@ -99,6 +99,8 @@ export const shell = {
     none: 'Nothing fits.',
     shown: (shown: string, total: string) => `Showing ${shown} of ${total}`,
     more: 'Show more',
+    typeForMore: (count: string) => `${count} more. Type to find them.`,
+    kinds: { group: 'Any key of a group', key: 'A key' },
   },
   readOnly: 'Read-only: the configuration comes from a file.',
 };

@@ -1,39 +1,31 @@
 /** Who may use Sluice: every key with its switch; to create, show, change, rotate and revoke. */
 import { Button } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { mostTold } from '../../../server/contract/find.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import classes from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { ListEnd, ListSearch, pageLength } from '../../components/LongList.tsx';
+import { ListEnd, ListSearch } from '../../components/LongList.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useFoundKeys } from '../../state/use-keys.ts';
+import { useCount } from '../../state/use-found.ts';
+import { useLongList } from '../../state/use-long-list.ts';
 import { KeyDialog } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
 import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
-/** While someone types. */
-const searchDelayMs = 150;
-
 export function Keys() {
   const { keys: names, longList } = useMessages();
-  const count = useControlState((state) => state.views?.keyCount);
-  const [search, setSearch] = useState('');
-  const [limit, setLimit] = useState(pageLength);
-  const [settledSearch] = useDebouncedValue(search, searchDelayMs);
-  const asked = useMemo(() => ({ search: settledSearch, limit }), [settledSearch, limit]);
-  const { found, problem } = useFoundKeys(asked);
-  const keys = found?.keys ?? null;
+  const count = useCount('key');
+  const { found, problem, search, setSearch, showMore } = useLongList('key');
+  const keys = found?.found ?? null;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
   const canChange = useCanChange();
   const [dialog, setDialog] = useKeyDialog();
@@ -49,7 +41,7 @@ export function Keys() {
     </Button>
   );
   return (
-    <Screen name="keys" count={count} lead={count !== undefined && count < 2 && names.lead} action={create}>
+    <Screen name="keys" count={count ?? undefined} lead={count !== null && count < 2 && names.lead} action={create}>
       <Panel name="keys">
         {!keys && !problem && <ListSkeleton rows={2} rowHeight={60} />}
         {problem && <CommandProblem problem={problem} />}
@@ -67,12 +59,7 @@ export function Keys() {
           ))}
         </ul>
         {found && count !== 0 && (
-          <ListEnd
-            shown={found.keys.length}
-            total={found.total}
-            most={mostKeysTold}
-            onMore={() => setLimit((before) => Math.min(before + pageLength, mostKeysTold))}
-          />
+          <ListEnd shown={found.found.length} total={found.total} most={mostTold} onMore={showMore} />
         )}
       </Panel>
       <KeyDialog content={dialog} onChange={setDialog} />

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useKey } from '../../state/use-keys.ts';
+import { useKey } from '../../state/use-found.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
 /** What the dialog shows, and how that changes. The address opens it too: `/keys?new`, and `/keys?key=k1` for the form of that key. */

@@ -5,7 +5,7 @@ import type { RequestOutcome } from '../../../server/contract/ledger.ts';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
-import { useKeyName } from '../../state/use-keys.ts';
+import { useNameOf } from '../../state/use-found.ts';
 import { outputRateOf } from '../request/output-rate.ts';
 import { AttemptDots } from './AttemptDots.tsx';
 import classes from './RequestTable.module.css';
@@ -36,7 +36,7 @@ interface RequestRowProps {
 /** One request, without the method and version that nearly all have: its title has both. Drawn anew only when it changes or moves, or while it runs, each second. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { request, providerName, top, position, href, isOpen, isTabStop } = props;
-  const keyName = useKeyName(request.keyId);
+  const keyName = useNameOf('key', request.keyId);
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { mostTold } from '../../../server/contract/find.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
@@ -65,7 +65,7 @@ describe('events', () => {
   });
 
   test('tell of the first keys and the number of all, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = mostTold + 100;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: index < 10 ? 'default' : 'many', hash: hashOf(`secret ${index}`) },
     }));
@@ -73,17 +73,17 @@ describe('events', () => {
     const { gateway } = await stopLater(startControlGateway({ config: { keys, groups } }));
     const events = gatherEvents(gateway);
     const snapshot = await events.next('snapshot');
-    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([mostKeysTold, count]);
+    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([mostTold, count]);
     await gateway.execute({ type: 'key.revoke', id: `key-${count - 1}` });
     const changed = await events.next('config-changed');
-    expect([changed.keys?.length, changed.keyCount]).toEqual([mostKeysTold, count - 1]);
+    expect([changed.keys?.length, changed.keyCount]).toEqual([mostTold, count - 1]);
     expect(changed.groupKeyCounts).toEqual({ many: count - 11 });
     expect(changed).not.toHaveProperty('groups');
     events.stop();
   });
 
   test('tell of the use of limits of all keys in turn, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = mostTold + 100;
     const last = `key-${count - 1}`;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
@@ -95,7 +95,7 @@ describe('events', () => {
     await events.next('snapshot');
     await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
     const told = await events.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
-    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(mostKeysTold);
+    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(mostTold);
     events.stop();
   });
 

@@ -62,7 +62,7 @@ describe('what is configured', () => {
     ['nothing', { search: 'nowhere' }, [], 0],
   ])('finds keys by %s', async (_what, asked, ids, total) => {
     const found = await sluice.gateway.query({ type: 'find-keys', ...asked });
-    expect(found.keys.map(({ id }) => id)).toEqual(ids);
+    expect(found.found.map(({ id }) => id)).toEqual(ids);
     expect(found.total).toBe(total);
   });
 

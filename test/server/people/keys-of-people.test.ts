@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandInput, CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { mostTold } from '../../../server/contract/find.ts';
 import type { Person, TokenScope } from '../../../server/contract/people.ts';
 import { hasRights, personIdOf, rightsOf } from '../../../server/people/rights.ts';
 import { hashOf } from '../../support/gateway.ts';
@@ -128,7 +128,7 @@ test('a person is somebody else at another identity provider', () => {
 });
 
 test('a member hears of their key, and finds it, however many others there are', async () => {
-  const others = Array.from({ length: mostKeysTold + 100 }, (_, index) => ({
+  const others = Array.from({ length: mostTold + 100 }, (_, index) => ({
     ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
   }));
   const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };
@@ -143,8 +143,8 @@ test('a member hears of their key, and finds it, however many others there are',
   });
   expect(await heard).toMatchObject({ type: 'snapshot', keys: [{ id: 'own' }], keyCount: 1 });
   const found = (asked: object) => crowded.gateway.query({ type: 'find-keys', ...asked }, signedIn(member));
-  expect(await found({})).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
-  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
-  expect(await found({ search: 'k1' })).toEqual({ keys: [], total: 0 });
+  expect(await found({})).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ search: 'k1' })).toEqual({ found: [], total: 0 });
   await crowded.stop();
 });

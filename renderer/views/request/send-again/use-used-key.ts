@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'react';
+import { useKey } from '../../../state/use-found.ts';
 import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
 
 /** The key that the request came with, where its secret was kept. */
 export function useUsedKey(keyId: string | null): KeyChoice {
   const choice = useKeyChoice();
-  const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
+  const used = useKey(keyId);
+  const isKept = used?.enabled === true && used.canReveal;
   const { choose } = choice;
   // Once: then it is the person's choice.
   const isChosen = useRef(false);
