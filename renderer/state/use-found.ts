@@ -10,7 +10,7 @@ import { useControlState, useControlStore } from './use-control.ts';
 import { useQuery } from './use-query.ts';
 
 /** How often those that no event tells of are asked for again, since their use changes. */
-const againMs = 5_000;
+const usualAgainMs = 5_000;
 
 interface One<View> {
   /** Null: there is none, or it is not known yet. */
@@ -60,6 +60,7 @@ export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<stri
 export function useFound<K extends Kind>(
   kind: K,
   asked: FindQuestion | null,
+  againMs = usualAgainMs,
 ): { found: Found<ViewOf[K]> | null; problem: ControlError | null } {
   const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
@@ -78,6 +79,23 @@ export function useFound<K extends Kind>(
     const fit = fitting<ViewOf[Kind]>(told, here) as ViewOf[K][];
     return { found: { found: fit.slice(0, here.limit), total: fit.length }, problem: null };
   }, [isPartial, told, question, answer, problem]);
+}
+
+/** All that events tell of, and of the others what fits. `left`: how many more fit. */
+export function useToldAnd<K extends Kind>(
+  kind: K,
+  asked: FindQuestion,
+  againMs?: number,
+): { views: readonly ViewOf[K][]; left: number } {
+  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const isPartial = useIsPartial(kind);
+  const { found } = useFound(kind, isPartial ? asked : null, againMs);
+  return useMemo(() => {
+    if (!told || !found) return { views: told ?? [], left: 0 };
+    const ids = new Set(told.map(({ id }) => id));
+    const others = found.found.filter(({ id }) => !ids.has(id));
+    return { views: [...told, ...others], left: found.total - found.found.length };
+  }, [told, found]);
 }
 
 /** Whether there are some that no event tells of. */

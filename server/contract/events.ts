@@ -32,8 +32,9 @@ export type ControlEvent =
   /** `requests`: the latest, newest first, including running ones. */
   | ({ type: 'snapshot'; requests: RequestView[] } & ConfigViews)
   /**
-   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. `groupKeyCounts`: by group, the
-   * `keyCount` of those that have got or lost keys, where `groups` is absent.
+   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. Of keys and groups, the count
+   * alone if a change is beyond those that events tell of. `groupKeyCounts`: by group, the `keyCount` of those that have got or
+   * lost keys, where `groups` is absent.
    */
   | ({ type: 'config-changed'; groupKeyCounts?: Record<string, number> } & Pick<ConfigViews, 'status'> &
       Partial<ConfigViews>)
@@ -47,7 +48,7 @@ export type ControlEvent =
   | { type: 'session-budget-reached'; notice: SessionBudgetReached }
   /** A new version of Sluice is downloaded; the desktop alone looks for one. */
   | { type: 'update-ready'; version: string }
-  /** By id, those that have changed. At most once a second. */
+  /** By id, those that have changed, of the keys and groups that events tell of. At most once a second. */
   | {
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;

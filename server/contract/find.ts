@@ -9,6 +9,8 @@ export const findGroupsShape = {
   search: z.string().max(200).default(''),
   /** Only those with these ids. */
   ids: z.array(z.string().max(200)).max(mostTold).optional(),
+  /** Only those whose budget is nearly spent or cannot be counted; and keys that have expired or soon will. */
+  needsAttention: z.boolean().default(false),
   limit: z.number().int().min(1).max(mostTold).default(50),
 };
 

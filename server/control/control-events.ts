@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
+import { mostTold } from '../contract/find.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -68,15 +69,17 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
 /** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
 function configChanged({ before, after }: ConfigInForce, views: Views): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
+  const isToldSame = (part: 'keys' | 'groups') =>
+    haveSameEntries(before[part].slice(0, mostTold), after[part].slice(0, mostTold));
   const keysAreSame = isSame('keys');
-  const groupsAreSame = isSame('groups');
+  const groups = isToldSame('groups') ? { groupCount: after.groups.length } : views.toldGroups();
   return {
     type: 'config-changed',
     status: views.status(),
     providers: views.providers(),
-    ...(!keysAreSame && views.toldKeys()),
-    ...(!groupsAreSame && views.toldGroups()),
-    ...(!keysAreSame && groupsAreSame && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
+    ...(!keysAreSame && (isToldSame('keys') ? { keyCount: after.keys.length } : views.toldKeys())),
+    ...(!isSame('groups') && groups),
+    ...(!keysAreSame && !('groups' in groups) && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
     ...(!isSame('aliases') && { aliases: views.aliases() }),
   };
 }

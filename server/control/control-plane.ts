@@ -158,9 +158,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         statusChanged();
       }),
     onEvent: (listener, by) =>
-      hub.subscribe(
-        by ? listenerFor(by.person, { config: () => ports.live.used.config, told: views }, listener) : listener,
-      ),
+      hub.subscribe(listenerFor(by?.person ?? null, { config: () => ports.live.used.config, told: views }, listener)),
     ...createTellers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');

@@ -1,5 +1,6 @@
 /** Views of the configuration with its running state. They contain no secrets, only whether there is one. */
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
+import { expiryConcern, needsAttention } from '../contract/attention.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
 import { type Found, fitting, mostTold, type Wanted } from '../contract/find.ts';
@@ -56,7 +57,8 @@ export interface Views {
   meters(limited: Limited): LimitMeter[];
 }
 
-type Asked = Wanted & { limit: number };
+/** `needsAttention`: only those that do. */
+type Asked = Wanted & { needsAttention?: boolean; limit: number };
 
 export function createViews(state: EngineState): Views {
   const current = state.config;
@@ -81,8 +83,9 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
-    findKeys({ limit, ...wanted }) {
-      const fit = fitting(current().keys, wanted);
+    findKeys({ limit, needsAttention: isConcern, ...wanted }) {
+      const all = fitting(current().keys, wanted);
+      const fit = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
       const lastUsed = state.lastUsed();
       return { found: fit.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: fit.length };
     },
@@ -98,8 +101,9 @@ export function createViews(state: EngineState): Views {
       const counts = keyCounts(current().keys);
       return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
     },
-    findGroups({ limit, ...wanted }) {
-      const fit = fitting(current().groups, wanted);
+    findGroups({ limit, needsAttention: isConcern, ...wanted }) {
+      const all = fitting(current().groups, wanted);
+      const fit = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
       const counts = keyCounts(current().keys);
       const found = fit.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
       return { found, total: fit.length };
@@ -184,6 +188,12 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
 
 function viewGroup(group: GroupConfig, keyCount: number, state: EngineState): GroupView {
   return { ...group, keyCount, limitUse: metersOf('group', group, state) };
+}
+
+function keyNeedsAttention(key: KeyConfig, state: EngineState): boolean {
+  const { enabled, expiresAt = null } = key;
+  if (expiryConcern({ enabled, expiresAt }, Date.now()) !== null) return true;
+  return needsAttention(metersOf('key', key, state));
 }
 
 /** By group. */

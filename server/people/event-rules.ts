@@ -1,5 +1,7 @@
 /** What each event tells to a person. An event without a line does not compile. Pure. */
+import type { Config } from '../contract/config.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
+import { mostTold } from '../contract/find.ts';
 import { keptKeys } from './kept-keys.ts';
 import { keptStatus } from './kept-status.ts';
 import { type Sight, sees } from './sight.ts';
@@ -62,17 +64,24 @@ function keptViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigVie
   sight: Sight,
   told: Told,
 ): Given {
-  const { status, keys, groups, providers, aliases, refusals } = given;
-  const own = keys && told.toldKeys(sight.keys);
+  const { status, keyCount, groupCount, providers, aliases, refusals } = given;
+  const own = keyCount === undefined ? null : told.toldKeys(sight.keys);
   return {
     ...given,
     status: keptStatus(status, sight),
     ...(own && { ...own, keys: keptKeys(own.keys, sight) }),
-    ...(groups && told.toldGroups(sight.groups)),
+    ...(groupCount !== undefined && told.toldGroups(sight.groups)),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),
     ...(refusals && { refusals: [] }),
   };
+}
+
+/** Of the limits that the events are about, an administrator's window holds those of the first keys and groups alone. */
+export function limitsOfTold(event: ControlEvent, { keys, groups }: Pick<Config, 'keys' | 'groups'>): ControlEvent {
+  if (event.type !== 'limit-use') return event;
+  const first = (list: readonly { id: string }[]) => new Set(list.slice(0, mostTold).map(({ id }) => id));
+  return { ...event, keys: keptEntries(event.keys, first(keys)), groups: keptEntries(event.groups, first(groups)) };
 }
 
 function keptEntries<Value>(

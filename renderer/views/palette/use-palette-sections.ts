@@ -7,7 +7,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import type { Kind } from '../../state/find-by-id.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
-import { useFound, useIsPartial } from '../../state/use-found.ts';
+import { useToldAnd } from '../../state/use-found.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { useScreens } from '../../state/use-screens.ts';
 import { configEntries } from './config-entries.ts';
@@ -35,28 +35,18 @@ export function usePaletteSections(search: string): PaletteSection[] {
 /** With the keys and groups that no event tells of, as far as they are searched for or were used last. */
 function useViews(search: string, recentIds: readonly string[]): ConfigViews | null {
   const views = useControlState((state) => state.views);
-  const keys = useUntold('key', search, recentIds);
-  const groups = useUntold('group', search, recentIds);
-  return useMemo(
-    () => views && { ...views, keys: withOthers(views.keys, keys), groups: withOthers(views.groups, groups) },
-    [views, keys, groups],
-  );
+  const keys = useKnown('key', search, recentIds);
+  const groups = useKnown('group', search, recentIds);
+  return useMemo(() => views && { ...views, keys: [...keys], groups: [...groups] }, [views, keys, groups]);
 }
 
-function useUntold<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
+function useKnown<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
   const [settled] = useDebouncedValue(search.trim(), searchDelayMs);
-  const isPartial = useIsPartial(kind);
   // Entries are called `key:k1` and `copy-secret:k1`.
   const names = kind === 'key' ? ['key:', 'copy-secret:'] : ['group:'];
   const ids = recentIds.flatMap((id) => names.flatMap((name) => (id.startsWith(name) ? [id.slice(name.length)] : [])));
   const asked = settled === '' ? { ids } : { search: settled };
-  return useFound(kind, isPartial ? { ...asked, limit: mostInSection } : null).found?.found ?? null;
-}
-
-function withOthers<View extends { id: string }>(told: View[], others: readonly View[] | null): View[] {
-  if (!others) return told;
-  const ids = new Set(told.map(({ id }) => id));
-  return [...told, ...others.filter(({ id }) => !ids.has(id))];
+  return useToldAnd(kind, { ...asked, limit: mostInSection }).views;
 }
 
 function useEntries(views: ConfigViews | null): PaletteEntry[] {
