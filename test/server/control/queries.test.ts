@@ -69,6 +69,17 @@ describe('what is configured', () => {
     expect(found.total).toBe(total);
   });
 
+  test.each([
+    ['any', {}, ['default', 'narrow'], 2],
+    ['a part of the id', { search: 'ARR' }, ['narrow'], 1],
+    ['no more than asked for', { limit: 1 }, ['default'], 2],
+    ['what needs attention', { needsAttention: true }, [], 0],
+  ])('finds groups by %s', async (_what, asked, ids, total) => {
+    const found = await sluice.gateway.query({ type: 'find-groups', ...asked });
+    expect(found.found.map(({ id }) => id)).toEqual(ids);
+    expect(found.total).toBe(total);
+  });
+
   test('the status says where it listens and how it does', async () => {
     expect(await sluice.gateway.query({ type: 'status' })).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
