@@ -1,11 +1,12 @@
 /** What stands around a list that may be very long: a field above it to search in it, and below it how much is shown. */
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { useLocalization, useMessages } from '../messages/use-messages.ts';
 import classes from './LongList.module.css';
 
 /** A list of up to this many is seen at a glance. */
-const shortLength = 12;
+export const shortLength = 12;
 /** So many more are shown at a time. */
 export const pageLength = 50;
 /** While someone types. */
@@ -17,22 +18,27 @@ interface ListSearchProps {
   count: number;
   value: string;
   onChange(value: string): void;
+  /** What else leaves some out. */
+  children?: ReactNode;
 }
 
-/** Nothing while the list is short. */
-export function ListSearch({ label, count, value, onChange }: ListSearchProps) {
-  if (count <= shortLength && value === '') return null;
+/** Nothing while the list is short, unless something is left out of it. */
+export function ListSearch({ label, count, value, onChange, children }: ListSearchProps) {
+  if (count <= shortLength && value === '' && !children) return null;
   return (
-    <TextInput
-      className={classes.search}
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={value}
-      maxLength={200}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
+    <search className={classes.search}>
+      <TextInput
+        className={classes.field}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={value}
+        maxLength={200}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      {children}
+    </search>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Combobox, InputBase, useCombobox } from '@mantine/core';
 import { useId, useState } from 'react';
-import { useLocalization } from '../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../messages/use-messages.ts';
 import classes from './ModelField.module.css';
 
 export interface SearchOptions {
@@ -44,6 +44,7 @@ export function SearchSelect(props: SearchSelectProps) {
       onSearch(null);
     },
   });
+  const { longList: names } = useMessages();
   const listId = useId();
   const isOpen = combobox.dropdownOpened;
   return (
@@ -65,10 +66,12 @@ export function SearchSelect(props: SearchSelectProps) {
           {...looks}
           role="combobox"
           value={typed ?? shownValue}
+          placeholder={names.typeToFind}
           onChange={({ currentTarget }) => {
+            // Opening begins a search for anything.
+            combobox.openDropdown();
             setTyped(currentTarget.value);
             onSearch(currentTarget.value);
-            combobox.openDropdown();
             combobox.updateSelectedOptionIndex();
           }}
           onClick={() => combobox.openDropdown()}
@@ -123,7 +126,7 @@ function Options({ id, value, any, groups, hasAny, ...looks }: SearchSelectProps
       </Combobox.Options>
       {isNothing && <Combobox.Empty>{names.none}</Combobox.Empty>}
       {left > 0 && (
-        <Combobox.Footer className={classes.facts}>{names.typeForMore(formats.number(left))}</Combobox.Footer>
+        <Combobox.Footer className={classes.foot}>{names.typeForMore(formats.number(left))}</Combobox.Footer>
       )}
     </>
   );

@@ -2,16 +2,16 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { mostTold } from '../../server/contract/find.ts';
 import { pageLength, searchDelayMs } from '../components/LongList.tsx';
-import type { Kind } from './find-by-id.ts';
+import type { FindQuestion, Kind } from './find-by-id.ts';
 import { useFound } from './use-found.ts';
 
 /** What a screen of all keys or groups shows: the first that fit what is searched for, and more when asked. */
-export function useLongList<K extends Kind>(kind: K) {
+export function useLongList<K extends Kind>(kind: K, wanted: Pick<FindQuestion, 'group'> = {}) {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageLength);
   const [settled] = useDebouncedValue(search, searchDelayMs);
   return {
-    ...useFound(kind, { search: settled, limit }),
+    ...useFound(kind, { ...wanted, search: settled, limit }),
     search,
     setSearch,
     showMore: () => setLimit((before) => Math.min(before + pageLength, mostTold)),

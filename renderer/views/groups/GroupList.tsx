@@ -14,7 +14,7 @@ import { ListEnd, ListSearch } from '../../components/LongList.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useHashLocation } from '../../state/hash-location.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCount } from '../../state/use-found.ts';
@@ -22,6 +22,7 @@ import { useLocks } from '../../state/use-locks.ts';
 import { useLongList } from '../../state/use-long-list.ts';
 import { CreateGroup } from './CreateGroup.tsx';
 import classes from './Groups.module.css';
+import { KeysLink } from './KeysLink.tsx';
 
 /** Every group with what it allows; to make one. */
 export function GroupList() {
@@ -73,7 +74,7 @@ export function GroupList() {
 
 function GroupRow({ group }: { group: GroupView }) {
   const lock = useLocks().removing('groups', group.id);
-  const { messages, formats } = useLocalization();
+  const messages = useMessages();
   const names = messages.groups;
   return (
     <li className={classes.row}>
@@ -81,9 +82,7 @@ function GroupRow({ group }: { group: GroupView }) {
         <Link href={`/groups/${group.id}`} className={classes.name}>
           {group.name ?? group.id}
         </Link>
-        <span className={`${list.tag} ${classes.tag}`}>
-          {names.keyCount(group.keyCount, formats.number(group.keyCount))}
-        </span>
+        <KeysLink group={group} />
         <LockMark lock={lock} />
         {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
         {group.cassette && (

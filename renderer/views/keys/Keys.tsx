@@ -6,9 +6,11 @@ import type { KeyView } from '../../../server/contract/access-views.ts';
 import { mostTold } from '../../../server/contract/find.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { FindSelect } from '../../components/FindSelect.tsx';
 import classes from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { ListEnd, ListSearch } from '../../components/LongList.tsx';
+import longListClasses from '../../components/LongList.module.css';
+import { ListEnd, ListSearch, shortLength } from '../../components/LongList.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -18,14 +20,18 @@ import { useLongList } from '../../state/use-long-list.ts';
 import { KeyDialog } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
+import { useGroupChoice } from './use-group-choice.ts';
 import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
 export function Keys() {
   const { keys: names, longList } = useMessages();
   const count = useCount('key');
-  const { found, problem, search, setSearch, showMore } = useLongList('key');
+  const [group, chooseGroup] = useGroupChoice();
+  const { found, problem, search, setSearch, showMore } = useLongList('key', group === null ? {} : { group });
   const keys = found?.found ?? null;
+  const groupCount = useCount('group') ?? 0;
+  const hasMany = (count ?? 0) > shortLength && groupCount > 1;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
   const canChange = useCanChange();
   const [dialog, setDialog] = useKeyDialog();
@@ -45,7 +51,19 @@ export function Keys() {
       <Panel name="keys">
         {!keys && !problem && <ListSkeleton rows={2} rowHeight={60} />}
         {problem && <CommandProblem problem={problem} />}
-        <ListSearch label={longList.searchKeys} count={count ?? 0} value={search} onChange={setSearch} />
+        <ListSearch label={longList.searchKeys} count={count ?? 0} value={search} onChange={setSearch}>
+          {(group !== null || hasMany) && (
+            <FindSelect
+              className={longListClasses.narrow}
+              kinds={['group']}
+              label={longList.group}
+              isBare
+              any={longList.anyGroup}
+              chosen={group === null ? null : { kind: 'group', id: group }}
+              onChange={(chosen) => chooseGroup(chosen?.id ?? null)}
+            />
+          )}
+        </ListSearch>
         {count === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={classes.list}>
           {keys?.map((key) => (

@@ -12,7 +12,9 @@ export function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogCon
   const asked: KeyDialogContent | null = search.has('new') ? { act: 'create' } : view ? { act: 'edit', view } : null;
   const change = (content: KeyDialogContent | null) => {
     setOpened(content);
-    if (asked) goTo(path, { replace: true });
+    if (!asked) return;
+    for (const name of ['new', 'key']) search.delete(name);
+    goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
   };
   return [opened ?? asked, change];
 }
