@@ -43,7 +43,9 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
   const rate = outputRateOf(request);
-  const asked = `${request.method} ${request.route}`;
+  const { method } = request;
+  const asked = `${method} ${request.route}`;
+  const path = request.route.replace(/^\/v1\//, '/');
   const { tokensPerSecond } = localization.messages.requests;
   const answerer = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
   return (
@@ -64,13 +66,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
           className={classes.link}
           href={href}
           title={asked}
-          aria-label={asked}
+          // Contains what is shown.
+          aria-label={method === 'POST' ? asked : `${method} ${path}`}
           data-request={request.id}
           tabIndex={isTabStop ? 0 : -1}
           {...(isOpen && { 'aria-current': true })}
         >
-          {request.method !== 'POST' && <span className={classes.soft}>{request.method} </span>}
-          {request.route.replace(/^\/v1\//, '/')}
+          {method !== 'POST' && <span className={classes.soft}>{method} </span>}
+          {path}
         </Link>
         {request.stream && <StreamMark />}
         {request.session && <SessionMark id={request.session.id} />}
