@@ -62,6 +62,5 @@ export function fitting<Entry extends Searched>(entries: readonly Entry[], wante
 }
 
 function hasWords({ id, name, owner, suffix }: Searched, words: readonly string[]): boolean {
-  const said = [id, name, owner, suffix].join('\n').toLowerCase();
-  return words.every((word) => said.includes(word));
+  return words.every((word) => [name, id, owner, suffix].some((text) => text?.toLowerCase().includes(word)));
 }
