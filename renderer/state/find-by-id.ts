@@ -2,7 +2,7 @@
 import type { GroupView, KeyView } from '../../server/contract/access-views.ts';
 import { mostTold } from '../../server/contract/find.ts';
 import type { QueryInputMap } from '../../server/contract/queries.ts';
-import type { ControlStore } from './control-store.ts';
+import type { ControlApi } from '../api.ts';
 
 /** What there may be very many of. */
 export type Kind = 'key' | 'group';
@@ -23,7 +23,7 @@ interface Round {
 }
 
 /** What is asked for in the same turn is one question. */
-export function createFindById(query: ControlStore['query']): FindById {
+export function createFindById(query: ControlApi['query']): FindById {
   const open = new Map<Kind, Round>();
   const begin = (kind: Kind): Round => {
     const ids = new Set<string>();

@@ -120,7 +120,7 @@ const countsProblems: Record<SharedCountsProblem, string> = {
 export const attention = {
   title: 'Needs attention',
   showAll: (total: string) => `Show all ${total}`,
-  left: (count: string) => `${count} more keys and groups need attention.`,
+  left: (count: string) => `Further keys and groups that need attention: ${count}.`,
   texts: {
     'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
     'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${reason}`,
