@@ -104,7 +104,7 @@ class Selecting implements Selection {
     this.#within(this.#blocksOf(dimension, names));
   }
 
-  /** Of one of the keys, or of one of the groups. */
+  /** Matches requests of one of the keys or one of the groups. */
   within({ keyIds, groupIds }: Within): void {
     const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
     this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));

@@ -97,7 +97,7 @@ export class NamesWriter {
   }
 }
 
-/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
+/** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
 const mostNames = 2_000;
 
 /** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */

@@ -47,7 +47,7 @@ interface Compared extends Audited {
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
   readonly #audits = new BatchedQuestions<CountedSubject, boolean>((subjects) => this.#audit(subjects));
-  /** Until when they are compared at least, on the monotonic clock. */
+  /** The earliest time at which the comparisons of a party may stop, on the monotonic clock. */
   readonly #inDoubt = new Map<CountedSubject, number>();
   #timer: NodeJS.Timeout | null = null;
   #isInRound = false;
@@ -58,12 +58,12 @@ export class BudgetAudits {
     this.#ports = ports;
   }
 
-  /** Resolves with whether nothing was missing. Rejects if Valkey or the ledger cannot be asked. */
+  /** Resolves with true if nothing was missing. Rejects if Valkey or the ledger cannot be read. */
   now(subject: CountedSubject): Promise<boolean> {
     return this.#audits.ask(subject);
   }
 
-  /** Compares them every few seconds, for as long as a lease lasts and until nothing is missing. */
+  /** Compares the parties every few seconds, for at least as long as a lease lasts and until nothing is missing. */
   doubt(subjects: readonly CountedSubject[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
     for (const subject of subjects) this.#inDoubt.set(subject, clocks.steadyMs() + connection.leaseMs);
@@ -75,7 +75,10 @@ export class BudgetAudits {
     this.#inDoubt.delete(subject);
   }
 
-  /** True once after requests of this replica had to wait for the ledger: others may have compared without them. */
+  /**
+   * True once after requests of this replica had to wait for the ledger, because other replicas may have compared
+   * without them.
+   */
   hasCaughtUp(): boolean {
     const wasBehind = this.#wasBehind;
     this.#wasBehind = this.#isBehind;

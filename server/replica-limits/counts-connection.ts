@@ -23,13 +23,13 @@ export interface ConnectionPorts {
   link: ValkeyLink;
   /** This replica's id. */
   replica: string;
-  /** As it is shown to people. */
+  /** In the form shown to people. */
   address: string;
-  /** Before this start; at least 1. */
+  /** The number of replicas before this start; at least 1. */
   lastReplicas: number;
   timing: Timing;
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
-  /** The view has changed. */
+  /** Called when the view has changed. */
   changed(view: SharedCountsView): void;
 }
 
@@ -47,7 +47,7 @@ export class CountsConnection {
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
   #isBeating = false;
-  /** Valkey's clock minus this machine's, in milliseconds. */
+  /** Valkey's clock minus this machine's clock, in milliseconds. */
   #aheadMs = 0;
 
   constructor(ports: ConnectionPorts) {
@@ -65,7 +65,7 @@ export class CountsConnection {
     return this.#view;
   }
 
-  /** How long a lease lasts without being renewed. */
+  /** How long a lease lasts if it is not renewed. */
   get leaseMs(): number {
     return this.#ports.timing.aliveMs;
   }
@@ -81,7 +81,7 @@ export class CountsConnection {
     await this.#beat();
   }
 
-  /** Rejects with a LinkError; from then on it is not up. */
+  /** Rejects with a LinkError; after that, `isUp` is false. */
   async run(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string> {
     try {
       return await this.#ports.link.run(script, keys, args);

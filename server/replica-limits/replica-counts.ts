@@ -8,7 +8,7 @@ import type { CountsConnection } from './counts-connection.ts';
 import { reportReached } from './reached-budgets.ts';
 import { ReplyCounts, ReplyNumbers, type ReplyTime } from './reply-counts.ts';
 
-/** Which limits are checked; `free`: not budgets. */
+/** Which limits are checked. `free`: all except budgets. */
 export type Checks = 'all' | 'free' | 'none';
 export type Verdict = 'admitted' | 'refused' | 'unknown-spending';
 
@@ -24,13 +24,13 @@ export interface Asked {
 export interface Ended {
   id: string;
   subjects: readonly CountedSubject[];
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0 if Valkey was not asked. */
   admittedAtMs: number;
   likelyTokens: number;
   settled: Settled;
 }
 
-/** What an ended request changes in Valkey. */
+/** The changes in Valkey for an ended request. */
 export interface Settlement {
   subjects: readonly CountedSubject[];
   settled: Settled;
@@ -40,7 +40,7 @@ export interface Settlement {
 
 interface ReplicaCountsPorts {
   connection: CountsConnection;
-  /** The ledger that holds this replica's requests; replicas with a common ledger name the same. */
+  /** The ledger that contains this replica's requests. Replicas with a common ledger use the same name. */
   ledger: string;
   audits: BudgetAudits;
   clocks: Clocks;
@@ -59,7 +59,7 @@ export class ReplicaCounts {
     this.#ports = ports;
   }
 
-  /** A lease as the scripts write it. */
+  /** A lease in the form that the scripts use. */
   leaseOf({ usd, tokens }: Amounts, isRunning: boolean): string {
     return `${isRunning ? 1 : 0}|${usd}|${Math.round(tokens)}|${this.#ports.ledger}`;
   }
@@ -81,7 +81,7 @@ export class ReplicaCounts {
     return { verdict, serverMs: at.serverMs, seen };
   }
 
-  /** To be made when the request ends, even if it is sent later. */
+  /** Must be created when the request ends, even if it is sent later. */
   settlementOf({ id, subjects, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
@@ -90,12 +90,12 @@ export class ReplicaCounts {
     args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
     args.push(this.#ports.ledger, String(subjects.length));
     const keys: string[] = [];
-    // As the ledger does: in the period in which it began.
+    // Counted in the period in which it began, as in the ledger.
     for (const subject of subjects) addCall(subject, startedAt, keys, args);
     return { subjects, settled, keys, args };
   }
 
-  /** It counts once, however often it is sent. Rejects with a LinkError. */
+  /** Counts once, however often it is sent. Rejects with a LinkError. */
   async settle({ subjects, settled, keys, args }: Settlement): Promise<void> {
     const { connection, reached } = this.#ports;
     const numbers = new ReplyNumbers(await connection.run('settle', keys, args));

@@ -28,7 +28,7 @@ interface ReplicaLimiterPorts {
   connection: CountsConnection;
   counts: ReplicaCounts;
   audits: BudgetAudits;
-  /** Counts what this replica does. */
+  /** This replica's own counts. */
   local: LocalLimiter;
   clocks: Clocks;
   settings(): SharedCountsSettings;
@@ -37,11 +37,11 @@ interface ReplicaLimiterPorts {
 interface Admitted {
   subjects: readonly CountedSubject[];
   estimate: Estimate;
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0 if Valkey was not asked. */
   atMs: number;
 }
 
-/** Meters are kept up to date for this long after they were shown. */
+/** Meters are kept up to date for this long after they were last requested. */
 const shownMs = 15_000;
 const mostShown = 200;
 const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
@@ -58,7 +58,7 @@ export class ReplicaLimiter implements Limiter {
     this.#ports = ports;
   }
 
-  /** Resolves when limits are counted together, or it is known that they cannot be now. */
+  /** Resolves when limits are counted together, or when it is known that they cannot be now. */
   begin(): Promise<void> {
     return this.#ports.connection.attend({ renew: () => this.#renew(), restore: () => this.#restore() });
   }
@@ -165,7 +165,7 @@ export class ReplicaLimiter implements Limiter {
     const unknown = subjects.find(({ hasHardBudget }) => hasHardBudget);
     if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
     const [first] = asked.seen;
-    // As of the reply: a moment later, a limit may be free again.
+    // Uses the time of the reply, because a moment later the limit may no longer be reached.
     refuseIfExceeded(judged, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
@@ -228,7 +228,7 @@ export class ReplicaLimiter implements Limiter {
     else counts.settle(settlement).catch(() => this.#late.add(settlement));
   }
 
-  /** Ends a lease that has used nothing. */
+  /** Ends a lease without any usage. */
   #withdraw(id: string, subjects: readonly CountedSubject[]): void {
     this.#settle(endedOf(id, { subjects, estimate: free, atMs: 0 }, withdrawn));
   }
@@ -255,7 +255,7 @@ export class ReplicaLimiter implements Limiter {
     return [...this.#subjects.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
   }
 
-  /** Leases first, since what is settled ends them. */
+  /** Renews leases first, because settlements end them. */
   async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
     const running = [...this.#admitted.values()].flatMap(({ subjects }) => subjects);
@@ -275,5 +275,5 @@ function judgedBy(limited: Limited, counted: ReplyCounts | undefined): LimitedCo
   return { limited, counted };
 }
 
-/** Replies of Valkey are separated by spaces. */
+/** Encoded, because Valkey's replies are separated by spaces. */
 const leaseName = (job: string) => `job:${encodeURIComponent(job)}`;

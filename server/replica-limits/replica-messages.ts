@@ -7,7 +7,10 @@ interface MessagePorts {
   connection: Pick<CountsConnection, 'isUp' | 'serverMs'>;
   /** This replica's id. */
   replica: string;
-  /** Of Valkey: publishing knows no databases, and each may have other replicas. */
+  /**
+   * Valkey's database number. It is part of the channel because publishing ignores databases, and each database may
+   * have other replicas.
+   */
   database: number;
   log: { warn(fields: object, message: string): void };
 }
@@ -33,7 +36,7 @@ export class ReplicaMessages {
     return this.#ports.connection.serverMs();
   }
 
-  /** Replaces the listener, which is called with what other replicas send. */
+  /** Replaces the listener, which is called with the messages of other replicas. */
   onMessage(listener: (text: string) => void): void {
     this.#listener = listener;
   }

@@ -124,9 +124,10 @@ return '1'
 `;
 
 /**
- * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies dollars, tokens, unpriced
- * requests, when it was last corrected (a number that only grows; 0: never), and `1` if it is known; then of each request that may
- * not be in the ledger yet `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
+ * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies with dollars,
+ * tokens, unpriced requests, when the sum was last corrected (a number that only grows; 0: never), and `1` if it is
+ * known. Then follows, for each request that may not be in the ledger yet,
+ * `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
  */
 const sum = `${common}
 local lapsed, settled, period, ledger = nextKey(), nextKey(), nextKey(), nextText()
@@ -143,8 +144,9 @@ return table.concat(reply, ' ')
 `;
 
 /**
- * Adds what is missing in such a sum, unless another replica has corrected it meanwhile. Key: the period. Arguments: ledger, when
- * it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies `1` if that was added.
+ * Adds the missing amount to such a sum, unless another replica has corrected it in the meantime. Key: the period.
+ * Arguments: ledger, when it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies
+ * with `1` if the amount was added.
  */
 const correct = `${common}
 local ledger, corrected = nextText(), nextText()
@@ -157,7 +159,10 @@ redis.call('HSETNX', period.key, 'known|' .. ledger, text(now))
 return '1'
 `;
 
-/** Key: the sorted set of replicas. Arguments: this replica, how long it counts as alive in milliseconds (0: it leaves). Replies how many live, and the time. */
+/**
+ * Key: the sorted set of replicas. Arguments: this replica, how long it counts as alive in milliseconds (0: it signs
+ * off). Replies with the number of live replicas and the time.
+ */
 const beat = `${common}
 local replicas, replica, aliveMs = nextKey(), nextText(), nextNumber()
 if aliveMs == 0 then redis.call('ZREM', replicas, replica) else redis.call('ZADD', replicas, now + aliveMs, replica) end

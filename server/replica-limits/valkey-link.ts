@@ -36,7 +36,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Any other error is a fault of the program, which must not end it. */
+/** Any other error is a bug in the program, which must not end it. */
 export function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
 }
@@ -46,13 +46,13 @@ interface Listening {
   failed(error: LinkError): void;
 }
 
-/** By name of the script. */
+/** Digest by script name. */
 const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, hash('sha1', script)]));
 
 export class ValkeyLink {
   readonly #client: Redis;
   readonly #password: string | undefined;
-  /** Why there is no connection; commands only say that there is none. */
+  /** Why there is no connection; the errors of commands only report that there is none. */
   #connectionError: Error | null = null;
 
   constructor({ host, port, user, password, database, isEncrypted }: ValkeyAddress) {
@@ -85,7 +85,7 @@ export class ValkeyLink {
     } catch (error) {
       throw this.#explained(error);
     }
-    // A server that also serves without a password only refuses a wrong one now.
+    // A server that also works without a password refuses a wrong one only at this point.
     await this.load();
   }
 
@@ -109,7 +109,7 @@ export class ValkeyLink {
     } catch (error) {
       if (!isUnknownScript(error)) throw this.#explained(error);
     }
-    // Someone has removed them from the server.
+    // The scripts were removed from the server.
     try {
       return String(await inTime(this.#client.eval(scripts[script], keys.length, ...keys, ...args)));
     } catch (error) {
@@ -126,7 +126,7 @@ export class ValkeyLink {
     }
   }
 
-  /** Sends a message to all who listen now. Rejects with a LinkError. */
+  /** Sends a message to all current subscribers. Rejects with a LinkError. */
   async publish(channel: string, message: string): Promise<void> {
     try {
       await inTime(this.#client.publish(channel, message));
@@ -169,7 +169,7 @@ const problems: Readonly<Record<string, SharedCountsProblem>> = {
   NOAUTH: 'credential-refused',
   NOPERM: 'not-permitted',
   READONLY: 'read-only',
-  // It cannot write to its disk, or has too few replicas of its own.
+  // The server cannot write to its disk, or has too few replicas of its own.
   MISCONF: 'read-only',
   NOREPLICAS: 'read-only',
   OOM: 'out-of-memory',

@@ -1,4 +1,4 @@
-/** Records which keys, models, clients and so on occur on which days. */
+/** Records which keys, models, clients and other names occur on which days. */
 import { type NameDimension, nameDimensions } from '../../ledger/request-names.ts';
 import { isFinished } from '../../ledger/writer.ts';
 import { columnsOf, unnest } from './columns.ts';

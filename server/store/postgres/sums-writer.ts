@@ -1,10 +1,10 @@
-/** Adds up usage in PostgreSQL. To be called last in a transaction, since other replicas wait for these rows. */
+/** Adds up usage in PostgreSQL. Must be called last in a transaction, because other replicas wait for these rows. */
 import { sumColumns, sumValues } from '../../ledger/sums.ts';
 import { quartersPerDay, type UsageSums } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 
-/** Rows of one sum, which are spread over the replicas. */
+/** Each sum has this many rows, which are spread over the replicas. */
 export const parts = 8;
 
 const fractions = new Set(['seconds', 'cost_usd']);
@@ -12,12 +12,12 @@ const sumTypes = Object.fromEntries(
   sumColumns.map((column) => [column, fractions.has(column) ? 'double precision' : 'bigint']),
 );
 
-/** Types by column of sums by this time. */
+/** Column types of the sums per quarter or day. */
 export function typesBy(time: 'quarter' | 'day'): Record<string, string> {
   return { dimension: 'text', [time]: 'integer', name: 'text', part: 'smallint', ...sumTypes };
 }
 
-/** Types by column. */
+/** Column types. */
 export const totalTypes = {
   dimension: 'text',
   name: 'text',
