@@ -74,7 +74,7 @@ function configChanged({ before, after }: ConfigInForce, views: Views): ControlE
     type: 'config-changed',
     status: views.status(),
     providers: views.providers(),
-    ...(!keysAreSame && views.toldKeys()),
+    ...(!keysAreSame && views.keyViews()),
     ...(!groupsAreSame && { groups: views.groups() }),
     ...(!keysAreSame && groupsAreSame && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
     ...(!isSame('aliases') && { aliases: views.aliases() }),

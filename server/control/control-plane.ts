@@ -160,7 +160,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     onEvent: (listener, by) =>
       hub.subscribe(
         by
-          ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
+          ? listenerFor(by.person, { config: () => ports.live.used.config, keyViews: views.keyViews }, listener)
           : listener,
       ),
     ...createNotifiers(hub, log),

@@ -1,20 +1,20 @@
 /** Filters the events for a person who is not an administrator. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
-import { type ReportedKeys, visibleEvent } from '../people/event-rules.ts';
+import { type KeyViewsById, visibleEvent } from '../people/event-rules.ts';
 import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
 /** Renumbers the events, because a gap would look like a lost event. */
 export function listenerFor(
   person: Person,
-  { config, toldKeys }: { config: () => Config; toldKeys: ReportedKeys },
+  { config, keyViews }: { config: () => Config; keyViews: KeyViewsById },
   listener: EventListener,
 ): EventListener {
   const visibility = latestVisibility(person, config);
   let revision: number | null = null;
   return (message) => {
-    const event = visibleEvent(message.event, visibility(), toldKeys);
+    const event = visibleEvent(message.event, visibility(), keyViews);
     if (!event) return;
     revision = revision === null ? message.revision : revision + 1;
     listener({ revision, event });

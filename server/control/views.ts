@@ -45,7 +45,7 @@ export interface Views {
   keys(): KeyView[];
   findKeys(asked: KeyQuestion): FoundKeys;
   /** Of all keys or those with these ids, what events tell. */
-  toldKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
+  keyViews(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
   aliases(): AliasView[];
@@ -67,7 +67,7 @@ export function createViews(state: EngineState): Views {
     all: () => ({
       status: views.status(),
       providers: views.providers(),
-      ...views.toldKeys(),
+      ...views.keyViews(),
       groups: views.groups(),
       aliases: views.aliases(),
       refusals: state.refusals(),
@@ -86,7 +86,7 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
     },
-    toldKeys(ids) {
+    keyViews(ids) {
       const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: maxKeysReported });
       return { keys, keyCount: total };
     },

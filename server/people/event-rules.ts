@@ -7,18 +7,18 @@ import { visibleStatus } from './visible-status.ts';
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
 /** The views of the keys with these ids, as in events. */
-export type ReportedKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
+export type KeyViewsById = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
 type Rules = {
-  readonly [T in EventType]: (event: EventOf<T>, visibility: Visibility, toldKeys: ReportedKeys) => ControlEvent | null;
+  readonly [T in EventType]: (event: EventOf<T>, visibility: Visibility, keyViews: KeyViewsById) => ControlEvent | null;
 };
 
 const rules: Rules = {
-  snapshot: (event, visibility, toldKeys) => ({
-    ...visibleViews(event, visibility, toldKeys),
+  snapshot: (event, visibility, keyViews) => ({
+    ...visibleViews(event, visibility, keyViews),
     requests: event.requests.filter((request) => sees(visibility, request)),
   }),
-  'config-changed': ({ groupKeyCounts, ...event }, visibility, toldKeys) => ({
-    ...visibleViews(event, visibility, toldKeys),
+  'config-changed': ({ groupKeyCounts, ...event }, visibility, keyViews) => ({
+    ...visibleViews(event, visibility, keyViews),
     ...(groupKeyCounts && { groupKeyCounts: visibleEntries(groupKeyCounts, visibility.groups) }),
   }),
   'request-started': (event, visibility) => (sees(visibility, event.request) ? event : null),
@@ -39,28 +39,28 @@ const rules: Rules = {
 };
 
 /** Null if the person may not see the event. */
-export function visibleEvent(event: ControlEvent, visibility: Visibility, toldKeys: ReportedKeys): ControlEvent | null {
-  if (!visibility.isAll) return keep({ event, type: event.type }, visibility, toldKeys);
+export function visibleEvent(event: ControlEvent, visibility: Visibility, keyViews: KeyViewsById): ControlEvent | null {
+  if (!visibility.isAll) return keep({ event, type: event.type }, visibility, keyViews);
   return 'status' in event ? { ...event, status: visibleStatus(event.status, visibility) } : event;
 }
 
 function keep<T extends EventType>(
   { event, type }: { event: ControlEvent; type: T },
   visibility: Visibility,
-  toldKeys: ReportedKeys,
+  keyViews: KeyViewsById,
 ): ControlEvent | null {
   // Safe: `type` is that of the event.
-  return rules[type](event as EventOf<T>, visibility, toldKeys);
+  return rules[type](event as EventOf<T>, visibility, keyViews);
 }
 
 /** Lists that are there stay there; those of the administrator are empty. The first keys of all may leave out a person's. */
 function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
   visibility: Visibility,
-  toldKeys: ReportedKeys,
+  keyViews: KeyViewsById,
 ): Given {
   const { status, keys, groups, providers, aliases, refusals } = given;
-  const own = keys && toldKeys(visibility.keys);
+  const own = keys && keyViews(visibility.keys);
   return {
     ...given,
     status: visibleStatus(status, visibility),

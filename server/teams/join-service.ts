@@ -49,9 +49,9 @@ interface SignedIn {
   token: string;
 }
 
-/** The groups to choose from, if the person is signed in already. */
+/** Time to choose a group, for a person who is signed in already. */
 const choiceMs = 600_000;
-/** Unfinished sign-ins are dropped after this time. */
+/** Beyond this number, the oldest unfinished sign-ins are dropped. */
 const mostBegun = 20;
 
 export class JoinService {
@@ -137,7 +137,7 @@ export class JoinService {
       });
       return { provider: added.provider.id, key };
     } catch (error) {
-      // Its secret would be lost.
+      // Otherwise a key would remain whose secret is lost.
       await team.execute({ type: 'key.revoke', id: key });
       throw error;
     }

@@ -11,7 +11,7 @@ import { nextTurn } from '../../loop-turns.ts';
 import { isTemporary } from './failures.ts';
 import { channel } from './notices.ts';
 import type { Postgres } from './postgres.ts';
-import { soon } from './within.ts';
+import { withTimeout } from './within.ts';
 
 /** What is stored of a revision. */
 export type StoredRevision = { config: Config } | { patch: ConfigPatch };
@@ -67,7 +67,7 @@ export class ConfigRows {
 
   /** Whether this is what the revision was made with. */
   async #holds(revision: number, body: string | null): Promise<boolean> {
-    return (await soon(this.#postgres.ask(oursSql, revision, body))).count > 0;
+    return (await withTimeout(this.#postgres.ask(oursSql, revision, body))).count > 0;
   }
 
   /** The newest one, not checked yet. Null: nothing is stored. */
@@ -88,7 +88,7 @@ export class ConfigRows {
    * the server does not answer, since changes wait for their turn behind it.
    */
   async changesSince(revision: number): Promise<unknown[] | null> {
-    const { rows } = await soon(this.#postgres.ask(laterSql, revision));
+    const { rows } = await withTimeout(this.#postgres.ask(laterSql, revision));
     const isGapless = rows.every((row, index) => number(row.revision) === revision + 1 + index && row.patch !== null);
     return isGapless ? rows.map((row) => JSON.parse(text(row.patch) ?? 'null')) : null;
   }

@@ -1,6 +1,6 @@
 /** Combines writes within a short time, one after the other, retries failed ones, and reports each new failure once. */
 import { messageOf } from '../../database/failures.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface LaterWriteOptions {
   /** Writes everything pending, or rejects and keeps it. */
@@ -52,7 +52,7 @@ export class LaterWrite {
   /** As `flush`, for requests: resolves after a second at the latest, at once behind a write that has taken longer already. */
   async flushSoon(): Promise<void> {
     if (this.#running && performance.now() - this.#runningSinceMs > soonMs) return;
-    await within(soonMs, this.flush());
+    await settleWithin(soonMs, this.flush());
   }
 
   /** Performs a scheduled write, without retries. */

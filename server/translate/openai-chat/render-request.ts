@@ -42,11 +42,11 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
 function renderLimits(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   const { maxOutputTokens: asked, stopSequences } = rendering.conversation;
   const most = rendering.target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
-  const isTooMuch = asked !== undefined && asked > most;
-  if (isTooMuch) rendering.emulate('maxOutputTokens', 'out-of-range');
+  const isExceeded = asked !== undefined && asked > most;
+  if (isExceeded) rendering.emulate('maxOutputTokens', 'out-of-range');
   if (stopSequences.length > mostStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
   return {
-    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isTooMuch ? most : asked,
+    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isExceeded ? most : asked,
     stop: stopSequences.length === 0 ? undefined : stopSequences.slice(0, mostStops),
   };
 }
