@@ -1,6 +1,7 @@
 /**
- * V8 keeps the source of what it runs: in two bytes a character if a single one in the file is beyond Latin-1, which would
- * cost the engine 2.5 MB for some quotation marks. An escaped character is the same one to whoever reads the program.
+ * V8 keeps the source of the code it runs: in two bytes a character if a single one in the file is beyond Latin-1,
+ * which would cost the engine 2.5 MB for some quotation marks. An escaped character is the same one to whoever reads
+ * the program.
  */
 import type { Plugin } from 'vite';
 

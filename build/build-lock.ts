@@ -11,7 +11,7 @@ const longestWaitMs = 10 * 60_000;
 /** https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
-/** Waits for the process that builds there, after `onWait`, and keeps others waiting until what it returns is called. */
+/** Waits for a running build, after calling `onWait`, and then holds the lock until the returned function is called. */
 export function takeBuildLock(folder: string, onWait: () => void): () => void {
   mkdirSync(folder, { recursive: true });
   const file = new DatabaseSync(join(folder, 'build.lock'));

@@ -5,7 +5,7 @@
 import type { Plugin } from 'vite';
 
 interface BundledPackages {
-  /** To be put into the builds that are asked about. */
+  /** A plugin for the builds to examine. */
   plugin: Plugin;
   /** As the lock file names them, such as `node_modules/@mantine/core`; in order. */
   paths(): string[];

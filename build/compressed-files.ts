@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 /** Types that `server/http/pages.ts` knows. Below a kilobyte there is nothing to gain. */
 const isWorthIt = (file: string, content: Buffer) => /\.(html|js|css|svg)$/.test(file) && content.length > 1_000;
 
-/** Puts a `.br` and a `.gz` beside each file. */
+/** Writes a `.br` and a `.gz` next to each file. */
 export function compressedFiles(environment: string): Plugin {
   return {
     name: 'compressed-files',

@@ -14,7 +14,7 @@ import { makeNotices } from './notices.ts';
 import { packageApp } from './package-app.ts';
 import { makeSbom } from './sbom.ts';
 
-/** What goes into a release as it is, without passing through the bundler. */
+/** Packages that are copied into a release without being bundled. */
 const notBundled = ['node_modules/electron', 'node_modules/keytar'];
 const root = join(import.meta.dirname, '..');
 const outputFolder = join(root, 'dist/release');
@@ -41,7 +41,7 @@ for (const [name, value] of Object.entries(process.env)) {
 }
 
 const packages = [...(await buildProgram()), ...notBundled].sort();
-// Electron brings its own, beside the program.
+// Electron ships its own, next to the program.
 const noticed = packages.filter((path) => path !== 'node_modules/electron');
 writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, noticed));
 await packageApp({

@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 
 process.title = 'sluice';
 const root = join(import.meta.dirname, '..');
-/** Written when a build is complete, so that one that was broken off is not taken for one. */
+/** Written when a build is complete, so that an interrupted build does not count. */
 const stamp = join(root, 'dist/built');
 const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package-lock.json'];
 const oldestNode = 24;
@@ -50,7 +50,7 @@ function requireNode(): void {
   );
 }
 
-/** Looks at the times of all source files: a few milliseconds. */
+/** Compares the modification times of all source files, in a few milliseconds. */
 function isBuilt(): boolean {
   if (!existsSync(stamp)) return false;
   const builtMs = statSync(stamp).mtimeMs;
@@ -65,7 +65,7 @@ function isNewer(path: string, thanMs: number): boolean {
 
 /** Two starts at once build once: the later one waits for the other's build, and finds it done. */
 async function buildAlone(): Promise<void> {
-  // Not loaded above: an old Node lacks what it is made of, and is to be told so.
+  // Not imported statically: an old Node lacks features that it needs, and should get a clear message instead.
   const { takeBuildLock } = await import('./build-lock.ts');
   const release = takeBuildLock(join(root, 'dist'), () => tell('Waiting for another process that builds Sluice.'));
   if (!isBuilt()) build();
@@ -86,7 +86,7 @@ function build(): void {
   });
   if (status !== 0) stop('The build failed; what is wrong stands above.');
   writeFileSync(stamp, '');
-  // What is changed while it builds is not in it.
+  // Changes made during the build are not part of it.
   utimesSync(stamp, new Date(startedMs), new Date(startedMs));
   tell(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
 }

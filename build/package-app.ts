@@ -49,7 +49,7 @@ function withPreset(config: Configuration, presetFile: string, folder: string): 
   return { ...config, files: [config.files ?? [], { from: folder, to: 'dist' }].flat() };
 }
 
-/** What electron-builder is told. */
+/** The configuration of electron-builder. */
 export function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
   const { outputFolder, updateUrl, homepage, standInForElectron } = options;

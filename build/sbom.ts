@@ -12,7 +12,7 @@ interface LockedPackage {
   integrity?: string;
 }
 
-/** @param paths of packages in the lock file: those that are in the release, bundled or beside */
+/** @param paths of packages in the lock file: those that are in the release, bundled or copied */
 export function makeSbom({ name, version, packages }: LockFile, paths: readonly string[]): object {
   const root = { type: 'application', 'bom-ref': purlOf(name, version), name, version };
   return {

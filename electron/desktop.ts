@@ -1,6 +1,6 @@
 /**
- * The desktop, put together: engine, tray, window, and what they tell one another. Wires and decides nothing; to be
- * created when Electron is ready.
+ * Wires the desktop together: engine, tray, window, and the events between them. Decides nothing; to be created when
+ * Electron is ready.
  */
 import { join } from 'node:path';
 import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
@@ -35,7 +35,7 @@ interface DesktopOptions {
   built: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
   loadUpdater: UpdaterPorts['load'];
-  /** Of team presets that nobody imports. */
+  /** Lifetime of team presets that are not imported. */
   teamPresets: PresetPlaces;
   notice(line: string): void;
 }
@@ -44,7 +44,7 @@ export interface Desktop {
   readonly host: EngineHost;
   /** Where links and files go that the system hands over; each is shown in the window. */
   readonly inbox: TeamPresetInbox;
-  /** Starts the engine, and only then shows what there is to see. */
+  /** Starts the engine, and shows tray and window only then. */
   start(options: { showsWindow: boolean }): Promise<void>;
   /** Waits for the engine, while that starts. */
   showWindow(): void;
@@ -222,7 +222,7 @@ function openPages({ built }: DesktopOptions, parts: PageParts): void {
 }
 
 function openHost({ environment, env, built, teamPresets, notice }: DesktopOptions): EngineHost {
-  // As Chromium itself would go there: the system's settings, or what its PAC script says.
+  // The proxy that Chromium would use: from the system's settings or its PAC script.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
     environment: { ...environment, proxies },

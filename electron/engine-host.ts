@@ -1,6 +1,6 @@
 /**
- * The engine inside the desktop: on, off, and what came of it. Owns that there is at most one, and that it ends in order;
- * must not know of tray or window, which follow its state.
+ * The engine inside the desktop: starts and stops it, and knows its state. Ensures that there is at most one, and that
+ * it shuts down in order; must not know of tray or window, which follow its state.
  */
 import { claimFolder } from '../server/data-folder/claim-folder.ts';
 import type { Gateway } from '../server/gateway.ts';
@@ -19,7 +19,7 @@ export interface EngineHost {
   /** Null while it does not serve. */
   readonly gateway: Gateway | null;
   readonly logFile: Engine['logFile'] | null;
-  /** Resolves when it serves or has failed; what came of it is in `state`. */
+  /** Resolves when it serves or has failed; see `state`. */
   switchOn(): Promise<void>;
   /** Lets running requests end for a while first. */
   switchOff(): Promise<void>;
@@ -40,7 +40,7 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
     state = next;
     for (const listener of [...listeners]) listener(next);
   };
-  /** One after the other, in the order in which they were asked for. */
+  /** Serialised, in the order of the calls. */
   const inTurn = (act: () => Promise<void>) => {
     last = last.then(act, act);
     return last;

@@ -1,6 +1,4 @@
-/**
- * What the shell knows of the engine: keeps what its events tell, and today's numbers. Read by the tray; draws nothing.
- */
+/** What the shell knows about the engine: its state from events, and today's numbers. Read by the tray; draws nothing. */
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
@@ -18,7 +16,7 @@ interface EngineWatch {
   recount(): void;
 }
 
-/** What of the gateway is asked. */
+/** The part of the gateway that is used here. */
 export interface Watched extends Pick<Gateway, 'onEvent'> {
   query(query: Extract<QueryInput, { type: 'usage' }>): Promise<UsageView[]>;
 }
@@ -30,10 +28,10 @@ interface EngineWatchPorts {
   onEvent(event: ControlEvent): void;
 }
 
-/** What of a snapshot is kept. */
+/** The part of a snapshot that is kept. */
 type Views = Omit<ConfigViews, 'status' | 'aliases'>;
 
-/** Many requests end in a second; nobody reads numbers that fast. */
+/** Many requests may end in a second; the numbers need not change that fast. */
 const countEveryMs = 1_000;
 
 export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {

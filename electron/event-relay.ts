@@ -7,7 +7,7 @@ import type { IpcMessage } from '../server/contract/ipc.ts';
 import type { EngineHost } from './engine-host.ts';
 
 export interface EventRelay {
-  /** Begins anew where the page has that number already. */
+  /** Replaces an existing stream with the same number. */
   subscribe(page: WebContents, subscription: number): void;
   unsubscribe(page: WebContents, subscription: number): void;
   /** The page is gone, or another document is in its place. */

@@ -29,7 +29,7 @@ function exchange({ method, body, headers, signal }: Request, url: string): Prom
     const sent = send(url, { method, headers: Object.fromEntries(wanted), signal, agent: false });
     sent.once('response', resolve).on('error', reject);
     if (!body) sent.end();
-    // What fails here fails the request, which tells it.
+    // A failure here also fails the request, which reports it.
     else pipeline(Readable.fromWeb(body as import('node:stream/web').ReadableStream), sent, () => {});
   });
 }

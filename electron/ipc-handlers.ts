@@ -29,7 +29,7 @@ export interface IpcHandlerPorts {
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
   const { host, relay, window, loginItem, notifications, updater, language, desktopView, desktopChanged } = ports;
-  /** After an act of the window, what came of it; the tray is told too. */
+  /** Reports the result of an action in the window to the tray as well. */
   const changedView = () => {
     desktopChanged();
     return desktopView();
@@ -69,7 +69,7 @@ function engineOf({ gateway }: EngineHost): Gateway {
   return gateway;
 }
 
-/** For an act that has no result: that it was answered says that it was done. */
+/** For an action without a result: the reply itself confirms it. */
 function answerNothing<Parameters extends unknown[]>(act: (...parameters: Parameters) => void) {
   return (...parameters: Parameters): null => {
     act(...parameters);

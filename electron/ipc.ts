@@ -1,6 +1,6 @@
 /**
- * The door for the window: the only file that hears IPC. It owns who may call (the page of our own scheme, in the main
- * frame of a window of ours), what gets through (arguments that fit `contract/ipc-arguments.ts`) and how an answer travels
+ * The window's IPC: the only file that receives it. Decides who may call (the page of our own scheme, in the main frame
+ * of a window of ours), what gets through (arguments that fit `contract/ipc-arguments.ts`) and how an answer travels
  * (always as a value). It must not know what a call does.
  */
 import { type IpcMainInvokeEvent, ipcMain, type WebContents } from 'electron';
@@ -28,7 +28,7 @@ interface IpcPorts {
   isOurs(sender: WebContents): boolean;
   /** Whether the page was loaded from our own scheme. */
   isOurPage(url: string): boolean;
-  /** A fault inside a handler, which the page is told of without its message. */
+  /** Called for an internal error in a handler; the page learns of it without its message. */
   reportError(error: unknown): void;
 }
 

@@ -20,9 +20,9 @@ const presses: ReadonlySet<InputEvent['type']> = new Set([
   'gestureTap',
   'touchEnd',
 ]);
-/** For a page to ask for the microphone once a button of it was pressed. */
+/** How long after a button press a page may request the microphone. */
 const pressHoldsMs = 5_000;
-/** They hold what the page itself has made. */
+/** Schemes for content that the page itself has created. */
 const ownContent = /^(blob|data):/;
 
 export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): void {

@@ -1,4 +1,4 @@
-/** Start at login: off until somebody asks for it, and then as it is set in the system, which is asked each time. */
+/** Start at login: off by default. The system's setting is authoritative and is read each time. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { App } from 'electron';

@@ -1,6 +1,6 @@
 /**
- * Entry of the desktop: one instance, the order of start and end, and what the process says to it. With `server/cli.ts`
- * the only file that reads `process.env`.
+ * Entry of the desktop: single instance, order of start and shutdown, and process events. With `server/cli.ts` the only
+ * file that reads `process.env`.
  *
  * Nothing may be awaited at the top: Electron is ready only when this module has run.
  */
@@ -19,7 +19,7 @@ import { linkScheme, onOpened } from './opened-by-system.ts';
 import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
-/** For running requests, which have ten seconds of it, and for everything else. */
+/** Time for the whole shutdown, of which running requests have ten seconds. */
 const endLimitMs = 15_000;
 const { env, platform } = process;
 const environment = readEnvironment(env);
@@ -29,18 +29,21 @@ keepElectronsFiles(join(environment.dataDir, 'desktop'));
 app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
-// macOS may tell of a link before the app is ready.
+// macOS may open a link before the app is ready.
 const opened = onOpened(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
   app.whenReady().then(run).catch(giveUp);
 } else {
-  // The first one hears of it and shows its window.
+  // The first instance is notified and shows its window.
   app.quit();
 }
 
-/** Beside the engine's data, so that a data folder is one program, with a window of its own; else where Electron has them. */
+/**
+ * Next to the engine's data, so that each data folder belongs to one program with its own window; otherwise in
+ * Electron's default place.
+ */
 function keepElectronsFiles(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -81,10 +84,13 @@ function run(): Promise<void> {
   return desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
 }
 
-/** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
+/**
+ * Whoever made a build without a feed, or manages this machine, is responsible for updates, unless their preset says
+ * otherwise.
+ */
 function updatesAreManaged(teamPresets: PresetPlaces): boolean {
   if (env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml'))) return true;
-  // What is wrong with a preset the engine tells, which reads it too.
+  // The engine, which reads the preset too, reports its errors.
   const { current } = openManagedPresets(teamPresets, () => {});
   return current !== null && current.preset.updates !== 'on';
 }
@@ -102,7 +108,7 @@ function wasOpenedAtLogin(): boolean {
   return platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin;
 }
 
-/** There may be neither tray nor window that could tell, and a process without them would be no use to anybody. */
+/** There may be neither tray nor window to show the error, and a process without them is useless. */
 function giveUp(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   dialog.showErrorBox(messagesFor(app.getLocale()).startFailed, why);
@@ -116,7 +122,7 @@ function endInOrder(desktop: Desktop): void {
   const end = () => {
     if (isEnding) return;
     isEnding = true;
-    // Whatever hangs, the process ends all the same.
+    // Ends the process even if something hangs.
     setTimeout(() => app.exit(1), endLimitMs).unref();
     void desktop.end().finally(() => {
       mayQuit = true;
@@ -127,13 +133,14 @@ function endInOrder(desktop: Desktop): void {
     if (!mayQuit) event.preventDefault();
     end();
   });
-  // To hold up a quit that the system asks for would call off a logout or restart (macOS). What has ended by then is well.
+  // Delaying a quit that the system requests would cancel a logout or restart (macOS), so the shutdown gets as far as
+  // it can.
   const endWithSession = () => {
     mayQuit = true;
     end();
   };
   powerMonitor.on('shutdown', endWithSession);
-  // Windows tells windows only.
+  // On Windows, only windows are notified.
   app.on('browser-window-created', (_event, window) => window.on('session-end', endWithSession));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
   app.on('second-instance', (_event, argv) => {

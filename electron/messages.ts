@@ -36,7 +36,7 @@ const en = {
     'no-credential': 'no enabled credential has a value',
     'leads-back': 'its base URL leads back to Sluice itself',
   } satisfies Record<ProviderBlock, string>,
-  /** Why a provider is left alone. */
+  /** Why a provider is in a cooldown. */
   failures: {
     transient: 'it failed or cannot be reached',
     silent: 'it does not respond in time',
@@ -50,7 +50,7 @@ const en = {
     'client-gone': 'clients closed their connections',
   } satisfies Record<FailureClass, string>,
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
-  /** Who goes first. */
+  /** Which provider comes first. */
   strategies: {
     priority: 'in order',
     weighted: 'weighted',

@@ -1,4 +1,4 @@
-/** What the system tells a person without being asked, once for each time that it comes about. Each kind can be turned off. */
+/** Desktop notifications, one for each occurrence. Each kind can be turned off. */
 import { Notification } from 'electron';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
@@ -69,7 +69,7 @@ export function createNotifications({ settings, language, clicked }: Notificatio
   };
 }
 
-/** Where a click leads. */
+/** The page that a click opens. */
 const places: Record<NotificationKind, string> = {
   'provider-unusable': '/providers',
   'credential-refused': '/providers',
@@ -84,7 +84,7 @@ function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMes
   return failure === null ? '' : failures[failure];
 }
 
-/** Whether something has come about that was not so before. What is so at a start is no news. */
+/** Whether a condition has newly become true. A condition that holds at the start is not reported. */
 function createWatch(): (id: string, isSo: boolean | null) => boolean {
   const known = new Map<string, boolean>();
   return (id, isSo) => {

@@ -2,12 +2,12 @@ import type { App } from 'electron';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
 import type { TeamPresetInbox } from './team-preset-inbox.ts';
 
-/** Where the system is told that links of Sluice are for this program. */
+/** The scheme of links that the system opens with this program. */
 export const linkScheme = 'sluice';
 
 /**
- * Hears of links and files that the system hands over: on macOS as events, elsewhere as an argument of this program or of
- * a second one. What comes before there is an inbox waits for it.
+ * Receives links and files that the system opens: on macOS as events, elsewhere as an argument of this program or of a
+ * second instance. Those that arrive before there is an inbox wait for it.
  */
 export function onOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
   const waiting: ((inbox: TeamPresetInbox) => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Tells that the machine sleeps or wakes, at once: connections that the engine kept open may lead nowhere then, and the day
- * may be another. Another network the engine notices by itself.
+ * Reports immediately that the machine sleeps or wakes: connections that the engine kept open may then be dead, and the
+ * day may be another. Another network the engine notices by itself.
  */
 import type { PowerMonitor } from 'electron';
 

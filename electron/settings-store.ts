@@ -12,13 +12,13 @@ import type { ConfigPersistence } from '../server/config/persistence.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import { windowLanguages } from '../server/contract/ipc.ts';
 
-// What cleans up behind the store's writes would swallow the signal, as `server/config/conf-persistence.ts` says.
+// The clean-up of the store's writes would swallow the signal; see `server/config/conf-persistence.ts`.
 for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
 
 const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
 
 const desktopSettingsSchema = z.object({
-  /** By kind; those of other versions are kept and not looked at. */
+  /** By kind; those of other versions are kept, but ignored. */
   notifications: z.record(z.string(), z.boolean()).default({}),
   /** Of the window when it was last open; null: it never was. */
   language: z.enum(windowLanguages).nullable().default(null),
@@ -29,9 +29,9 @@ export type DesktopSettings = z.infer<typeof desktopSettingsSchema>;
 
 export interface DesktopSettingsStore {
   readonly current: DesktopSettings;
-  /** What a person has asked for: written at once, or refused with a GatewayError and as it was. */
+  /** A change that a person made: written at once, or rejected with a GatewayError and not applied. */
   update(changes: Partial<DesktopSettings>): void;
-  /** What nobody asked for: written if it can be, and known until the end if not. */
+  /** State that no person changed, such as a window position: written if possible, otherwise kept in memory. */
   remember(changes: Partial<DesktopSettings>): void;
 }
 
@@ -45,9 +45,9 @@ export function openSettingsPersistence(path: string): ConfigPersistence {
 }
 
 /**
- * What is not as it should be, or cannot be read, counts as not set: none of it is worth refusing to start.
+ * Values that are invalid or cannot be read count as not set, because none is worth refusing to start.
  *
- * @param notWritten told why something to remember was not
+ * @param notWritten called with the reason if such state could not be written
  */
 export function openDesktopSettings(path: string, notWritten: (error: unknown) => void): DesktopSettingsStore {
   let current = readDesktopSettings(path);

@@ -11,14 +11,14 @@ export interface TeamPresetInbox {
   readonly isEmpty: boolean;
   openLink(link: string): void;
   openFile(path: string): void;
-  /** The one that came last, once. */
+  /** Returns the latest one, once. */
   take(): OpenedPreset | null;
 }
 
-/** As many as the engine takes, and one more, so that it can tell a larger one. */
+/** One byte more than the engine accepts, so that it can recognise a file that is too large. */
 const longestFileBytes = 1024 * 1024 + 1;
 
-/** @param arrived told of each, to show the window */
+/** @param arrived called for each, to show the window */
 export function createTeamPresetInbox(arrived: () => void): TeamPresetInbox {
   let opened: OpenedPreset | null = null;
   const put = (next: OpenedPreset) => {

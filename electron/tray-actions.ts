@@ -17,7 +17,7 @@ interface TrayActionPorts {
   loginItem: LoginItem;
   /** The shell's own state was changed here. */
   changed(): void;
-  /** Nothing came of a click, which has changed its checkbox all the same. */
+  /** Redraws the menu after a failed action, because the click has toggled its checkbox. */
   refused(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What the tray's menu says of the group that keys are in by default. Pure. */
+/** The tray menu's description of the default group. Pure. */
 import type { GroupView } from '../server/contract/access-views.ts';
 import type { Budget } from '../server/contract/config.ts';
 import type { ShellMessages } from './messages.ts';
@@ -9,7 +9,7 @@ export type TrayGroup = Pick<GroupView, 'models' | 'policy' | 'limits'>;
 /** Of its patterns; a menu is narrow. */
 const shownModels = 4;
 
-/** One line for what it allows and who goes first, and one for its limits, if it has any. */
+/** One line for the models it allows and the first provider, and one for its limits, if it has any. */
 export function describeGroup(group: TrayGroup, language: ShellLanguage): { profile: string; limits: string | null } {
   const { messages } = language;
   const limits = describeLimits(group.limits, language);

@@ -1,6 +1,6 @@
 /**
- * Whether a Linux desktop shows icons in a tray. `new Tray` succeeds without one too and tells nothing of it, so that the
- * session's bus is asked, by whichever of its usual tools is there.
+ * Whether a Linux desktop shows icons in a tray. `new Tray` succeeds without one, too, so the session bus is queried
+ * with whichever of the usual tools is installed.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
@@ -30,7 +30,7 @@ const tools: readonly [tool: string, ...args: string[]][] = [
 /** At login the desktop's own parts begin at the same time as Sluice. */
 const tries = 5;
 
-/** False also where it cannot be found out. */
+/** False also if it cannot be determined. */
 export async function isTrayShown(pauseMs = 1_000): Promise<boolean> {
   for (let tried = 1; ; tried++) {
     if (await isHostRegistered()) return true;
@@ -47,7 +47,7 @@ async function isHostRegistered(): Promise<boolean> {
   return false;
 }
 
-/** Nothing where the tool is not there, has nothing to tell, or takes too long. */
+/** Empty if the tool is missing, prints nothing, or takes too long. */
 function outputOf(tool: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(tool, args, { timeout: limitMs }, (error, stdout) => resolve(error ? '' : stdout));

@@ -1,4 +1,4 @@
-/** The menu of the tray, as one pure function of what there is to show. */
+/** The tray menu, as a pure function of the state. */
 import type { MenuItemConstructorOptions } from 'electron';
 import { say } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
@@ -12,7 +12,7 @@ import { describeGroup, type TrayGroup } from './tray-group.ts';
 export interface TrayStatus {
   engine: EngineState;
   providers: readonly TrayProvider[];
-  /** The group `default`, which a key is in unless another is named; null: there is no such group. */
+  /** The group `default`, to which keys belong unless another is named; null if it does not exist. */
   defaultGroup: TrayGroup | null;
   /** Those whose secret was kept. */
   keys: readonly { id: string; name: string }[];
@@ -72,7 +72,7 @@ export function trayMenu(status: TrayStatus, actions: TrayActions, language: She
   ];
 }
 
-/** Also what the tray says when the pointer rests on it. */
+/** Also the tray's tooltip. */
 export function describeEngine(engine: EngineState, messages: ShellMessages): string {
   if (engine.kind === 'serving') return messages.serving(engine.baseUrl);
   return engine.kind === 'failed'
@@ -86,7 +86,7 @@ export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' |
   return providers.some(needsMend) ? 'error' : 'serving';
 }
 
-/** One that is only left alone for a while mends itself. */
+/** A cooldown that ends by itself needs no attention. */
 function needsMend({ enabled, problem, health }: TrayProvider): boolean {
   return enabled && (problem !== null || health.state === 'refused');
 }

@@ -1,4 +1,4 @@
-/** The icon in the tray: draws what `tray-menu.ts` says. Owns the differences of the systems; decides nothing. */
+/** The tray icon: draws the menu of `tray-menu.ts`. Handles differences between systems; decides nothing. */
 import { join } from 'node:path';
 import { Menu, type NativeImage, nativeImage, type Rectangle, Tray } from 'electron';
 import type { ShellLanguage } from './shell-language.ts';
@@ -49,7 +49,7 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   };
 }
 
-/** macOS colours a template image itself; elsewhere the icon bears its own colours, which stand out on light and dark. */
+/** macOS colours a template image itself; elsewhere the icon has its own colours, visible on light and dark. */
 function loadIcons(folder: string, platform: NodeJS.Platform): Record<Mark, NativeImage> {
   const load = (mark: Mark) => {
     const isTemplate = platform === 'darwin';

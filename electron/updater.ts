@@ -4,9 +4,9 @@ import type { UpdateView } from '../server/contract/ipc.ts';
 
 export interface Updater {
   readonly view: UpdateView;
-  /** Resolves when the answer is in `view`; a download goes on after it. */
+  /** Resolves when the result is in `view`; a download continues afterwards. */
   check(): Promise<void>;
-  /** Of the download that runs; it begins anew with the next check. */
+  /** Progress of the running download; reset by the next check. */
   cancel(): void;
   /**
    * Replaces the program, once everything else has ended.
@@ -23,7 +23,7 @@ export type UpdaterLibrary = Pick<
 >;
 
 export interface UpdaterPorts {
-  /** Loads what does it, which is large, at the first check. Null: whoever installed Sluice sees to its updates. */
+  /** Loads the updater, which is large, at the first check. Null: whoever installed Sluice is responsible for updates. */
   load: (() => Promise<UpdaterLibrary>) | null;
   changed(view: UpdateView): void;
 }
@@ -56,10 +56,10 @@ export function createUpdater({ load, changed }: UpdaterPorts): Updater {
       // Nothing can replace this kind of installation, such as one from a tar.gz.
       if (!found) return become({ ...nothing, state: 'managed' });
       download = found.cancellationToken;
-      // What fails there is told as an event.
+      // Failures are reported as an event.
       found.downloadPromise?.catch(() => {});
     } catch (error) {
-      // An event has told it already, unless nothing could be loaded.
+      // Already reported by an event, unless the updater could not be loaded.
       if (view.state === 'checking') fail(error instanceof Error ? error : new Error(String(error)));
     }
   };

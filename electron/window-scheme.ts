@@ -1,6 +1,6 @@
 /**
- * The scheme that the window's page is loaded from: the built window's files, and under `/v1` the gateway itself, so that
- * the page needs no other origin. What the page's headers promise stands in `docs/security.md`.
+ * The scheme that the window's page is loaded from: the built window's files, and under `/v1` the gateway itself, so
+ * that the page needs no other origin. The page's headers are described in `docs/security.md`.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';

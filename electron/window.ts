@@ -20,11 +20,11 @@ export interface WindowKeeper {
 interface WindowPorts {
   preload: string;
   settings: DesktopSettingsStore;
-  /** Null where there is no tray. */
+  /** Null if there is no tray. */
   trayBounds(): Rectangle | null;
   /** The page is there no longer: closed, crashed, or another document is being loaded. */
   pageGone(page: WebContents): void;
-  /** Only told; the gateway is not concerned. */
+  /** Only logged; the gateway is not affected. */
   crashed(reason: string): void;
   openChanged(isOpen: boolean): void;
   /** Asks the person whether what was typed and not saved may be lost. */
@@ -91,14 +91,14 @@ function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWi
   });
 }
 
-/** One that is broken off, by the next or because the window is closed, is no fault. */
+/** A load that is aborted by the next one, or by closing the window, is not an error. */
 function load(window: BrowserWindow, path: string): void {
   window.loadURL(windowUrl(path)).catch(() => {});
 }
 
 function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }: WindowPorts): void {
   const page = window.webContents;
-  // Unlike a browser, Electron asks nobody: a page that prevents it would never close.
+  // Unlike a browser, Electron does not ask the user: a page that prevents unloading could never be closed.
   page.on('will-prevent-unload', (event) => {
     if (mayDiscardEdits()) event.preventDefault();
   });
@@ -111,9 +111,9 @@ function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }
   });
 }
 
-/** Only what a person moved or resized: one that was left where it opened opens at the tray again. */
+/** Only a window that a person moved or resized: any other one opens at the tray again. */
 function rememberWhereMoved(window: BrowserWindow, settings: WindowPorts['settings']): void {
-  // What the system made of the place that was asked for.
+  // The actual place that the system assigned.
   let opened = window.getNormalBounds();
   window.once('ready-to-show', () => {
     window.show();

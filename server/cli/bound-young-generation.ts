@@ -1,7 +1,7 @@
 /**
- * Keeps V8's young generation at a size that suits a gateway. V8 doubles it, up to 128 MB in Node 24, whenever enough objects
- * survive a collection, as the buffers of 200 streams do; beyond 16 MB that costs memory and longer pauses and saves no CPU.
- * `--max-semi-space-size=8` says the same on Node's command line, which nobody should have to write.
+ * Keeps V8's young generation at a size that suits a gateway. V8 doubles it, up to 128 MB in Node 24, whenever enough
+ * objects survive a collection, as the buffers of 200 streams do; beyond 16 MB that costs memory and longer pauses and
+ * saves no CPU. The same as `--max-semi-space-size=8` on Node's command line, which users should not have to pass.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

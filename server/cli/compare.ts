@@ -19,7 +19,7 @@ interface CompareOptions {
   times: number;
 }
 
-/** One answer, with what the ledger says of it. */
+/** One answer, with its figures from the ledger. */
 interface Answer extends Replied {
   record: RequestView;
 }
@@ -88,7 +88,7 @@ async function withKey<Result>(
   }
 }
 
-/** All targets at the same time, each of them one call after the other. */
+/** Targets in parallel, the calls of each target one after the other. */
 function askAll<Each extends { target: string }>(
   calls: readonly Each[],
   times: number,

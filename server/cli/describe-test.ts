@@ -1,7 +1,7 @@
 /** Formats the test of a provider for the terminal. */
 import type { ProbeReport } from '../contract/probe.ts';
 
-/** One line for each step, without skipped ones; that no model was called is told too. */
+/** One line for each step, without skipped ones, except that no model was called. */
 export function describeTest(report: ProbeReport): string {
   const lines = report.steps
     .filter(({ name, status }) => status !== 'skipped' || (name === 'call' && report.ok))

@@ -1,4 +1,4 @@
-/** `serve --detach`: starts `serve` as a process that goes on without the terminal. */
+/** `serve --detach`: starts `serve` as a process that survives the terminal. */
 import { spawn } from 'node:child_process';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,7 +29,7 @@ export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Pr
   child.unref();
 }
 
-/** To be called by `serve` once it listens, with what it shows: tells the process that has detached it. */
+/** Called by `serve` once it listens, with its output: notifies the process that started it. */
 export function notifyStarter(shown: string): void {
   process.send?.(shown);
 }

@@ -10,7 +10,7 @@ export async function findGroup(control: Control, id: string): Promise<GroupView
   throw new GatewayError('not_found', `There is no group "${id}".`, { param: 'group' });
 }
 
-/** A group as it is configured, without what its view adds. */
+/** A group as configured, without the additional fields of its view. */
 export function configOf({ keyCount: _keys, limitUse: _use, ...group }: GroupView): GroupConfig {
   return group;
 }

@@ -53,7 +53,7 @@ export function filterOf(options: FilterOptions): RequestFilterInput {
   };
 }
 
-/** What is said where nothing was found, since a name that was mistyped looks like one without requests. */
+/** The message if nothing was found, because a mistyped name looks like one without requests. */
 export async function unknownNames(
   control: Control,
   { keyId, groupId, provider }: RequestFilterInput,

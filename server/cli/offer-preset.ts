@@ -19,7 +19,7 @@ interface AppliedPreset {
   text: string;
 }
 
-/** Null: the person has declined. Rejects with a CliError where nobody can be asked. */
+/** Null if the person declined. Rejects with a CliError if the terminal is not interactive. */
 export async function offerPreset(
   { control, output, terminal }: VerbContext,
   preset: TeamPreset,

@@ -18,7 +18,7 @@ export interface CredentialOptions {
   credential?: boolean;
 }
 
-/** Whether the command says where the credential comes from, or that there is none. */
+/** Whether the command states where the credential comes from, or that there is none. */
 export function hasCredentialOption(options: CredentialOptions): boolean {
   const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
   return (

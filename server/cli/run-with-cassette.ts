@@ -1,4 +1,4 @@
-/** A program with a gateway that exists as long as it, in a temporary data folder: nothing of the user's is touched. */
+/** Runs a program with a temporary gateway and data folder, without touching the user's own. */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ async function prepare(
   return { environment, secretsFolder };
 }
 
-/** Its provider is never asked; it lets programs list the models that they used in the recording. */
+/** Its provider is never called; it only lets programs list the models of the recording. */
 function replayConfig(models: ReadonlySet<string>): ConfigInput {
   const provider = { id: 'cassette', name: 'Cassette', baseUrl: 'http://127.0.0.1:9/v1', models: [...models] };
   return {

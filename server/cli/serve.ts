@@ -50,7 +50,7 @@ interface Address {
 /** Resolves once it listens and has printed that; a signal ends the process. Rejects with advice if it cannot start. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
-  // Unheard, it would end the process; `endInOrder` hears it once there is something to read again.
+  // Without a listener, it would end the process; `endInOrder` handles it once there is a configuration to reload.
   process.on('SIGHUP', () => {});
   boundYoungGeneration();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
@@ -99,7 +99,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   if (options.open) openBrowser(ready.windowUrl, notice);
 }
 
-/** Imported only where it is used. */
+/** Imported only if used. */
 async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
   const { OpenCassette } = await import('../cassettes/deck.ts');
   const { describeSummary } = await import('./cassette-summary.ts');
@@ -107,7 +107,7 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
   return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }
 
-/** Imported only where it is used. Before anything else, so that a wrong address leaves nothing behind. */
+/** Imported only if used. Called first, so that a wrong address leaves nothing behind. */
 async function connectShared(given: string, env: Terminal['env']) {
   const { connectValkey, openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
   const isReference = given.startsWith('env:') || given.startsWith('file:');

@@ -36,7 +36,7 @@ function quoteForSystemd(text: string): string {
 /**
  * A launchd agent (launchd.plist(5)), started at login and again after a failure.
  *
- * @param logPath takes what the program says on stderr
+ * @param logPath receives the program's stderr
  */
 export function launchAgent(command: CommandLine, logPath: string): string {
   const parameters = command.map((each) => `    <string>${escapeXml(each)}</string>`).join('\n');

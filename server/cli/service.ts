@@ -89,7 +89,7 @@ async function installService(manager: ServiceManager, text: string): Promise<vo
   } catch (error) {
     if (before !== null) await writeFile(path, before);
     else {
-      // What it has enabled already. The first error is the one to be told.
+      // Disables what was enabled already, but reports the first error.
       await manager.stop().catch(() => {});
       await rm(path, { force: true });
     }

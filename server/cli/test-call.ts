@@ -9,7 +9,7 @@ interface TestCall {
   model: string;
 }
 
-/** Makes one real, short call to the model, and says in a line how it went. */
+/** Makes one real, short call to the model, and reports the result in one line. */
 export async function askModel({ origin, secret, model }: TestCall): Promise<string> {
   const startedAt = performance.now();
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Reply with the word OK.' }] });

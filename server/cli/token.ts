@@ -59,7 +59,10 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id. Who is no administrator sees only their own tokens, and is asked no further. */
+/**
+ * Revokes by id. A person who is not an administrator sees only their own tokens, which may therefore be revoked
+ * without confirmation.
+ */
 async function namesOf(control: Control): Promise<Map<string, string>> {
   const { person } = await control.query({ type: 'who-am-i' });
   const people: Pick<PersonView, 'id' | 'name'>[] =

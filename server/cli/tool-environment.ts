@@ -35,7 +35,7 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
     // These come before GEMINI_API_KEY.
     ['GOOGLE_API_KEY', undefined],
     ['GOOGLE_GENAI_USE_VERTEXAI', undefined],
-    // Qwen Code sends requests for loopback to a proxy, too, unless told otherwise.
+    // Qwen Code sends requests for loopback to a proxy, too, unless configured otherwise.
     ['NO_PROXY', noProxy],
     ['no_proxy', noProxy],
     ...(model ? modelVariables.map((name): [string, string] => [name, model]) : []),

@@ -15,7 +15,7 @@ export interface KeyView {
   id: string;
   name: string | null;
   group: string;
-  /** Id of the person whose key it is; null: nobody's own. */
+  /** Id of the key's owner; null: no person. */
   owner: string | null;
   enabled: boolean;
   /** ISO 8601. */

@@ -1,4 +1,4 @@
-/** The response cache of a group: its settings, and what is told of it. */
+/** The response cache of a group: settings and view. */
 import { z } from 'zod';
 
 export const cacheSchema = z.strictObject({

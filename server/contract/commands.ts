@@ -202,7 +202,7 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'faults.start': { faults: TimedFaultsView[] };
   'faults.stop': { faults: TimedFaultsView[] };
-  /** `secret` is told this once. */
+  /** `secret` is not available again. */
   'token.create': { id: string; secret: string; expiresAt: number };
   'token.revoke': Record<string, never>;
   /** `ended`: the number of sessions and tokens. */

@@ -177,7 +177,7 @@ export const keySchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
   group: idSchema,
-  /** The person whose key it is; absent: it is nobody's own. */
+  /** The key's owner; absent: no person. */
   owner: personId.optional(),
   enabled: z.boolean().default(true),
   /** ISO 8601 with time zone; the key is refused from then on. */
@@ -229,7 +229,7 @@ export type Budget = z.infer<typeof budgetSchema>;
 export type ConversationApi = z.infer<typeof conversationApiSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
 
-/** Reports what is wrong with valid entries beside one another: names that are there twice, and references that lead nowhere. */
+/** Reports inconsistencies between valid entries: duplicate names and dangling references. */
 export function findContradictions(config: Config, issue: ReportIssue): void {
   findDuplicateNames(config, issue);
   findDanglingReferences(config, issue);

@@ -1,4 +1,4 @@
-/** What the window and the command line are told about changes of clients' configuration files. */
+/** Views of changes of clients' configuration files, for window and command line. */
 
 /** A client whose configuration file Sluice can change. */
 export interface ConnectClientView {
@@ -7,7 +7,7 @@ export interface ConnectClientView {
   name: string;
   /** Its files, as in `~/.codex/config.toml`. */
   files: string[];
-  /** What Sluice has written and not taken back; null: nothing. */
+  /** Changes by Sluice that are not undone; null: none. */
   applied: AppliedConnection | null;
 }
 

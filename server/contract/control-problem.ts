@@ -12,7 +12,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'read-only': object;
   /** A person, or a token, may not do it. */
   'not-allowed': object;
-  /** To somebody who signs in. */
+  /** For a person who signs in. */
   'no-role': { name: string };
   'no-sign-in': object;
   'token-without-person': object;

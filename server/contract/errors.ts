@@ -78,11 +78,11 @@ export const errorKinds = {
   invalid_command: { status: 400, type: invalid, code: 'invalid_command' },
   not_found: { status: 404, type: invalid, code: 'not_found' },
   conflict: { status: 409, type: invalid, code: 'conflict', retryable: false },
-  /** The person who is signed in, or the token, may not do it. */
+  /** The signed-in person, or the token, lacks the permission. */
   forbidden: { status: 403, type: invalid, code: 'forbidden' },
   /** Nobody is signed in. */
   not_signed_in: { status: 401, type: invalid, code: 'not_signed_in' },
-  /** The identity provider did not say who it is. */
+  /** The identity provider did not authenticate the person. */
   sign_in_failed: { status: 403, type: invalid, code: 'sign_in_failed' },
   /** Too many attempts to sign in from one address. */
   sign_in_limit: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },

@@ -1,6 +1,6 @@
 /** Faults on purpose: what a client program meets, so that its handling of errors can be tried. */
 
-/** The header by which a client asks for a fault, and by which every response with one says so. */
+/** The header with which a client requests faults, and which marks every response that has some. */
 export const faultHeader = 'x-sluice-fault';
 
 /** The built-in lists of rules. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { KeyView } from './access-views.ts';
 
-/** Events tell of so many keys, the first of the configuration. */
+/** Events contain at most this many keys, the first of the configuration. */
 export const maxKeysReported = 500;
 
 export const findKeysShape = {

@@ -15,7 +15,7 @@ export interface BegunJoin {
   expiresAt: number;
 }
 
-/** `waiting`: the person has not agreed yet; `choosing`: name one of the groups; `joined`: the provider is there. */
+/** `waiting`: the sign-in is pending; `choosing`: name one of the groups; `joined`: the provider is there. */
 export type JoinState =
   | { state: 'waiting' }
   | { state: 'choosing'; groups: readonly { id: string; name: string | null }[] }

@@ -1,7 +1,10 @@
-/** What a person may do with a key: the engine refuses the rest, and the window does not offer it. Pure. */
+/** What a person may do with a key. The engine enforces it, and the window offers nothing else. Pure. */
 import type { Person } from './people.ts';
 
-/** `secret-of-key`: to learn it, or to replace it. That is the owner's; of a key that is nobody's own, its group's managers'. */
+/**
+ * `secret-of-key`: to reveal or replace it; reserved to the owner, or, for a key without an owner, to the group's
+ * managers.
+ */
 export type KeyRight = 'manager-of-key' | 'owner-or-manager-of-key' | 'secret-of-key';
 
 /** Of a key in the configuration, or of its view. */

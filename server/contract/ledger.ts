@@ -27,7 +27,7 @@ export interface Usage {
   images?: number;
 }
 
-/** Failure classes; `docs/responses.md` ("Failures") tells what each leads to. */
+/** Failure classes; for their consequences see `docs/responses.md` ("Failures"). */
 export type FailureClass =
   | 'transient'
   | 'silent'
@@ -85,19 +85,19 @@ export interface RequestSession {
   name: string | null;
   /** Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null: unknown. */
   thread: string | null;
-  /** The request ends with something that a person said, or with results of tools; null: neither. */
+  /** Whether the request ends with a person's message or with tool results; null: neither. */
   step: 'prompt' | 'tools' | null;
   /** The results of tools with which the request ends. */
   tools: readonly ToolResult[];
 }
 
-/** The result of one call of a tool. What it says is in the request's capture, if there is one. */
+/** The result of one tool call. Its content is in the request's capture, if there is one. */
 export interface ToolResult {
   /** Null: the request does not say. */
   name: string | null;
-  /** Length of the result as it stands in the request. */
+  /** Length of the result in the request. */
   bytes: number;
-  /** The client says so, which only Anthropic's, Gemini's and Converse's requests can. */
+  /** Whether the client marks it as failed, which only Anthropic's, Gemini's and Converse's requests can. */
   hasFailed: boolean;
 }
 
@@ -164,7 +164,7 @@ export interface RequestRecord extends RequestStarted {
   emulated: readonly LossNote[];
   /** Why headers and bodies are kept; null if they are not. */
   captured: CaptureCause | null;
-  /** What the response cache did; null if it had nothing to do with the request. */
+  /** The effect of the response cache; null if it did not apply to the request. */
   cached: CacheNote | null;
   /**
    * The faults on purpose that the client met, such as `stall` or `late-head, stall`; null if none. Its outcome says nothing
@@ -173,7 +173,7 @@ export interface RequestRecord extends RequestStarted {
   fault: string | null;
   /** What a cassette did: it answered instead of a provider, or the answer was recorded; null: neither. */
   cassette: CassetteNote | null;
-  /** Of a shadow: whether it says the same as the request that it repeats; null if that could not be compared. */
+  /** For a shadow: whether its answer is equivalent to the original's; null if they could not be compared. */
   sameAnswer: boolean | null;
 }
 
@@ -209,7 +209,7 @@ export interface UsageTotals {
   requests: number;
   /** Failed, broken or interrupted requests, without those whose client disconnected. */
   errors: number;
-  /** Those of `errors` that Sluice refused with a 4xx before it asked a provider: the caller's mistakes. */
+  /** The part of `errors` that Sluice refused with a 4xx before calling a provider: the caller's mistakes. */
   refused: number;
   inputTokens: number;
   outputTokens: number;

@@ -1,6 +1,6 @@
-/** The one place where two lists differ. Entries that a change has left alone are the same objects, of which there may be very many. */
+/** The one place where two lists differ. Unchanged entries are the same objects, and there may be very many. */
 
-/** In place of `removed` entries from index `at` on stand `entries`. */
+/** Replaces `removed` entries from index `at` on by `entries`. */
 export interface Splice<Entry> {
   at: number;
   removed: number;
@@ -29,7 +29,7 @@ export function spliced<Before, Entry>(
   return at + removed <= list.length ? [...list.slice(0, at), ...entries, ...list.slice(at + removed)] : null;
 }
 
-/** The entries of `list` that `known` has not. */
+/** The entries of `list` that are not in `known`. */
 export function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
   const splice = spliceBetween(known, list);
   if (!splice) return [];

@@ -1,4 +1,7 @@
-/** Guesses by its name what a model is for. Without zod, since the window imports it. Nothing depends on a guess being right. */
+/**
+ * Guesses the purpose of a model from its name. Without zod, since the window imports it. Nothing depends on a guess
+ * being right.
+ */
 export const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
 export type ModelUse = (typeof modelUses)[number];
 

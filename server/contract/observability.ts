@@ -1,4 +1,4 @@
-/** Settings of what Sluice tells other tools: metrics, OpenTelemetry and webhooks. All of it is off by default. */
+/** Settings of exports to other tools: metrics, OpenTelemetry and webhooks. All are off by default. */
 import { z } from 'zod';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';

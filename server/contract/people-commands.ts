@@ -1,4 +1,4 @@
-/** The commands about people who sign in, and their API tokens. All fail with `not_found` where nobody signs in. */
+/** The commands about people who sign in, and their API tokens. All fail with `not_found` where people do not sign in. */
 import { z } from 'zod';
 import { displayName } from './command-fields.ts';
 import { personId, tokenScopes } from './people.ts';
@@ -7,7 +7,7 @@ const tokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'use the id of an API tok
 
 /** Members of `commandSchema`. */
 export const peopleCommands = [
-  /** For the person who gives it. The token may do what that person may, within its scopes. */
+  /** Creates a token for the caller. It has the caller's rights, within its scopes. */
   z.strictObject({
     type: z.literal('token.create'),
     name: displayName,
@@ -16,6 +16,6 @@ export const peopleCommands = [
   }),
   /** One's own; an administrator also those of others. */
   z.strictObject({ type: z.literal('token.revoke'), id: tokenId }),
-  /** Ends all sessions and API tokens of a person, at once and everywhere. Keys go on working. */
+  /** Revokes all sessions and API tokens of a person, immediately and everywhere. Keys remain valid. */
   z.strictObject({ type: z.literal('person.sign-out'), id: personId }),
 ] as const;

@@ -1,4 +1,7 @@
-/** The queries about people who sign in, and their API tokens. But for `who-am-i` and `join-preset` they fail with `not_found` where nobody does. */
+/**
+ * The queries about people who sign in, and their API tokens. Except for `who-am-i` and `join-preset` they fail with
+ * `not_found` where people do not sign in.
+ */
 import { z } from 'zod';
 import { personId } from './people.ts';
 
@@ -8,7 +11,7 @@ export const peopleQueries = [
   z.strictObject({ type: z.literal('who-am-i') }),
   /** The team preset for those who join this gateway. Fails with `invalid_value` if none could import it. */
   z.strictObject({ type: z.literal('join-preset') }),
-  /** Everybody who has signed in, with what they may do now. */
+  /** Everybody who has signed in, with their current rights. */
   z.strictObject({ type: z.literal('people') }),
   /** One's own API tokens; for an administrator, those of all. */
   z.strictObject({ type: z.literal('tokens') }),

@@ -42,7 +42,7 @@ export const peopleSchema = z.strictObject({
 export type PeopleSettings = z.infer<typeof peopleSchema>;
 export type RoleMapping = PeopleSettings['roles'][number];
 
-/** What a person may do; without any of it a person is not let in. */
+/** A person's rights. A person without any cannot sign in. */
 export interface Rights {
   isAdmin: boolean;
   /** Ids of groups. */

@@ -99,9 +99,9 @@ export interface ProbeReport {
   modelCount: number | null;
   /** The service has no `POST /responses`, and its configuration does not set `serves`. */
   lacksResponses: boolean;
-  /** The model that was called and answered; null: none, so that `ok` only says that its models can be listed. */
+  /** The model that was called and answered; null if none was, so that `ok` only means that models can be listed. */
   call: { model: string; elapsedMs: number } | null;
-  /** What the provider itself said of the failure, without secrets; null: nothing, or nothing failed. */
+  /** The provider's own message about the failure, without secrets; null if there is none. */
   said: string | null;
   elapsedMs: number;
 }

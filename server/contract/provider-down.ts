@@ -1,6 +1,6 @@
 import type { ProviderView } from './provider-views.ts';
 
-/** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
+/** A first cooldown is shorter, so it is reported only once the trial that follows it has failed, too. */
 const worthReportingMs = 1_500;
 
 /** Whether a provider answers no requests, though it should; null: too soon to say. */

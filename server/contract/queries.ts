@@ -145,7 +145,7 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Reads at most 200,000 requests. */
   z.strictObject({ type: z.literal('request-count'), filter: requestFilterSchema.prefault({}) }),
-  /** What requests in the ledger have, at most 2,000 names. */
+  /** Names that occur in the ledger, at most 2,000. */
   z.strictObject({
     type: z.literal('request-names'),
     of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
@@ -160,7 +160,7 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
-  /** What shadow requests tell of their targets. Reads the newest 100,000 shadows. */
+  /** Compares shadow requests with the originals. Reads the newest 100,000 shadows. */
   z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
   /** What a dataset of captured conversations would have. Reads all requests of the filter. */
   z.strictObject({
@@ -194,7 +194,7 @@ export const querySchema = z.discriminatedUnion('type', [
       by: z.enum(usageDimensions),
       /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
-      /** Only what the person who asks has used, with keys of their own; computed from individual requests. */
+      /** Only the caller's usage, with their own keys; computed from individual requests. */
       own: z.literal(true).optional(),
       ...overTime,
     })

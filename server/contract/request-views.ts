@@ -47,7 +47,7 @@ export interface CapturedBody {
 /** One request in full. */
 export interface RequestInFull {
   request: RequestView;
-  /** Null if nothing is kept: then `captureAbsence` says why. */
+  /** Null if nothing was captured; see `captureAbsence` for the reason. */
   capture: CapturedExchange<CapturedBody> | null;
   captureAbsence: CaptureAbsence | null;
   /** The request that repeats it at its group's shadow target; null if there is none. */

@@ -1,4 +1,4 @@
-/** Why a provider is asked for a model, or is not. */
+/** Why a provider serves a model, or does not. */
 export type RouteReason =
   | { code: 'alias'; alias: string }
   | { code: 'addressed' | 'listed' | 'any-name' }

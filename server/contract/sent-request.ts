@@ -1,6 +1,6 @@
 /**
- * An earlier request as its client sent it, to send it again or to go on from it in the playground. What was not kept is
- * never made up: then it says why.
+ * An earlier request as its client sent it, to send it again or to go on from it in the playground. Parts that were not
+ * kept are never made up: then it states why.
  */
 import type { CaptureAbsence, CaptureGap } from './capture.ts';
 import type { RequestInFull, RequestView } from './request-views.ts';

@@ -6,14 +6,14 @@ const amountUsd = z.number().positive().nullable().default(null);
 
 /** Counted from a session's first request, or from when it was last resumed. */
 export const sessionBudgetSchema = z.strictObject({
-  /** A notification and a webhook tell of a session that has cost this much. */
+  /** A notification and a webhook report a session that has cost this much. */
   notifyAtUsd: amountUsd,
   /** Further requests of a session that has cost this much are refused until it is resumed. */
   stopAtUsd: amountUsd,
 });
 export type SessionBudget = z.infer<typeof sessionBudgetSchema>;
 
-/** A session has reached an amount of its budget; told once for each amount. */
+/** A session has reached an amount of its budget; reported once for each amount. */
 export interface SessionBudgetReached {
   /** As in `SessionView`. */
   sessionId: string;

@@ -1,4 +1,4 @@
-/** The commands that stop a session and let it go on. */
+/** The commands that stop and resume a session. */
 import { z } from 'zod';
 
 export const sessionId = z
@@ -7,5 +7,5 @@ export const sessionId = z
 
 /** Refuses all further requests of a session with `session_stopped`, also after a restart, until it is resumed. */
 export const stopSessionSchema = z.strictObject({ type: z.literal('session.stop'), id: sessionId });
-/** Serves its requests again. Its budget begins anew. */
+/** Serves its requests again, with a new budget. */
 export const resumeSessionSchema = z.strictObject({ type: z.literal('session.resume'), id: sessionId });

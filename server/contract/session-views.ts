@@ -33,7 +33,7 @@ export interface SessionView extends SessionSums {
   lastAt: number;
   running: number;
   turns: number;
-  /** When a person stopped it, in Unix milliseconds; null: nobody has. */
+  /** When a person stopped it, in Unix milliseconds; null if it is not stopped. */
   stoppedAt: number | null;
   /** Its requests are refused because it has used up its budget. */
   isOverBudget: boolean;
@@ -55,7 +55,7 @@ export interface CacheLoss {
   tokens: number;
 }
 
-/** What the ledger's row says of a request in a session. */
+/** A request of a session, from its ledger row. */
 export interface SessionRequestFacts {
   id: string;
   startedAt: number;
@@ -81,9 +81,9 @@ export interface SessionRequest extends SessionRequestFacts {
   costUsd: number | null;
   /** From 1. */
   turn: number;
-  /** The conversation within the session: 0 is the main one, others are those of subagents and of tasks beside it. */
+  /** The conversation within the session: 0 is the main one, others are subagents and side tasks. */
   thread: number;
-  /** It carries results of tools rather than something that a person said; null: unknown. */
+  /** Whether it carries tool results rather than a person's message; null: unknown. */
   isToolResult: boolean | null;
   /** The results that it carries: of calls that the answer before has made. */
   tools: readonly ToolResult[];
@@ -95,7 +95,7 @@ export interface SessionRequest extends SessionRequestFacts {
   isCaptured: boolean;
 }
 
-/** What a person said, and all requests that answer it. */
+/** A person's message, and all requests that answer it. */
 export interface SessionTurn extends SessionSums {
   /** From 1. */
   turn: number;

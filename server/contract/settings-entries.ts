@@ -25,7 +25,7 @@ const advice: Record<keyof typeof entryChecks, string> = {
 
 const names = ['allowedHosts', 'allowedOrigins', 'noProxy'] as const;
 
-/** Says which entry cannot be used, and what to write instead; null: each can. */
+/** Names an unusable entry, and what to write instead; null if all are usable. */
 export function unusableEntry(changes: Partial<Record<keyof typeof entryChecks, readonly string[] | undefined>>) {
   for (const name of names) {
     const wrong = changes[name]?.find((entry) => !entryChecks[name](entry));

@@ -101,7 +101,9 @@ export const settingsSchema = z.strictObject({
   /** OpenTelemetry: traces and metrics over OTLP/HTTP. */
   telemetry: telemetrySchema.prefault({}),
   webhooks: webhooksSetting.default([]),
-  /** Who may sign in, and what they may do. Null: nobody; the window is opened by addresses that `sluice window` prints. */
+  /**
+   * Who may sign in, and their rights. Null: no sign-in; the window is opened by addresses that `sluice window` prints.
+   */
   people: peopleSchema.nullable().default(null),
   /** The team preset that laptops are offered when they join this gateway. `checkJoinPreset` says what it may contain. */
   joinPreset: z.record(z.string(), z.unknown()).nullable().default(null),

@@ -32,7 +32,7 @@ export const shadowSkips = [
   'not-answered',
   /** It runs tools at the provider, continues something stored there, or runs in the background. */
   'side-effects',
-  /** Its body has more than 1 MiB, or is no JSON. */
+  /** Its body has more than 1 MiB, or is not JSON. */
   'body',
   /** The provider and model that answered are the target. */
   'same-target',

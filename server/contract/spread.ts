@@ -5,7 +5,7 @@ export interface Spread {
   most: number;
 }
 
-/** Of what is known; null if nothing is. */
+/** Computed from the known values; null if there are none. */
 export function spreadOf(values: readonly (number | null | undefined)[]): Spread | null {
   const known = values.filter((value) => value != null).sort((one, other) => one - other);
   const [least, most] = [known[0], known.at(-1)];

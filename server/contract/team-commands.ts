@@ -11,6 +11,6 @@ export const teamCommands = [
    * the key; absent: the only one in which the person may have one.
    */
   z.strictObject({ type: z.literal('team.finish-join'), id: z.uuid(), group: idSchema.optional() }),
-  /** Takes away what they have made: the provider here, the key and the sign-in there; leaves the gateway's team preset. */
+  /** Undoes a join: removes the provider here, and the key and the sign-in there; leaves the gateway's team preset. */
   z.strictObject({ type: z.literal('team.leave'), provider: idSchema }),
 ] as const;

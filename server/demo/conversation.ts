@@ -35,7 +35,7 @@ export interface Conversation {
   allowsParallelCalls: boolean;
   /** The JSON schema that the answer must satisfy; `undefined` for an answer in prose. */
   schema: unknown;
-  /** The client asked for reasoning. */
+  /** Whether the client asked for reasoning. */
   thinks: boolean;
 }
 

@@ -60,7 +60,10 @@ interface Answering {
   transport: Transport;
 }
 
-/** Identifies a server by what it says about itself, else by the port's presets without those that would have named themselves. */
+/**
+ * Identifies a server by its own description, otherwise by the port's presets, except those that would have identified
+ * themselves.
+ */
 async function identify({ origin, usual, reply, models, transport }: Answering): Promise<Preset> {
   const owners = new Set([...(models?.values() ?? [])].map(({ ownedBy }) => presetByOwner[ownedBy]));
   const byOwner = [...owners].find((id) => id !== undefined);
@@ -72,7 +75,7 @@ async function identify({ origin, usual, reply, models, transport }: Answering):
   return presetOf(rest[0] ?? 'custom');
 }
 
-/** Ollama's native API, which it serves beside the OpenAI-compatible one. */
+/** Ollama's native API, which it serves besides the OpenAI-compatible one. */
 async function isOllama(origin: string, transport: Transport): Promise<boolean> {
   const reply = await get(origin, '/api/version', transport);
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');

@@ -48,11 +48,11 @@ export interface Envelope {
   headers: Record<string, string>;
   /** Top-level fields that are left out of the body, because the address has them. */
   omitted: readonly string[];
-  /** Top-level fields that the body has besides. */
+  /** Additional top-level fields of the body. */
   added: Readonly<Record<string, unknown>>;
   /** Puts the body into that of another operation; `write` keeps the digits of numbers. Absent: it is sent as it is. */
   wrapped?(body: JsonObject, write: (value: object) => string): JsonObject;
-  /** What the cloud does not have of the maker's API, so that it is left out. */
+  /** Fields of the maker's API that the cloud does not support, and that are therefore omitted. */
   unavailable: Unavailable;
 }
 
@@ -74,7 +74,7 @@ export interface StreamUnpacker {
 
 /** A model that a cloud offers in the API of its maker. */
 export interface HostedModel {
-  /** The name of the wire on which the model is asked. */
+  /** The name of the model's wire. */
   readonly wire: string;
   /** The name of the wire on which it makes embeddings; null if it makes none. */
   readonly embeddingsWire: string | null;
@@ -89,13 +89,13 @@ export interface HostedModel {
   readonly unpacking?: { contentType: string; load(): Promise<() => StreamUnpacker> };
 }
 
-/** Proves who sends a request with headers that cannot be prepared once and for all: a signature, or a token that expires. */
+/** Authenticates each request with headers that cannot be prepared in advance: a signature, or a token that expires. */
 export interface Signing {
   /** What must not appear in log or ledger. */
   readonly secrets: readonly string[];
   /**
    * @throws GatewayError `provider_credential_refused`
-   * @throws TransportError if a token is needed and nobody answered who could give one
+   * @throws TransportError if a token is needed and the token endpoint did not answer
    */
   headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
 }

@@ -9,7 +9,7 @@ export interface Answer {
   headers: ResponseHeaders;
   isHtml: boolean;
   models: ReadonlyMap<string, ModelInfo> | null;
-  /** The credential may not list models, which says nothing of what else it may do. */
+  /** The credential may not list models, which says nothing about its other permissions. */
   mayNotList: boolean;
   /** Another base URL at which an API was found. */
   betterBaseUrl: string | null;

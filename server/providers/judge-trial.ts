@@ -12,7 +12,7 @@ export interface Trial {
     | { kind: 'unreachable'; detail: string }
     | { kind: 'refused' };
   elapsedMs: number;
-  /** What the provider said of the failure, without secrets. */
+  /** The provider's message about the failure, without secrets. */
   said: string | null;
 }
 

@@ -26,7 +26,7 @@ export class ProbeSteps {
     if (!this.#steps.has(name)) this.#steps.set(name, stepOf(name, 'ok', finding));
   }
 
-  /** Passes it even where it could not be tested before. */
+  /** Marks the step as passed even if it could not be tested before. */
   confirm(name: ProbeStepName): void {
     this.#steps.set(name, stepOf(name, 'ok', { code: `${name}-passed` }));
   }

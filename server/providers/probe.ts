@@ -22,7 +22,7 @@ interface ProbeOptions {
   model?: string;
   /** Calls one of the models that the provider lists. Absent: none is called. */
   tryModel?(listed: readonly string[]): Promise<Trial | NoTrial>;
-  /** What an error response says, without secrets; null: nothing. */
+  /** The message of an error response, without secrets; null if there is none. */
   wordsOf?(body: Buffer): string | null;
 }
 

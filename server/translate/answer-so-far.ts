@@ -62,7 +62,9 @@ export class RestOfAnswer {
     return this.#match.isDifferent;
   }
 
-  /** What of the event is for the client; null for nothing. Other reasoning led to this answer, so it is not shown. */
+  /**
+   * The part of the event that the client lacks; null for none. Other reasoning led to this answer, so it is not shown.
+   */
   take(event: AnswerEvent): AnswerEvent | null {
     if (this.isDifferent) return null;
     if (this.hasBegun || event.type === 'usage' || event.type === 'error') return event;

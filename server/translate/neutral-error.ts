@@ -59,7 +59,7 @@ const words: Record<string, Words> = {
 /** Google has no separate status for a rejected key. */
 const wrongKey = pattern(/^API key (?:not valid|expired)/);
 
-/** "Input is too long for requested model.": Bedrock tells no numbers. */
+/** "Input is too long for requested model.": Bedrock's message has no numbers. */
 const tooLong = pattern(/^(?:Input is too long|Too many input tokens)/);
 
 /** For errors with nothing but a status. */

@@ -10,7 +10,7 @@ import type { ConversationWire, UpstreamWire } from '../contract/conversation-wi
 
 /** A wire that clients speak. */
 export type WireName = ConversationWire;
-/** A wire on which providers are asked. */
+/** A wire of upstream requests. */
 export type UpstreamWireName = UpstreamWire;
 
 export interface Conversation {

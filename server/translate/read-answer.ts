@@ -9,7 +9,7 @@ import { wireTranslations } from './wire-translations.ts';
 /** The parts and the end of an answer. */
 export interface ReadAnswer {
   parts: AnswerPart[];
-  /** Null for a stream that ended before it said how. */
+  /** Null for a stream that ended without a finish reason. */
   stop: Stop | null;
   /** Set if the answer is an error, or ended with one. */
   error: AnswerError | null;

@@ -17,7 +17,7 @@ export class TranslatedEvents {
   readonly #soFar = new AnswerSoFar();
   /** Set if the client has the beginning of the answer from another attempt. */
   #rest: RestOfAnswer | null = null;
-  /** What the latest event has added to, if it has only added. */
+  /** The item to which the latest event only added; otherwise undefined. */
   #delta: DeltaEvent | null = null;
   #told = 0;
   #isOver = false;
@@ -65,7 +65,7 @@ export class TranslatedEvents {
     return this.#told === 1 && !this.#view.isRewriting ? this.#delta : null;
   }
 
-  /** More of `onlyDelta`, given as the inside of a JSON string. Null if it has to be told by `write`. */
+  /** More of `onlyDelta`, given as the inside of a JSON string. Null if it has to be rendered by `write`. */
   writeMore(escaped: string): string | null {
     const delta = this.#delta;
     const rendered = delta && this.#renderer.sayMore(delta, escaped);
@@ -76,12 +76,12 @@ export class TranslatedEvents {
     return rendered;
   }
 
-  /** Takes only the usage from an event whose text was told by `writeMore`. */
+  /** Takes only the usage from an event whose text was rendered by `writeMore`. */
   takeUsage(event: StreamEvent): void {
     this.#renderAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
   }
 
-  /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
+  /** Called when the upstream's connection has ended regularly; `isOver` is then whether the answer was complete. */
   end(): Buffer {
     return Buffer.from(this.#renderAll(this.#parser.end()));
   }

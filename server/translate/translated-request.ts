@@ -1,4 +1,4 @@
-/** One request in an upstream's words, and what its answer is read with. */
+/** One request as translated for an upstream, and the context for reading its answer. */
 import type { AnswerContext, ResponseIdentity } from './answer-context.ts';
 import { answerEvents } from './answer-events.ts';
 import { answerForClient } from './answer-for-client.ts';

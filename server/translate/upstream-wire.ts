@@ -1,4 +1,4 @@
-/** Selects the wire on which a target is asked. */
+/** Selects the upstream wire of a target. */
 import type { ConversationWire, UpstreamWire } from '../contract/conversation-wires.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';

@@ -40,7 +40,7 @@ export interface ClientTranslation {
   eventRenderer(context: AnswerContext): EventRenderer;
 }
 
-/** A wire on which providers are asked. */
+/** A wire of upstream requests. */
 export interface UpstreamTranslation {
   /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;

@@ -1,4 +1,6 @@
-/** What a guide to one client is made of, for window and command line. What clients themselves say is not translated. */
+/**
+ * The parts of a client's guide, for window and command line. Texts of the clients' own interfaces are not translated.
+ */
 import type { Coded } from '../coded.ts';
 import type { StepCodes } from './step-texts.ts';
 
@@ -34,7 +36,7 @@ export type GuideStep = SnippetStep | FieldsStep | NoteStep;
 type ClientKind = 'programs' | 'coding' | 'apps';
 export const clientKinds: readonly ClientKind[] = ['programs', 'coding', 'apps'];
 
-/** The endpoints that clients use for conversations, as they stand under the server's origin. */
+/** The endpoints that clients use for conversations, as paths below the server's origin. */
 export type ClientEndpoint =
   | '/v1/chat/completions'
   | '/v1/responses'

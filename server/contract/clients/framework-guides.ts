@@ -14,7 +14,7 @@ export const frameworkGuides: readonly ClientGuide[] = [
       { say: { code: 'install' }, snippet: 'pip install langchain-openai' },
       {
         say: { code: 'write-program' },
-        // With a base URL, LangChain asks for the usage of a stream only if it is told to.
+        // With a base URL, LangChain requests the usage of a stream only if configured to.
         snippet: `from langchain_openai import ChatOpenAI\n\nllm = ChatOpenAI(\n    model="${model}",\n    base_url="${baseUrl}",\n    api_key="${key}",\n    stream_usage=True,\n    default_headers={"X-Title": "LangChain"},\n)\nprint(llm.invoke("Hello").content)`,
       },
       { say: { code: 'embeddings-offline' } },

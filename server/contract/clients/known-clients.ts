@@ -1,6 +1,6 @@
 /**
- * Tells clients apart by what their requests say of themselves. The patterns were taken from requests of the programs
- * themselves, except where a source is named.
+ * Identifies clients by their requests. The patterns were taken from requests of the programs themselves, except where
+ * a source is named.
  */
 
 interface KnownClient {
@@ -53,17 +53,17 @@ const knownClients: readonly KnownClient[] = [
   { id: 'openai-node', is: /^(?:Async)?OpenAI\/JS /, isSdk: true },
 ];
 
-/** The client's id; null if it cannot be told. */
+/** The client's id; null if it cannot be identified. */
 export function clientIdOf(client: string): string | null {
   return knownClients.find(({ is }) => is.test(client))?.id ?? null;
 }
 
-/** Whether requests of the client can be told from those of others. */
+/** Whether requests of the client can be distinguished from those of others. */
 export function isIdentifiable(id: string): boolean {
   return knownClients.some((client) => client.id === id);
 }
 
-/** Whether a request may come from a client that cannot be told: neither the window nor a program known by its own name. */
+/** Whether a request may come from an unidentifiable client: neither the window nor a known program. */
 export function mayBeAny(client: string): boolean {
   const known = knownClients.find(({ is }) => is.test(client));
   return known === undefined || known.isSdk === true;

@@ -91,7 +91,7 @@ function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buff
   const name = headers['x-amzn-errortype'];
   const message = messageIn(body);
   if (message === null) return body;
-  // An account without the right to count has a good credential all the same.
+  // An account may lack the right to count and still have a valid credential.
   if (message.includes('bedrock:CountTokens')) return writeClaudeError('invalid_request_error', message);
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);

@@ -1,4 +1,7 @@
-/** Bedrock's exceptions, and what they mean in Anthropic's words. Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", Errors. */
+/**
+ * Bedrock's exceptions, and the corresponding error types of Anthropic. Source: Amazon Bedrock API reference,
+ * "InvokeModelWithResponseStream", Errors.
+ */
 import { pattern } from '../../bounded-pattern.ts';
 
 const types: Record<string, string> = {

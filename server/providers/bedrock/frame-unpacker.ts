@@ -61,7 +61,7 @@ export class FrameUnpacker implements StreamUnpacker {
     return this.#heldBytes >= frameLength(first.length < lengthBytes ? this.#joined() : first, 0);
   }
 
-  /** Of the frame between `start` and `end`; empty for one that says nothing to a client. */
+  /** Decodes the frame between `start` and `end`; empty if it is irrelevant to clients. */
   #eventOf(all: ComparedBytes, start: number, end: number): string {
     const payload = this.#readFrame(all, start, end);
     const event = this.#write(payload);

@@ -1,4 +1,4 @@
-/** How each model on Bedrock is asked. */
+/** The API of each model on Bedrock. */
 import type { HostedModel } from '../dialect.ts';
 import { claudeOnBedrock } from './claude.ts';
 import { converseOnBedrock } from './converse.ts';
@@ -7,8 +7,8 @@ import { converseOnBedrock } from './converse.ts';
 const others = ['imported-model/', 'custom-model-deployment/'];
 
 /**
- * Claude is asked through InvokeModel, which takes all of Anthropic's API, and all others through Converse. A name that does not
- * reveal its maker, such as the ARN of an application inference profile, is taken for Claude's.
+ * Claude is called through InvokeModel, which accepts all of Anthropic's API, and all other models through Converse. A
+ * name that does not reveal its maker, such as the ARN of an application inference profile, counts as Claude's.
  * @param model `us.anthropic.claude-opus-4-5-20251101-v1:0`, `amazon.nova-pro-v1:0`, or an ARN
  */
 export function modelOnBedrock(model: string): HostedModel {

@@ -5,7 +5,7 @@ import { TransportError } from '../../transport/transport-error.ts';
 import type { Signing } from '../dialect.ts';
 import { type AccessToken, TokenHolder } from './token-holder.ts';
 
-/** Stands in the place of a secret. Google's library then looks for credentials where `gcloud` puts them. */
+/** Used in place of a secret. Google's library then finds the credentials that `gcloud` has stored. */
 const applicationDefault = 'application-default';
 /** An access token, as `gcloud auth print-access-token` prints it. */
 const tokenBegins = 'ya29.';

@@ -7,7 +7,7 @@ import { TransportError } from '../../transport/transport-error.ts';
 import type { AccessToken } from './token-holder.ts';
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
-/** Assumed of a token whose end the library does not tell. */
+/** Assumed lifetime of a token if the library does not report its expiry. */
 const usualLifeMs = 30 * 60_000;
 const callMs = 15_000;
 /** Without one, google-auth-library 10 starts gcloud and asks for the metadata server to find one out, which nobody needs here. */
@@ -40,7 +40,7 @@ function read(json: string): JWTInput {
   return value;
 }
 
-/** Other kinds of files may name addresses and programs that are to be asked for tokens. */
+/** Other kinds of files may name URLs and programs from which tokens are requested. */
 function clientOf(file: JWTInput, transporterOptions: object): JWT | UserRefreshClient {
   if (file.type === 'service_account') {
     const { client_email: email, private_key: key } = file;

@@ -1,4 +1,4 @@
-/** Betas of Anthropic's API, asked for in `anthropic-beta`, that a translation leaves behind. */
+/** Betas of Anthropic's API in `anthropic-beta` that a translation drops. */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Loss } from '../losses.ts';
 
@@ -39,7 +39,7 @@ const idle = [
   'tool-search-tool',
   'web-fetch',
   'web-search',
-  // They concern what only Anthropic has: its caches, its limits, its classes of errors, and how its events are cut.
+  // They concern features that only Anthropic has: caches, limits, error classes, and how events are split.
   'cache-diagnosis',
   'context-1m',
   'dev-full-thinking',

@@ -29,7 +29,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   if (isOff(reasoning) || mustNotThink) return leastThinking(facts, maxTokens);
 
   const effort = reasoning && effortOf(reasoning);
-  // Clients show thoughts unless told otherwise, and the newest models return none by default.
+  // Clients show thoughts by default, but the newest models return none by default.
   const display = reasoning?.isVisible === false ? {} : { display: 'summarized' };
   if (facts.thinking.includes('adaptive')) {
     const taken = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);

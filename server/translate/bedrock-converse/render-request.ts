@@ -78,7 +78,7 @@ function renderEffort(rendering: Rendering, { effortField, efforts }: ConverseFa
   const { reasoning } = rendering.conversation;
   const asked = reasoning && effortOf(reasoning);
   if (asked === undefined) return undefined;
-  // Nova thinks only if asked to; the others cannot be kept from it.
+  // Nova reasons only on request; in the other models it cannot be turned off.
   const isUnasked = isOff(reasoning) && effortField !== 'reasoning_effort';
   const effort = isUnasked ? undefined : nearestEffort(asked, efforts);
   if (effortField === null || effort === undefined) {

@@ -72,7 +72,7 @@ function settle(rendering: Rendering, message: Message, { mixedResults }: Conver
   if (hasDocument && !content.some((block) => 'text' in block)) content.push({ text: 'See the document.' });
 }
 
-/** What was said beside tool results becomes part of the last one. */
+/** Text next to tool results becomes part of the last one. */
 function intoResults(content: readonly Json[], results: readonly Json[]): Json[] {
   const others = content.filter(({ toolResult }) => !isObject(toolResult));
   return results.map((block, index) => {

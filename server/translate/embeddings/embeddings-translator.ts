@@ -30,7 +30,7 @@ const conversations = {
 
 /** A wire that clients speak. */
 export type EmbeddingsWireName = keyof typeof wires;
-/** A wire on which providers are asked. */
+/** A wire of upstream requests. */
 export type EmbeddingsUpstreamName = keyof typeof upstreamWires;
 
 export function isEmbeddingsUpstreamName(name: string): name is EmbeddingsUpstreamName {

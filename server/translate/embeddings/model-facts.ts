@@ -5,7 +5,7 @@ import { familyOf } from '../model-families.ts';
 const textsByPredict: Record<string, number> = { 'gemini-embedding-001': 1 };
 const usualTextsByPredict = 250;
 
-/** How many texts a model on Vertex AI takes at a time that is asked by `:predict`. */
+/** How many texts a model on Vertex AI accepts in one `:predict`. */
 export function mostPredictedTexts(model: string): number {
   return familyOf(textsByPredict, model.slice(model.lastIndexOf('/') + 1)) ?? usualTextsByPredict;
 }

@@ -17,7 +17,7 @@ export interface EmbeddingsAnswer {
   promptTokens: number | null;
 }
 
-/** Translation functions of a wire on which providers are asked. */
+/** Translation functions of a wire of upstream requests. */
 export interface EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
   renderRequest(request: EmbeddingsRequest, model: string, losses: Losses): Record<string, unknown>;

@@ -139,7 +139,7 @@ function argsOf({ kind, arguments: given }: CallPart): unknown {
   return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
 }
 
-/** Gemini's API has no field for a file's name, so it is told in front of the file. */
+/** Gemini's API has no field for a file's name, so it is sent as text before the file. */
 function nameOf({ losses }: Rendering, part: MediaPart): Json[] {
   const { kind, source, name, at } = part;
   const isNamed = kind === 'document' && source.type !== 'text' && name !== undefined;

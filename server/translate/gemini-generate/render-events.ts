@@ -115,5 +115,5 @@ export class GenerateEventRenderer implements EventRenderer {
   }
 }
 
-/** Stands for the text while what surrounds it is rendered; no model or id contains it. */
+/** A placeholder for the text while the event around it is rendered; no model or id contains it. */
 const mark = '\u{f8ff}text\u{f8ff}';

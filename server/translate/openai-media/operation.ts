@@ -7,7 +7,7 @@ import type { AnswerError } from '../neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 
-/** A client's request in Gemini's words, and how its answer is told. */
+/** A client's request as one for Gemini, and the rendering of its answer. */
 export interface MediaRequest {
   /** The body for the upstream. */
   body: Json;

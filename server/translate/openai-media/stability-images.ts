@@ -8,7 +8,7 @@ import { countOf, isStreamed, readOptions, renderImages } from './images.ts';
 import type { MediaOperation } from './operation.ts';
 
 const ratios = ['1:1', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21', '16:9', '21:9'] as const;
-/** What all of its models make; the first without being asked. */
+/** Formats that all of its models produce; the first is the default. */
 const formats = ['png', 'jpeg'] as const;
 
 export const stabilityImages: MediaOperation = (fields, losses) => {

@@ -25,7 +25,7 @@ type Open =
   | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: GrowingText }
   | { kind: 'call'; id: string; text: GrowingText; call: CallEvent };
 
-/** What a delta of the open item has before its number, between that and its text, and after. */
+/** The bytes of a delta of the open item before its number, between that and its text, and after. */
 type Around = readonly [string, string, string];
 
 export class ResponsesEventRenderer implements EventRenderer {
