@@ -1,6 +1,6 @@
 /**
- * Which packages' code is in a build: asked of the bundler itself, since `dependencies` and `devDependencies` do not tell.
- * Nearly all are bundled, and of some that are only a part.
+ * Determines which packages a build contains, from the bundler itself, because `dependencies` and `devDependencies` do
+ * not show it. Nearly all are bundled, and of some that are only a part.
  */
 import type { Plugin } from 'vite';
 

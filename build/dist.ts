@@ -31,7 +31,7 @@ const { values } = parseArgs({
 const presetFile = values.preset === undefined ? undefined : resolve(values.preset);
 // Before the minutes that a build takes.
 if (presetFile !== undefined) checkPreset(presetFile);
-// Vite and electron-builder look for what they are told of from here.
+// Vite and electron-builder resolve paths from here.
 process.chdir(root);
 rmSync(outputFolder, { recursive: true, force: true });
 

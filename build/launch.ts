@@ -1,10 +1,10 @@
 /**
- * Starts Sluice from a checkout: builds what is missing or older than its sources, says in a line each what this machine
- * lacks and what that means, and runs the built program: the desktop where there is a display and Electron, else the engine
- * in this same process. `start` is what `npm start` asks for; anything else goes to the command line as it is
- * (`npm run -s sluice -- key list`).
+ * Starts Sluice from a checkout: builds what is missing or older than its sources, says in a line each what this
+ * machine lacks and what that means, and runs the built program: the desktop where there is a display and Electron,
+ * else the engine in this same process. `start` is what `npm start` asks for; anything else goes to the command line as
+ * it is (`npm run -s sluice -- key list`).
  *
- * Everything here is said on stderr: stdout belongs to the program.
+ * All output goes to stderr: stdout belongs to the program.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';

@@ -35,7 +35,7 @@ interface DesktopOptions {
   built: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
   loadUpdater: UpdaterPorts['load'];
-  /** Lifetime of team presets that are not imported. */
+  /** Where managed team presets are looked for. */
   teamPresets: PresetPlaces;
   notice(line: string): void;
 }

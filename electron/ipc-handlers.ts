@@ -29,7 +29,7 @@ export interface IpcHandlerPorts {
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
   const { host, relay, window, loginItem, notifications, updater, language, desktopView, desktopChanged } = ports;
-  /** Reports the result of an action in the window to the tray as well. */
+  /** Returns the view after an action of the window, and notifies the tray of it. */
   const changedView = () => {
     desktopChanged();
     return desktopView();

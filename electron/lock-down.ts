@@ -22,7 +22,7 @@ const presses: ReadonlySet<InputEvent['type']> = new Set([
 ]);
 /** How long after a button press a page may request the microphone. */
 const pressHoldsMs = 5_000;
-/** Schemes for content that the page itself has created. */
+/** URLs of content that the page itself has created. */
 const ownContent = /^(blob|data):/;
 
 export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): void {

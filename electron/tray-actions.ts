@@ -17,7 +17,7 @@ interface TrayActionPorts {
   loginItem: LoginItem;
   /** The shell's own state was changed here. */
   changed(): void;
-  /** Redraws the menu after a failed action, because the click has toggled its checkbox. */
+  /** Called after a failed action, to redraw its menu item: the click has toggled the checkbox. */
   refused(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): Promise<void>;

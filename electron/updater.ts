@@ -29,7 +29,7 @@ export interface UpdaterPorts {
 }
 
 const checkEveryMs = 24 * 60 * 60 * 1000;
-/** For the system to take the new program over, which macOS does without saying that there was nothing to take. */
+/** Time for the system to install the new program; macOS does not report that there was nothing to install. */
 const installLimitMs = 60_000;
 const nothing: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 const settled: ReadonlySet<UpdateView['state']> = new Set(['idle', 'current', 'failed']);

@@ -38,7 +38,7 @@ export interface CassetteSummary {
   unrecorded: number;
   /** Could not be written. */
   failed: number;
-  /** The files of recordings that no request has asked for. */
+  /** The files of recordings that no request has used. */
   unused: string[];
 }
 

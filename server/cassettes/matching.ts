@@ -23,7 +23,7 @@ export interface MatchKeys {
 
 export class Matching {
   readonly loose: CanonicalRules;
-  /** What the redaction of texts adds to the known forms of keys. */
+  /** Patterns of texts to redact, besides the known forms of keys. */
   readonly redactions: readonly RegExp[];
 
   constructor({ ignore, compare, ignoreText, redact }: CassetteSettings) {

@@ -1,4 +1,7 @@
-/** Removes secrets from what is stored: known ones, what has the form of a key, and what `cassette.json` names. */
+/**
+ * Removes secrets from everything that is stored: known ones, texts in the form of a key, and those that
+ * `cassette.json` names.
+ */
 import { secretShape } from '../contract/secret-shape.ts';
 import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/find-secrets.ts';
 import { redactBytes } from '../exchange/redact-credential.ts';
@@ -35,7 +38,7 @@ export class Redactor {
     return isSame ? value : Object.fromEntries(redacted);
   }
 
-  /** Bytes that are no text, in which only known secrets can be found. */
+  /** Redacts bytes that are not text, in which only known secrets can be found. */
   bytes(bytes: Buffer): Buffer {
     return redactBytes(bytes, this.#secrets);
   }

@@ -59,10 +59,7 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/**
- * Revokes by id. A person who is not an administrator sees only their own tokens, which may therefore be revoked
- * without confirmation.
- */
+/** Names of people by id. A person who is not an administrator sees only their own tokens, so the list is not queried. */
 async function namesOf(control: Control): Promise<Map<string, string>> {
   const { person } = await control.query({ type: 'who-am-i' });
   const people: Pick<PersonView, 'id' | 'name'>[] =

@@ -12,7 +12,7 @@ export interface Asker {
   key: CompiledKey | null;
 }
 
-/** What is known of a target besides the configuration. */
+/** Facts about a target besides the configuration. */
 export interface ModelFacts {
   isAlias(name: string): boolean;
   price(target: Target): ModelView['price'];

@@ -44,7 +44,7 @@ export interface Views {
   key(id: string): KeyView;
   keys(): KeyView[];
   findKeys(asked: KeyQuestion): FoundKeys;
-  /** Of all keys or those with these ids, what events tell. */
+  /** Views of all keys, or of those with these ids, as in events. */
   keyViews(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];

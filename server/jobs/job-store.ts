@@ -27,8 +27,8 @@ export interface JobStore {
   /** The same, unless an object with this id has an owner already. */
   rememberNew(job: Job): MaybePromise<void>;
   /**
-   * Finds the group's jobs among these ids. Only these may be asked for in what it returns. Rejects with a GatewayError
-   * `storage_unavailable` if the store has to be asked and cannot be.
+   * Finds the group's jobs among these ids. The result answers only for these ids. Rejects with a GatewayError
+   * `storage_unavailable` if the store is needed and unavailable.
    */
   lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs>;
   /**

@@ -1,4 +1,4 @@
-/** Finds the turns of a session: what a person said, and all requests that answer it. */
+/** Finds the turns of a session: a person's message, and all requests that answer it. */
 import type { RequestOutcome, RequestSession } from '../contract/ledger.ts';
 
 /** The fields of a request that determine its turn. */

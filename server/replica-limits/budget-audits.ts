@@ -58,7 +58,7 @@ export class BudgetAudits {
     this.#ports = ports;
   }
 
-  /** Resolves with whether nothing was missing. Rejects if Valkey or the ledger cannot be asked. */
+  /** Resolves with whether nothing was missing. Rejects if Valkey or the ledger is unavailable. */
   now(subject: CountedSubject): Promise<boolean> {
     return this.#audits.ask(subject);
   }

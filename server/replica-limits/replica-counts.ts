@@ -24,7 +24,7 @@ export interface Asked {
 export interface Ended {
   id: string;
   subjects: readonly CountedSubject[];
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0: admitted without Valkey. */
   admittedAtMs: number;
   likelyTokens: number;
   settled: Settled;

@@ -37,7 +37,7 @@ interface ReplicaLimiterPorts {
 interface Admitted {
   subjects: readonly CountedSubject[];
   estimate: Estimate;
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0: admitted without Valkey. */
   atMs: number;
 }
 

@@ -67,7 +67,7 @@ export class SessionSpending {
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
-  /** Its amount is read from the ledger when it is asked for again. */
+  /** Its amount is read from the ledger again when next needed. */
   forget(sessionId: string): void {
     this.#spent.delete(sessionId);
     this.#ended.delete(sessionId);

@@ -44,7 +44,7 @@ export const sweepSql = `DELETE FROM jobs WHERE (kind, group_id, id) IN
 /** In one order everywhere, so that replicas do not deadlock. */
 export const jobColumns = (jobs: readonly KeptJob[]) => columnsOf(jobs.map(toValues).sort(byText));
 
-/** Selects one job more than the limit, which tells whether there is another page. */
+/** Selects one job more than the limit, to determine whether there is another page. */
 export function pageSql(kind: JobKind, groupId: string, page: JobPage): { sql: string; values: SqlValue[] } {
   const isAscending = page.order === 'asc';
   const direction = isAscending ? 'ASC' : 'DESC';

@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
 const answerToolName = 'answer_in_format';
 
-/** @throws GatewayError `invalid_value` if the model cannot be asked this */
+/** @throws GatewayError `invalid_value` if the request cannot be rendered for the model */
 export function renderMessagesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = claudeFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'anthropic', names: nameRule, losses });

@@ -40,7 +40,10 @@ export interface ConverseFacts {
   takesReasoning: boolean;
 }
 
-/** Models that are not listed are asked for what all accept. What they do not accept beyond that, Bedrock says itself. */
+/**
+ * For models that are not listed, only features that all models accept are used. Bedrock rejects what they do not
+ * accept.
+ */
 const other: ConverseFacts = {
   maxOutputTokens: null,
   streamsTools: true,

@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 /** Source: Amazon Bedrock API reference, `ToolSpecification`. */
 const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
 
-/** @throws GatewayError `invalid_value` if the model cannot be asked this */
+/** @throws GatewayError `invalid_value` if the request cannot be rendered for the model */
 export function renderConverseRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = converseFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: facts.callIds, names: nameRule, losses });

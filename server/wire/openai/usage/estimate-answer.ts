@@ -113,7 +113,7 @@ const mostTokens = 262_144;
 const scaled = (tokens: number, whole: number, part: number) =>
   part === 0 || whole <= part ? tokens : Math.min(mostTokens, Math.round((tokens * whole) / part));
 
-/** A body that was compressed although not asked to be cannot be read. */
+/** A body that was compressed without being requested so cannot be read. */
 const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);
 
 type Fields = Record<string, unknown>;
