@@ -7,7 +7,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Both halves of it. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /**
  * For the whole process. V8 reads the flag each time the young generation could grow. It also shrinks it in idle times, so that
@@ -20,7 +20,7 @@ export function boundYoungGeneration(): () => void {
     mayGrow = grows;
     setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
   };
-  const collections = new PerformanceObserver(() => allow(youngBytes() < mostBytes));
+  const collections = new PerformanceObserver(() => allow(youngBytes() < maxBytes));
   collections.observe({ entryTypes: ['gc'] });
   return () => {
     collections.disconnect();

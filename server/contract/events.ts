@@ -15,7 +15,7 @@ import type { LedgerHealthView, StandstillView, StatusView } from './status-view
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
-  /** The first `mostKeysTold`; the query `find-keys` knows the others. */
+  /** The first `maxKeysReported`; the query `find-keys` knows the others. */
   keys: KeyView[];
   /** Of all. */
   keyCount: number;

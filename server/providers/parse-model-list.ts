@@ -37,7 +37,7 @@ const listSchema = z.union([
 ]);
 
 /** OpenRouter, the longest list known, has some 500. */
-const mostModels = 5_000;
+const maxModels = 5_000;
 
 /**
  * Parses a model list, as `read` sees it: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
@@ -51,7 +51,7 @@ export function parseModelList(
   const list = listSchema.safeParse(read(parseJson(body)));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
-  for (const item of list.data.slice(0, mostModels)) {
+  for (const item of list.data.slice(0, maxModels)) {
     const entry = entrySchema.safeParse(item);
     if (!entry.success || !entry.data.id) continue;
     const { id, created, owned_by, contextTokens } = entry.data;

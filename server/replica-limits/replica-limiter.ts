@@ -43,7 +43,7 @@ interface Admitted {
 
 /** Meters are kept up to date for this long after they were shown. */
 const shownMs = 15_000;
-const mostShown = 200;
+const maxShown = 200;
 const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
 
 export class ReplicaLimiter implements Limiter {
@@ -237,7 +237,7 @@ export class ReplicaLimiter implements Limiter {
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
     const shown = [...this.#subjects.all()].filter(({ shownAtMs }) => shownAtMs >= sinceMs);
-    await this.#look(shown.slice(0, mostShown));
+    await this.#look(shown.slice(0, maxShown));
   }
 
   async #restore(): Promise<void> {

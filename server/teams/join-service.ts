@@ -52,7 +52,7 @@ interface SignedIn {
 /** Time to choose a group, for a person who is signed in already. */
 const choiceMs = 600_000;
 /** Beyond this number, the oldest unfinished sign-ins are dropped. */
-const mostBegun = 20;
+const maxBegun = 20;
 
 export class JoinService {
   readonly #ports: JoinPorts;
@@ -76,7 +76,7 @@ export class JoinService {
     const id = randomUUID();
     this.#begun.set(id, { origin, device, token, expiresAt });
     const [oldest] = this.#begun.keys();
-    if (oldest !== undefined && this.#begun.size > mostBegun) this.#begun.delete(oldest);
+    if (oldest !== undefined && this.#begun.size > maxBegun) this.#begun.delete(oldest);
     const signIn = device && {
       code: device.userCode,
       url: device.verificationUriComplete ?? device.verificationUri,

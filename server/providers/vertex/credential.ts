@@ -21,7 +21,7 @@ const needsToken = (secret: string) => secret === applicationDefault || secret.t
 /** One for each secret, so that a changed configuration does not cost a new token. */
 const holders = new Map<string, TokenHolder>();
 /** Far more than anyone has; old ones are forgotten. */
-const mostHolders = 64;
+const maxHolders = 64;
 
 /** Null for credentials whose headers `plainCredential` has. */
 export function googleSigning(secret: string): Signing | null {
@@ -29,7 +29,7 @@ export function googleSigning(secret: string): Signing | null {
   const holder = holders.get(secret) ?? new TokenHolder();
   holders.delete(secret);
   holders.set(secret, holder);
-  for (const oldest of holders.keys()) if (holders.size > mostHolders) holders.delete(oldest);
+  for (const oldest of holders.keys()) if (holders.size > maxHolders) holders.delete(oldest);
   const privateKey = privateKeyIn(secret);
   return {
     get secrets() {
