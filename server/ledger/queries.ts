@@ -148,7 +148,7 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
 /** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
 const clientRows = 100_000;
 /** Bounds the result, since clients choose their names. */
-const mostClients = 500;
+const maxClients = 500;
 
 async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
@@ -169,5 +169,5 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
     }
     await setImmediate();
   }
-  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, mostClients);
+  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
 }

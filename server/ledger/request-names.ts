@@ -98,10 +98,10 @@ export class NamesWriter {
 }
 
 /** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
-const mostNames = 2_000;
+const maxNames = 2_000;
 
 /** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
-export function recordedNames(database: Database, dimension: NameDimension, most = mostNames): string[] {
+export function recordedNames(database: Database, dimension: NameDimension, most = maxNames): string[] {
   const next = database.prepare(
     'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
   );

@@ -64,7 +64,7 @@ export class DegradedCounts implements Counted {
   }
 }
 
-/** A hard budget blocks while it cannot be known how much of it is left. */
+/** A hard budget blocks while its rest is unknown. */
 export function countsUnavailable({ scope, name }: Limited): GatewayError {
   return new GatewayError(
     'shared_counts_unavailable',
