@@ -1,4 +1,4 @@
-/** What a gateway stands on: outbound transport, the store, and what is built on them alone. */
+/** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Usage } from './contract/ledger.ts';
 import { SessionTracker } from './exchange/sessions/session-tracker.ts';
@@ -12,7 +12,7 @@ import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { followPrices } from './usage/follow-prices.ts';
 
-/** Targets are compared by the price of this request; each model is charged only for what it counts. */
+/** Targets are compared by the price of this request; each model is charged only for the quantities that it bills. */
 const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
 
 export type Foundations = Awaited<ReturnType<typeof openFoundations>>;

@@ -1,4 +1,4 @@
-/** Keeps up with the machine's network. */
+/** Follows changes of the machine's network. */
 import type { Config } from './contract/config.ts';
 import type { LiveConfig } from './control/live-config.ts';
 import type { HealthTracker } from './routing/health/health-tracker.ts';
@@ -13,7 +13,7 @@ interface Reached {
 }
 
 interface FollowedNetwork {
-  /** Must be called after sleep or a change that only the caller can notice. */
+  /** Must be called after sleep, or after a change that only the caller can notice. */
   changed(): void;
   stop(): void;
 }

@@ -19,7 +19,7 @@ interface Foundations {
   instanceId: string;
 }
 
-/** Of a gateway that is complete. */
+/** Parts of a gateway that is completely assembled. */
 interface Running {
   live: LiveConfig;
   control: Pick<ControlPlane, 'onEvent'>;

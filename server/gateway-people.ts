@@ -1,20 +1,20 @@
-/** Opens what lets people in, if they are to sign in; imports nothing of it else. */
+/** Opens the sign-in of people if it is configured; otherwise imports nothing of it. */
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { PeopleAccess } from './http/people-access.ts';
-import type { NoteChange } from './people/audit-change.ts';
+import type { AuditChange } from './people/audit-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** Null: nobody signs in. Rejects with an Error that names a proxy that is no address. */
+/** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
 export async function openPeopleSide(
   { people, dataDir, env, log }: GatewayPorts,
   live: LiveConfig,
   { openSecrets, transport }: { openSecrets: () => Promise<SecretStore>; transport: Transport },
 ) {
   if (!people) return null;
-  const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createNoteChange }] = await Promise.all([
+  const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createAuditChange }] = await Promise.all([
     import('./people/open-people.ts'),
     import('./http/sign-in-routes.ts'),
     import('./http/client-address.ts'),
@@ -32,7 +32,7 @@ export async function openPeopleSide(
     settings,
     fetch: createFetch(transport),
   });
-  const door: PeopleAccess = { service, proxies, publicOrigin: people.publicOrigin };
-  const audit: NoteChange = createNoteChange({ store: service.store, nowMs: Date.now, log });
-  return { door, audit, signIn: createSignInRoutes(door) };
+  const access: PeopleAccess = { service, proxies, publicOrigin: people.publicOrigin };
+  const audit: AuditChange = createAuditChange({ store: service.store, nowMs: Date.now, log });
+  return { access, audit, signIn: createSignInRoutes(access) };
 }

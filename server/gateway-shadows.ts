@@ -11,7 +11,7 @@ interface ShadowsPorts {
   logRequest(record: RequestRecord): void;
 }
 
-/** Shadows are recorded and shown as requests of clients are, but are no part of what other tools are told. */
+/** Shadows are recorded and shown like requests of clients, but are not exported to other tools. */
 export function openShadows(
   api: Omit<ApiPorts, 'shadows'>,
   { ledger, control, logRequest }: ShadowsPorts,

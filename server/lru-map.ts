@@ -1,4 +1,4 @@
-/** A map that forgets what was used least recently. */
+/** A map that evicts its least recently used entry. */
 export class LruMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #most: number;

@@ -1,5 +1,5 @@
 /**
- * A result that is there at once, or comes later. SQLite is asked synchronously, a server is not. Callers on a request's path
- * wait only for a promise, since each wait costs a request as much as a look-up of its model.
+ * A value, or a promise of one: SQLite answers synchronously, a database server does not. Code on the request path
+ * awaits only actual promises, because each `await` costs a request as much as a look-up of its model.
  */
 export type MaybePromise<T> = T | Promise<T>;

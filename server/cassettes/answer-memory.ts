@@ -1,12 +1,12 @@
 import type { StoredAnswer } from '../exchange/stored-answer.ts';
 
-/** A cassette that is read by people is smaller; of larger ones the rest is read from its files when it is asked for. */
+/** A cassette that people can read is smaller. Further answers of a larger one are read from its files when needed. */
 const maxBytes = 32 * 1024 * 1024;
-/** Roughly what an answer takes besides its bytes. */
+/** Approximate size of an answer besides its bytes. */
 const answerBytes = 512;
 
-/** Answers that are kept in memory, as long as there is room. */
-export class AnswerShelf {
+/** Keeps answers in memory as long as there is room. */
+export class AnswerMemory {
   readonly #answers = new Map<string, StoredAnswer>();
   #bytes = 0;
 

@@ -2,14 +2,17 @@ import type { CassetteChoice, CassetteView } from '../contract/cassette.ts';
 import { CassetteError } from './cassette-files.ts';
 import { allOf, OpenCassette } from './deck.ts';
 
-/** The cassettes of a gateway's groups and keys. Each is opened when it is first used, and shared by all that name it. */
-export class CassetteShelf {
+/**
+ * The cassettes of a gateway's groups and keys. Each is opened on first use and shared by all groups and keys that name
+ * it.
+ */
+export class CassetteRegistry {
   readonly #problem: (line: string) => void;
   readonly #slots = new Map<string, Slot>();
-  /** Of all cassettes, also of those that are no longer on the shelf. */
+  /** Pending writes of all cassettes, including those that have been dropped. */
   readonly #writing = new Set<Promise<void>>();
 
-  /** `problem` receives problems in writing, one line each; no secrets. */
+  /** `problem` receives problems with writing, one line each, without secrets. */
   constructor(problem: (line: string) => void) {
     this.#problem = problem;
   }
@@ -22,12 +25,12 @@ export class CassetteShelf {
     return slot.open();
   }
 
-  /** Those of this folder, or all, are opened again at their next request. */
+  /** Reopens the cassettes of this folder, or all, at their next request. */
   rewind(folder: string | null): void {
     this.#drop((slot) => folder === null || slot.choice.folder === folder);
   }
 
-  /** Forgets all others. */
+  /** Drops all others. */
   keepOnly(choices: readonly CassetteChoice[]): void {
     const kept = new Set(choices.map(nameOf));
     this.#drop((slot) => !kept.has(nameOf(slot.choice)));
@@ -49,7 +52,7 @@ export class CassetteShelf {
   }
 }
 
-/** What is shown of a cassette that no request has used yet. */
+/** The view of a cassette that no request has used yet. */
 function unopened(choice: CassetteChoice): CassetteView {
   return { ...choice, recordings: null, hits: 0, misses: 0, recorded: 0, failed: 0, problem: null };
 }
@@ -89,7 +92,7 @@ class Slot {
 
   async #open(): Promise<OpenCassette> {
     try {
-      // What was recorded a moment ago should be found.
+      // Waits for pending writes, so that the latest recordings are found.
       await allOf(this.#options.writing);
       this.#cassette = await OpenCassette.open({ ...this.choice, ...this.#options, pace: 0 });
       this.#refusal = null;
@@ -101,7 +104,7 @@ class Slot {
     }
   }
 
-  /** Told once, not with each request. */
+  /** Reports the problem once, not with each request. */
   #refuse(reason: string): void {
     if (this.#refusal !== reason) this.#options.problem(reason);
     this.#refusal = reason;

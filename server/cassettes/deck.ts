@@ -1,10 +1,10 @@
-/** Records the exchanges of a gateway in a cassette, or answers its requests from there. */
+/** Records the exchanges of a gateway in a cassette, or answers its requests from the recordings. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette-deck.ts';
 import type { Pace, StoredAnswer } from '../exchange/stored-answer.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
-import { AnswerShelf } from './answer-memory.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import { comparedBody } from './canonical.ts';
 import { listRecordings, prepareFolder, readRecording, readSettings, writeRecording } from './cassette-files.ts';
 import { firstDifference } from './difference.ts';
@@ -19,14 +19,14 @@ import { Redactor } from './redactor.ts';
 import { describeRequest } from './request-part.ts';
 import { unpackAnswer } from './response-part.ts';
 
-interface DeskOptions {
+interface DeckOptions {
   folder: string;
   mode: CassetteMode;
-  /** Of replayed streams. */
+  /** The pace of replayed streams. */
   pace: Pace;
-  /** Receives problems in writing, one line each; no secrets. Of problems in a row the first one. */
+  /** Receives problems in writing, one line each; no secrets. Only the first of consecutive problems. */
   problem(line: string): void;
-  /** Has each recording while it is being written; absent: a set of its own. */
+  /** Contains each recording while it is being written; absent: a new set. */
   writing?: Set<Promise<void>>;
 }
 
@@ -34,28 +34,28 @@ export interface CassetteSummary {
   hits: number;
   misses: number;
   recorded: number;
-  /** Refused by Sluice, or too large. */
+  /** Requests that Sluice refused, or whose answer is too large. */
   unrecorded: number;
-  /** Could not be written. */
+  /** Recordings that could not be written. */
   failed: number;
-  /** The files of recordings that no request has asked for. */
+  /** The files of recordings that no request has used. */
   unused: string[];
 }
 
 export class OpenCassette implements CassetteDeck {
   readonly replaysOnly: boolean;
-  /** That the recorded requests name. */
+  /** Models of the recorded requests. */
   readonly models: ReadonlySet<string>;
-  readonly #options: DeskOptions;
+  readonly #options: DeckOptions;
   readonly #matching: Matching;
   readonly #index: RecordingIndex;
-  readonly #answers: AnswerShelf;
+  readonly #answers: AnswerMemory;
   readonly #writing: Set<Promise<void>>;
   readonly #counts = { hits: 0, misses: 0, recorded: 0, unrecorded: 0, failed: 0 };
   #lastNumber: number;
   #writeProblem: string | null = null;
 
-  private constructor(options: DeskOptions, matching: Matching, { index, answers, models, lastNumber }: ReadCassette) {
+  private constructor(options: DeckOptions, matching: Matching, { index, answers, models, lastNumber }: ReadCassette) {
     this.#options = options;
     this.#writing = options.writing ?? new Set();
     this.#matching = matching;
@@ -66,8 +66,8 @@ export class OpenCassette implements CassetteDeck {
     this.replaysOnly = options.mode === 'replay';
   }
 
-  /** Reads all recordings. Rejects with a CassetteError that names the file and the field that cannot be used. */
-  static async open(options: DeskOptions): Promise<OpenCassette> {
+  /** Reads all recordings. Rejects with a CassetteError that names the unusable file and field. */
+  static async open(options: DeckOptions): Promise<OpenCassette> {
     const { folder, mode } = options;
     if (mode !== 'replay') await prepareFolder(folder);
     const matching = new Matching(await readSettings(folder));
@@ -78,31 +78,32 @@ export class OpenCassette implements CassetteDeck {
     return { ...this.#counts, unused: this.#index.untaken };
   }
 
-  /** When it was opened. */
+  /** The number of recordings when it was opened. */
   get recordings(): number {
     return this.#index.size;
   }
 
-  /** Why the latest recording could not be written; null: it could, or there was none. */
+  /** Why the latest recording could not be written; null if it could, or there was none. */
   get problem(): string | null {
     return this.#writeProblem;
   }
 
-  async take(heard: CassetteRequest): Promise<TakeResult> {
+  async take(incoming: CassetteRequest): Promise<TakeResult> {
     const startMs = performance.now();
     const { mode } = this.#options;
-    const exact = mode === 'record' ? null : this.#index.keysOfExact(exactHash(heard.method, heard.url, heard.body));
+    const exact =
+      mode === 'record' ? null : this.#index.keysOfExact(exactHash(incoming.method, incoming.url, incoming.body));
     const equal = exact && this.#index.takeOrRepeat(exact);
     if (equal) return this.#replay(equal);
-    const redactor = new Redactor(heard.secrets, this.#matching.redactions);
-    const request = await describeRequest(heard, redactor);
+    const redactor = new Redactor(incoming.secrets, this.#matching.redactions);
+    const request = await describeRequest(incoming, redactor);
     const keys = this.#matching.keysOf(request);
     const stored = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
     if (stored) return this.#replay(stored);
     if (mode === 'replay') throw await this.#miss(request);
-    const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(heard, request);
+    const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(incoming, request);
     const ended = (exchange: RecordedExchange | 'unanswered' | 'too-large') => this.#ended(entry.name, exchange);
-    return { kind: 'recorded', recording: new ExchangeRecording({ heard, request, redactor, startMs, ended }) };
+    return { kind: 'recorded', recording: new ExchangeRecording({ incoming, request, redactor, startMs, ended }) };
   }
 
   async close(): Promise<void> {
@@ -122,10 +123,10 @@ export class OpenCassette implements CassetteDeck {
     return unpackAnswer(response);
   }
 
-  /** Its recording is not replayed in this run, which would give the order of equal requests away to chance. */
-  #newEntry(heard: CassetteRequest, request: RecordedRequest): Pick<Entry, 'name'> {
+  /** The new recording is not replayed in this run; otherwise timing would decide the order of equal requests. */
+  #newEntry(incoming: CassetteRequest, request: RecordedRequest): Pick<Entry, 'name'> {
     const hash = this.#matching.keysOf(request).loose;
-    return { name: fileNameOf({ number: ++this.#lastNumber, label: heard.label, hash }) };
+    return { name: fileNameOf({ number: ++this.#lastNumber, label: incoming.label, hash }) };
   }
 
   #ended(name: string, exchange: RecordedExchange | 'unanswered' | 'too-large'): void {
@@ -158,8 +159,8 @@ export class OpenCassette implements CassetteDeck {
     this.#counts.misses++;
     const { folder } = this.#options;
     const nearest = this.#index.nearest(this.#matching.partsOf(request));
-    const said = nearest ? await this.#compare(nearest.name, request) : 'The cassette has no similar request.';
-    const message = `No recording in ${folder} answers this ${request.method} ${request.path}. ${said}`;
+    const comparison = nearest ? await this.#compare(nearest.name, request) : 'The cassette has no similar request.';
+    const message = `No recording in ${folder} answers this ${request.method} ${request.path}. ${comparison}`;
     return new GatewayError('replay_miss', message, { headers: { 'x-sluice-replay': 'miss' } });
   }
 
@@ -178,25 +179,25 @@ export class OpenCassette implements CassetteDeck {
   }
 }
 
-/** Also of those that are added meanwhile. */
+/** Resolves when the set is empty, including entries added meanwhile. */
 export async function allOf(writing: ReadonlySet<Promise<void>>): Promise<void> {
   while (writing.size > 0) await Promise.all(writing);
 }
 
 interface ReadCassette {
   index: RecordingIndex;
-  answers: AnswerShelf;
+  answers: AnswerMemory;
   models: Set<string>;
   lastNumber: number;
 }
 
-/** At the same time, so that the disk is not waited for between files. */
+/** The number of files read in parallel. */
 const filesAtOnce = 16;
 
 async function readCassette(folder: string, matching: Matching): Promise<ReadCassette> {
   const names = await listRecordings(folder);
   const entries = new Array<Entry>(names.length);
-  const answers = new AnswerShelf();
+  const answers = new AnswerMemory();
   const models = new Set<string>();
   let next = 0;
   const readOn = async () => {

@@ -1,4 +1,4 @@
-/** `sluice capture`: whether headers and bodies of requests are kept: of a group, a key, or for some minutes. */
+/** `sluice capture`: switches the capture of headers and bodies for a group, for a key, or for some minutes. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -56,7 +56,7 @@ export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** The groups and keys for which capture is on until it is switched off for them. */
+/** The groups and keys for which capture is on permanently. */
 async function captured(control: Control): Promise<Scope[]> {
   const [groups, keys] = await Promise.all([control.query({ type: 'groups' }), control.query({ type: 'keys' })]);
   return [
@@ -75,7 +75,7 @@ async function setCapture(control: Control, { group: id, key }: Scope, isOn: boo
   return control.execute({ type: 'group.put', group: { ...group, capture: isOn } });
 }
 
-/** The options without those that all commands have. */
+/** Only the scope, without the options that all commands have. */
 function scopeOf({ group, key }: Scope): Scope {
   return { ...(group !== undefined && { group }), ...(key !== undefined && { key }) };
 }

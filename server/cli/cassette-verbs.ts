@@ -1,4 +1,4 @@
-/** `sluice record` and `sluice replay`: a program with a gateway of its own, whose exchanges a cassette keeps. */
+/** `sluice record` and `sluice replay`: run a program with its own gateway and a cassette for its exchanges. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePace } from '../cassettes/pace.ts';
 import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';

@@ -1,4 +1,4 @@
-/** How `serve` ends. The words are Caddy's. */
+/** Options for the end of `serve`. Their names are those of Caddy. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Ending } from './end-in-order.ts';
 

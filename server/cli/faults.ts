@@ -1,4 +1,4 @@
-/** `sluice faults`: what client programs can be made to meet, and when. */
+/** `sluice faults`: the faults that client programs can be made to meet, and when. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
 import { describeFaults } from './describe-faults.ts';
@@ -15,7 +15,7 @@ interface Scope {
   group?: string;
 }
 
-/** What is met. */
+/** Which faults are met. */
 interface Choice {
   profile?: FaultProfileName;
   fault?: string[];
@@ -141,7 +141,7 @@ function withChoice(command: Command): Command {
     .option('--seed <number>', 'repeat the random choices of this seed', parseSeed);
 }
 
-/** Throws CliError unless there is one of profile and rules. */
+/** Throws CliError unless exactly one of profile and rules is given. */
 function chosen({ profile, fault, seed }: Choice) {
   if ((profile === undefined) === (fault === undefined)) {
     throw new CliError('Give either a --profile or one or more --fault: see "sluice faults list".', exitCodes.usage);
@@ -151,12 +151,12 @@ function chosen({ profile, fault, seed }: Choice) {
 
 const collectRule = (rule: string, before: readonly string[] = []) => [...before, rule];
 
-const mostSeed = 0x7fff_ffff;
+const maxSeed = 0x7fff_ffff;
 
 function parseSeed(text: string): number {
   const seed = Number(text);
-  if (/^\d+$/.test(text) && seed <= mostSeed) return seed;
-  throw new InvalidArgumentError(`Use a whole number from 0 to ${mostSeed}.`);
+  if (/^\d+$/.test(text) && seed <= maxSeed) return seed;
+  throw new InvalidArgumentError(`Use a whole number from 0 to ${maxSeed}.`);
 }
 
 function parseSeconds(text: string): number {

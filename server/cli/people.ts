@@ -15,7 +15,7 @@ interface AuditOptions {
   before?: number;
 }
 
-const mostEntries = 1_000;
+const maxEntries = 1_000;
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   const people = program
@@ -63,7 +63,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id, e-mail address or name, whatever the case. */
+/** Finds a person by id, e-mail address or name, ignoring case. */
 async function findPerson(control: Control, named: string): Promise<PersonView> {
   const isNamed = (text: string | null) => text?.toLowerCase() === named.toLowerCase();
   const found = (await control.query({ type: 'people' })).filter(
@@ -96,8 +96,8 @@ function entryRow({ at, personName, address, action, target, changes }: AuditEnt
 
 function parseLimit(text: string): number {
   const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= mostEntries) return limit;
-  throw new InvalidArgumentError(`Give a number from 1 to ${mostEntries}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= maxEntries) return limit;
+  throw new InvalidArgumentError(`Give a number from 1 to ${maxEntries}.`);
 }
 
 function parseEntry(text: string): number {

@@ -73,7 +73,7 @@ export async function runCommandLine(terminal: Terminal): Promise<void> {
     await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Commander has printed its own errors already.
+    // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
 }

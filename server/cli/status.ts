@@ -35,7 +35,7 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
   });
 }
 
-/** Null while the ledger cannot be read. */
+/** Null if the ledger cannot be read. */
 async function countRunning(control: Control): Promise<number | null> {
   try {
     const { requests } = await control.query({ type: 'requests', filter: { outcome: 'running' }, limit: 1000 });
@@ -65,7 +65,7 @@ function describeProviders(providers: QueryResults['providers']): string {
     .join(', ');
 }
 
-/** Longer than `serve` waits for running requests and closes what is open. */
+/** Longer than `serve` takes to wait for running requests and to close everything. */
 const stopLimitMs = 20_000;
 const pollMs = 50;
 
@@ -95,7 +95,7 @@ export function addStop(program: Command, terminal: Terminal): void {
   });
 }
 
-/** On Windows, which has no SIGTERM, the process ends at once. */
+/** On Windows, which has no SIGTERM, the process ends immediately. */
 async function endProcess(pid: number): Promise<void> {
   try {
     process.kill(pid, 'SIGTERM');

@@ -1,4 +1,4 @@
-/** `sluice token`: API tokens, by which pipelines and scripts use a gateway where people sign in. */
+/** `sluice token`: API tokens, which pipelines and scripts use at a gateway with sign-in. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TokenScope, tokenScopes } from '../contract/people.ts';
 import type { PersonView, TokenView } from '../contract/people-views.ts';
@@ -20,7 +20,7 @@ Scopes:
 
 A token may do what its person may, within its scopes. Only its hash is stored, so the secret is shown once.`;
 
-const mostDays = 366;
+const maxDays = 366;
 
 export function addTokenVerbs(program: Command, { on }: Verbs): void {
   const token = program.command('token').description('manage API tokens, for pipelines that use a team gateway');
@@ -59,7 +59,7 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id. Who is no administrator sees only their own tokens, and is asked no further. */
+/** Names by id. People who are not administrators see only their own tokens and may not list other people. */
 async function namesOf(control: Control): Promise<Map<string, string>> {
   const { person } = await control.query({ type: 'who-am-i' });
   const people: Pick<PersonView, 'id' | 'name'>[] =
@@ -74,6 +74,6 @@ function row({ id, name, personId, scopes, createdAt, expiresAt }: TokenView, na
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= mostDays) return days;
-  throw new InvalidArgumentError(`Give a number of days from 1 to ${mostDays}.`);
+  if (Number.isInteger(days) && days >= 1 && days <= maxDays) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${maxDays}.`);
 }

@@ -1,4 +1,4 @@
-/** Shows, makes and takes back changes of clients' configuration files. */
+/** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
@@ -15,29 +15,31 @@ import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-cli
 import { showDiff } from './show-diff.ts';
 
 export interface ConnectPorts {
-  /** Where records and backups are kept; null: in memory. */
+  /** Where records and backups are kept; null to keep them in memory. */
   dataFolder: string | null;
   env: Readonly<Record<string, string | undefined>>;
   now(): number;
 }
 
-/** `secret` is called only if the client's file has to hold it. */
+/** `secret` is called only if the client's file must contain it. */
 export interface WantedClient extends Omit<WantedConnection, 'secret'> {
   client: string;
   keyId: string;
   secret(): Promise<string>;
 }
 
-export interface ConnectDesk {
+export interface ConnectService {
   list(): Promise<ConnectClientView[]>;
   preview(wanted: WantedClient): Promise<ConnectPreview>;
-  /** Rejects with a GatewayError, changing nothing, unless `fingerprint` is that of the change as it would be made now. */
+  /**
+   * Rejects with a GatewayError and changes nothing, unless `fingerprint` matches the change that would be made now.
+   */
   apply(wanted: WantedClient, fingerprint: string): Promise<void>;
   previewUndo(client: string): Promise<ConnectPreview>;
   undo(client: string, fingerprint: string): Promise<void>;
 }
 
-export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
+export function createConnectService(ports: ConnectPorts): ConnectService {
   const store = createAppliedStore(ports.dataFolder);
   const home = ports.env.HOME || homedir();
   const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
@@ -90,7 +92,7 @@ export function createConnectDesk(ports: ConnectPorts): ConnectDesk {
   };
 }
 
-/** Of a file that cannot be looked at. */
+/** The usual path, for a file that cannot be read. */
 function usualPath(file: ClientFile | undefined): string {
   return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
 }
@@ -98,7 +100,7 @@ function usualPath(file: ClientFile | undefined): string {
 interface Planned {
   client: ConfigurableClient;
   plans: FilePlan[];
-  /** What was applied before. */
+  /** The change that was applied before. */
   earlier: AppliedRecord | null;
 }
 
@@ -134,7 +136,7 @@ function refuseChanged(planned: Planned, fingerprint: string): void {
   if (fingerprintOf(planned) !== fingerprint) throw controlError('conflict', { code: 'client-file-changed' });
 }
 
-/** Remembers before it writes, so that what is written can always be taken back. */
+/** Stores the record before writing, so that every write can be undone. */
 async function carryOut(
   { plans, earlier }: Planned,
   store: AppliedStore,
@@ -158,7 +160,7 @@ async function carryOut(
   if (made.some((folder) => folder !== null)) await store.write(recordWith(made));
 }
 
-/** Resolves with the topmost folder that had to be made, or null. */
+/** Resolves with the topmost folder that had to be created, or null. */
 async function writePlan({ now, after, mode, madeFolder }: FilePlan): Promise<string | null> {
   if (after === now.text) return null;
   if (after !== null) return writeHomeFile(now, after, mode);

@@ -1,32 +1,41 @@
-/** Tells a person who is no administrator what they may see of the events. */
+/** Tells each listener what they may see of the events, and can use. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
-import { keptEvent, type ToldKeys } from '../people/event-rules.ts';
-import { type Sight, sightOf } from '../people/visibility.ts';
+import { type ReportedViews, visibleEvent, withReportedLimits } from '../people/event-rules.ts';
+import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
+interface Known {
+  config(): Config;
+  reported: ReportedViews;
+}
+
+/** `person`: null for the administrator of this machine. */
+export function listenerFor(person: Person | null, known: Known, listener: EventListener): EventListener {
+  if (person && !person.isAdmin) return restrictedListener(person, known, listener);
+  const toAdministrator: EventListener = ({ revision, event }) =>
+    listener({ revision, event: withReportedLimits(event, known.config()) });
+  return person ? restrictedListener(person, known, toAdministrator) : toAdministrator;
+}
+
 /** Numbers the events anew, since one that is left out would look like one that was lost. */
-export function listenerFor(
-  person: Person,
-  { config, toldKeys }: { config: () => Config; toldKeys: ToldKeys },
-  listener: EventListener,
-): EventListener {
-  const sight = sightOfLatest(person, config);
+function restrictedListener(person: Person, { config, reported }: Known, listener: EventListener): EventListener {
+  const visibility = latestVisibility(person, config);
   let revision: number | null = null;
   return (message) => {
-    const event = keptEvent(message.event, sight(), toldKeys);
+    const event = visibleEvent(message.event, visibility(), reported);
     if (!event) return;
     revision = revision === null ? message.revision : revision + 1;
     listener({ revision, event });
   };
 }
 
-/** Computed once for each configuration, since there may be many events and keys. */
-function sightOfLatest(person: Person, config: () => Config): () => Sight {
-  let known: { config: Config; sight: Sight } | null = null;
+/** Computed once per configuration, because there may be many events and keys. */
+function latestVisibility(person: Person, config: () => Config): () => Visibility {
+  let known: { config: Config; visibility: Visibility } | null = null;
   return () => {
     const latest = config();
-    if (known?.config !== latest) known = { config: latest, sight: sightOf(person, latest) };
-    return known.sight;
+    if (known?.config !== latest) known = { config: latest, visibility: visibilityOf(person, latest) };
+    return known.visibility;
   };
 }

@@ -3,13 +3,13 @@ const stateMs = 300;
 /** Delay after new measurements, which arrive with each request. */
 const measurementMs = 5_000;
 
-interface HealthTeller {
+interface HealthEvents {
   changed(providerId: string, isState: boolean): void;
   stop(): void;
 }
 
 /** Reports changes of a provider's health at a limited rate; the final state is always reported. */
-export function createHealthTeller(tell: (providerId: string) => void): HealthTeller {
+export function createHealthEvents(emit: (providerId: string) => void): HealthEvents {
   const waiting = new Map<string, { timer: NodeJS.Timeout; isState: boolean }>();
   return {
     changed(providerId, isState) {
@@ -19,7 +19,7 @@ export function createHealthTeller(tell: (providerId: string) => void): HealthTe
       const timer = setTimeout(
         () => {
           waiting.delete(providerId);
-          tell(providerId);
+          emit(providerId);
         },
         isState ? stateMs : measurementMs,
       ).unref();

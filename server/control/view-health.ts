@@ -11,11 +11,11 @@ export interface HealthViews {
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
-/** Below this number of recent calls (a call's weight halves every 15 s) there are no figures. */
+/** With a smaller number of recent calls (a call's weight halves every 15 s), no figures are shown. */
 const hardlyAsked = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
-const mostModels = 20;
+const maxModels = 20;
 
 export function createHealthViews(book: HealthTracker, wallMs: () => number): HealthViews {
   const view = (judgement: Judgement) => viewCooldown(judgement, { bookMs: book.nowMs(), wallMs: wallMs() });
@@ -33,13 +33,13 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
         state,
         firstByteMs: figures.firstByteMs,
         errorRate: figures.errorRate,
-        models: bad.slice(0, mostModels).map(({ model, judgement: each }) => ({ model, ...view(each) })),
+        models: bad.slice(0, maxModels).map(({ model, judgement: each }) => ({ model, ...view(each) })),
       };
     },
   };
 }
 
-/** The models with recent calls or in a cooldown. */
+/** The models that have recent calls or are in a cooldown. */
 function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
   const targets = [...health.targets].filter(
     ([, { circuit, calls, atCredential }]) =>

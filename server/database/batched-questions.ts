@@ -1,23 +1,23 @@
-/** Questions that come while others are answered, such as those about all keys at a start, are answered together. */
-interface Asked<Question, Answer> {
+/** Batches questions that arrive while others are being answered, such as those about all keys at a start. */
+interface PendingQuestion<Question, Answer> {
   question: Question;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
-const mostTogether = 500;
+const maxBatch = 500;
 
-export class AskedTogether<Question, Answer> {
+export class BatchedQuestions<Question, Answer> {
   readonly #answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  #waiting: Asked<Question, Answer>[] = [];
+  #waiting: PendingQuestion<Question, Answer>[] = [];
   #isRunning = false;
 
-  /** `answerAll`: resolves with one answer for each question, in their order. */
+  /** `answerAll`: resolves with one answer per question, in the same order. */
   constructor(answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
     this.#answerAll = answerAll;
   }
 
-  /** Rejects as `answerAll` does. */
+  /** Rejects if `answerAll` does. */
   ask(question: Question): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject });
@@ -29,14 +29,14 @@ export class AskedTogether<Question, Answer> {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      // Those of the same moment as well.
+      // Waits a microtask, to include questions of the same moment.
       await Promise.resolve();
-      await this.#answerSome(this.#waiting.splice(0, mostTogether));
+      await this.#answerSome(this.#waiting.splice(0, maxBatch));
     }
     this.#isRunning = false;
   }
 
-  async #answerSome(asked: readonly Asked<Question, Answer>[]): Promise<void> {
+  async #answerSome(asked: readonly PendingQuestion<Question, Answer>[]): Promise<void> {
     try {
       const answers = await this.#answerAll(asked.map(({ question }) => question));
       for (const [place, answer] of answers.entries()) asked[place]?.resolve(answer);

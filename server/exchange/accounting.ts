@@ -1,6 +1,6 @@
 /**
- * Usage and cost of each attempt of a request: read from the end of its response, or estimated if that reports none. Runs
- * once, at the end of the request.
+ * Determines usage and cost of each attempt of a request: read from the end of its response, or estimated if that
+ * reports none. Runs once, at the end of the request.
  */
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
@@ -16,9 +16,12 @@ const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
-  /** Booked for an attempt whose usage is unknown; null if it may stay unknown. */
+  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown. */
   reserved: Usage | null;
-  /** Booked for a background response that nobody can fetch, so that its usage stays unknown; null if no limit applies. */
+  /**
+   * Recorded for a background response that nobody can fetch, so that its usage stays unknown; null if no limit
+   * applies.
+   */
   unfetchable: Usage | null;
 }
 
@@ -63,7 +66,7 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
   return mayCost ? ofUnknownCost : free;
 }
 
-/** Whether the response created a background job, which reports its usage when it has ended. */
+/** Whether the response created a background job, which reports its usage only at its end. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
   if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
@@ -150,10 +153,10 @@ class CallAccounting {
     const answer = keptOf(attempt);
     const hints = this.#format.hints(this.#body, answer.bytes);
     const format = attempt.usage ?? this.#format;
-    const told = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
-    attempt.responseStatus = told.status;
-    if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = this.#completed(told, { answer, ending, format });
+    const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
+    attempt.responseStatus = extracted.status;
+    if (ending === 'failed' && extracted.certainty !== 'reported') return free;
+    const { usage, certainty } = this.#completed(extracted, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -165,10 +168,10 @@ class CallAccounting {
   }
 
   /** Estimates what was not reported, or cannot be true. */
-  #completed(told: ExtractedUsage, ended: EndedAnswer): Estimated {
-    if (told.usage === null) return this.#estimate(ended);
-    if (told.certainty !== 'estimated') return told;
-    return { usage: { ...this.#estimate(ended).usage, ...told.usage }, certainty: 'estimated' };
+  #completed(extracted: ExtractedUsage, ended: EndedAnswer): Estimated {
+    if (extracted.usage === null) return this.#estimate(ended);
+    if (extracted.certainty !== 'estimated') return extracted;
+    return { usage: { ...this.#estimate(ended).usage, ...extracted.usage }, certainty: 'estimated' };
   }
 
   /** Only if both the request and the answer are text. */

@@ -21,7 +21,7 @@ export interface DeliveryOptions {
   asked: RequestFacts;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
-  /** Null unless a cloud offers the model. */
+  /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
   /** Number of attempts so far, including this one. */
   number: number;
@@ -115,7 +115,7 @@ export class AnswerDelivery {
     else client.begin(status, headers, answerer);
   }
 
-  /** What the client can refer to is stored before it learns of that. */
+  /** Delays output until whatever the client can refer to afterwards is stored. */
   #holdFor(bytes: Buffer): void {
     const { client, translation } = this.#options;
     const storing = this.#observer?.take(bytes) ?? translation?.takeStoring();

@@ -11,7 +11,7 @@ export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** The memory account of the request and its response. */
   held: MemoryAccount;
   needs: StreamNeeds;
-  /** The client asked for the usage at the end of a chat stream itself. */
+  /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
   /** Claims the answer for this attempt. Once true, it is false for all others. */

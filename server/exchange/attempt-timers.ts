@@ -117,7 +117,7 @@ function lingering(reader: ResponseReader): number {
 
 const isComment = (piece: Buffer) => piece[0] === 0x3a;
 
-/** What the watch needs from its attempt. Times are in milliseconds on a clock that stops during sleep. */
+/** The progress watch's view of its attempt. Times are in milliseconds on a clock that stops during sleep. */
 interface Watched {
   limitMs: number;
   nowMs(): number;

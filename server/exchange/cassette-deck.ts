@@ -1,4 +1,4 @@
-/** What a request needs of a cassette: a stored answer instead of a provider's, or a recording of what is answered. */
+/** The port to cassettes: a request gets a recorded answer instead of a provider's, or has its answer recorded. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CassetteChoice } from '../contract/cassette.ts';
 import type { Usage } from '../contract/ledger.ts';
@@ -7,7 +7,7 @@ import type { Pace, StoredAnswer } from './stored-answer.ts';
 
 /** A client's request whose body has been read. */
 export interface CassetteRequest {
-  /** Sluice's id of it. */
+  /** The request id. */
   id: string;
   method: string;
   /** Path and query as the client sent them. */
@@ -19,7 +19,7 @@ export interface CassetteRequest {
   headers: IncomingHttpHeaders;
   /** Null if there is none. Not used after `take` has resolved. */
   body: Buffer | null;
-  /** What must not be stored: the client's keys and the credentials of all providers. */
+  /** Must not be stored: the client's keys and the credentials of all providers. */
   secrets: readonly string[];
   /** What Sluice sends to keep a silent stream open; null if it sends nothing. */
   keepAlive: Buffer | null;
@@ -50,16 +50,16 @@ export interface CassetteDeck {
 
 /** The cassettes of a gateway. */
 export interface CassetteDecks {
-  /** Takes all requests, whatever the configuration says of their keys; null: it decides. */
+  /** Used for all requests, whatever the configuration says about their keys; null: the configuration decides. */
   readonly ofRun: CassetteDeck | null;
   /**
-   * Null if its folder cannot be used and it should only record: then the request goes on unrecorded. Otherwise rejects with a
-   * GatewayError `cassette_unusable`.
+   * Null if the folder cannot be used in a mode that only records: then the request is served unrecorded. Otherwise
+   * rejects with a GatewayError `cassette_unusable`.
    */
   open(choice: CassetteChoice): Promise<CassetteDeck | null>;
 }
 
-/** Null if requests of the key are neither recorded nor replayed, which costs no promise. */
+/** Null if requests of the key are neither recorded nor replayed; then no promise is created. */
 export function deckFor(
   { ofRun, open }: CassetteDecks,
   { cassette }: { cassette: CassetteChoice | null },

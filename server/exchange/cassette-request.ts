@@ -41,7 +41,7 @@ async function bytesOf(body: RequestBody): Promise<Buffer> {
 
 const secretsBySnapshot = new WeakMap<Snapshot, readonly string[]>();
 
-/** Of all providers, since any may name another's. Read once per snapshot. */
+/** Secrets of all providers, since one provider's answer may contain another's. Read once per snapshot. */
 function providerSecrets(snapshot: Snapshot): readonly string[] {
   const read = secretsBySnapshot.get(snapshot);
   if (read) return read;

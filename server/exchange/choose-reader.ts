@@ -21,7 +21,7 @@ import type { Download } from './rescue/download.ts';
 import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
-/** What a reader of streams needs to know of the request. */
+/** What a reader of streams needs to know about the request. */
 export interface StreamNeeds {
   /**
    * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true: `"stream": "true"`
@@ -119,7 +119,7 @@ function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds):
   return new SplicedEventsReader({ ...streamed, text, splice });
 }
 
-/** Whether no body follows, or the response redirects without saying where. */
+/** Whether the response has no body, or is a redirect without a location. */
 function isBare({ method }: RequestFacts, { status }: ResponseHead): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');

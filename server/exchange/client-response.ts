@@ -30,7 +30,7 @@ interface ClientResponseOptions {
   unreadMs: number;
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
-  /** Null if nothing looks on. */
+  /** Null if nothing observes the response. */
   tap: ResponseTap | null;
   /** Sends the response with a fault on purpose; null if there is none. */
   faultInjector: FaultInjector | null;
@@ -46,9 +46,9 @@ export interface Answerer {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How long a response is read on after its client has left, in groups that want exact usage. */
+/** How long a response is read after its client has left, in groups that want exact usage. */
 export const drainMs = 60_000;
-/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
+/** A player that pauses a video, or a program stopped in a debugger, may resume reading after minutes. */
 export const unreadMs = 10 * 60_000;
 
 export class ClientResponse {
@@ -61,7 +61,7 @@ export class ClientResponse {
   #bytesOut = 0;
   #contentType = '';
   #isGone = false;
-  /** The upstream call that is paused until the client reads on. */
+  /** The upstream call that is paused until the client resumes reading. */
   #paused: Pausable | null = null;
   #keepAlive: AwakeTimer | undefined;
   #mayOpenStream = false;
@@ -79,7 +79,7 @@ export class ClientResponse {
     return this.#options.response.headersSent;
   }
 
-  /** The client does not read. */
+  /** Whether the client has stopped reading. */
   get isBlocked(): boolean {
     return this.#paused !== null;
   }
@@ -107,7 +107,7 @@ export class ClientResponse {
     this.#keepAlive = new AwakeTimer(() => this.#comment(keepAliveMs), keepAliveMs);
   }
 
-  /** Stops the keep-alive comments, so that none comes between the parts of an answer of Sluice's own. */
+  /** Stops the keep-alive comments, so that none is sent within an answer of Sluice's own. */
   stop(): void {
     this.#keepAlive?.clear();
     this.#keepAlive = undefined;
@@ -140,7 +140,7 @@ export class ClientResponse {
     else response.writeHead(status, passing);
   }
 
-  /** What is written or ended from now on is sent once this has settled. */
+  /** Delays all further writes, and the end, until this has settled. */
   holdUntil(stored: Promise<void>): void {
     this.#held ??= new DelayedOutput(() => {
       this.#held = null;
@@ -157,7 +157,7 @@ export class ClientResponse {
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
     if (this.#held === null) this.#send(bytes, isFirst, from);
     else {
-      // These may be used again by then.
+      // The caller may reuse the buffer by then.
       const own = Buffer.from(bytes);
       this.#held.add(() => this.#send(own, isFirst, from));
     }
@@ -202,7 +202,7 @@ export class ClientResponse {
 
   /** Relays an upstream's error unchanged. */
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
-    // SDKs retry every 429 unless told not to.
+    // SDKs retry every 429 unless a header forbids it.
     const isExhausted = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
     const passing = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
     this.begin(status, passing, { provider, attempts });
@@ -216,10 +216,10 @@ export class ClientResponse {
     else this.end('stream-broken', null, Buffer.from(event));
   }
 
-  /** Breaks off the response as the recorded one broke off. */
+  /** Breaks off the response where the recorded one did. */
   cut(): void {
     this.#note('stream-broken', null);
-    // What was written before is still sent.
+    // Data that was already written is still sent.
     this.#options.response.socket?.destroySoon();
   }
 

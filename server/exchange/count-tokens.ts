@@ -66,9 +66,9 @@ function mayBeEstimated(failed: FailureResponse): boolean {
 }
 
 /**
- * Of a cloud that counts for only some models, regions, contents or accounts: "The provided model doesn't support counting tokens",
- * "Document input not supported for token counting" (aws/aws-sdk-java-v2#6370), "… is not authorized to perform:
- * bedrock:CountTokens", "Publisher Model `…/models/count-tokens` was not found".
+ * Messages of clouds that count tokens only for some models, regions, contents or accounts: "The provided model doesn't
+ * support counting tokens", "Document input not supported for token counting" (aws/aws-sdk-java-v2#6370), "… is not
+ * authorized to perform: bedrock:CountTokens", "Publisher Model `…/models/count-tokens` was not found".
  */
 const unableWords = pattern(/counting tokens|token counting|:CountTokens|\/count-tokens/);
 const maxReadLength = 1024;

@@ -1,4 +1,4 @@
-/** What is written of a response while something has to be stored first, which the client must not know before: it waits, in order. */
+/** Queues writes to a response until something is stored that the client must not learn of before. */
 export class DelayedOutput {
   readonly #done: () => void;
   readonly #waiting: (() => void)[] = [];
@@ -9,7 +9,7 @@ export class DelayedOutput {
     this.#done = done;
   }
 
-  /** Holds on until this has settled as well. */
+  /** Waits for this as well. */
   until(stored: Promise<void>): void {
     this.#storing += 1;
     const over = () => this.#release();

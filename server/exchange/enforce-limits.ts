@@ -26,27 +26,27 @@ export interface LimitedCall {
 }
 
 /**
- * Checks a request against the limits of its key and group and sets the rate-limit headers, which replace the upstream's.
- * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request without
- * limits.
+ * Checks a request against the limits of its key and group, and sets rate-limit headers in place of the upstream's.
+ * Throws a GatewayError, or rejects with it, if a limit is reached. Reserves nothing, and returns null, for a request
+ * without limits.
  */
 export function enforceLimits(
   ports: LimitPorts,
   response: ServerResponse,
   call: LimitedCall,
 ): MaybePromise<Reserved | null> {
-  const parties = subjectsOf(call);
-  if (parties.length === 0) return null;
+  const subjects = subjectsOf(call);
+  if (subjects.length === 0) return null;
   if (!isPaid(call.route)) {
-    return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, parties, free), {
+    return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, subjects, free), {
       usage: {},
       costUsd: 0,
     });
   }
   const likely = likelyReserved(ports.prices, call);
-  const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
+  const most = subjects.some((subject) => hasHardBudget(subject)) ? mostReserved(ports.prices, call) : likely;
   const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
-  return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, parties, estimate), most);
+  return reservedWhenAdmitted(response, ports.limiter.admit(call.requestId, subjects, estimate), most);
 }
 
 function reservedWhenAdmitted(
@@ -70,12 +70,12 @@ function setHeaders(response: ServerResponse, headers: RateHeaders): void {
 
 /** Whether the cost of a request has to be known. */
 export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'group'>): boolean {
-  return subjectsOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
+  return subjectsOf({ key, group }).some((subject) => hasHardBudget(subject, 'usd'));
 }
 
 /** The key or group with a hard budget; null if there is none. */
 export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited | null {
-  return subjectsOf(call).find((party) => hasHardBudget(party)) ?? null;
+  return subjectsOf(call).find((subject) => hasHardBudget(subject)) ?? null;
 }
 
 export function subjectsOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
@@ -86,7 +86,7 @@ export function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
   return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
 }
 
-/** Priced for the target that is asked first. */
+/** Priced for the first target. */
 function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
   const usage = route.wire.usage.likely(body);
   const [target] = plan.targets;

@@ -31,12 +31,12 @@ import { notedText } from './redact-credential.ts';
 import { ResponseExcerpt } from './response-excerpt.ts';
 import type { SessionMark } from './sessions/session-tracker.ts';
 
-/** Random digits for the next ids, since asking the system for them costs as much for one as for many. */
+/** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';
 let digitsUsed = 0;
 const digitsPerId = 20;
 const idsAtOnce = 256;
-/** How the ids of the latest millisecond begin, since writing a time in hexadecimal takes as long as all the rest. */
+/** The time prefix of ids of the latest millisecond, because formatting it takes as long as everything else. */
 let idsBegin = '';
 let idsBeginMs = 0;
 
@@ -99,7 +99,7 @@ export interface AttemptTrace {
   responseStatus: string | null;
   /** Null if the request is not captured. */
   capture: AttemptCapture | null;
-  /** By which the upstream learns of the attempt's span; null if there is none. */
+  /** Propagates the attempt's span to the upstream; null if there is none. */
   traceHeaders: TraceHeaders | null;
 }
 
@@ -107,16 +107,16 @@ export class RequestTrace implements Labelled {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
   readonly attempts: AttemptTrace[] = [];
-  /** Its spans; null if no traces are wanted. */
+  /** Spans of the request; null if tracing is off. */
   tracing: RequestTracing | null = null;
   /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
-  /** The names of the faults on purpose that the client met, in a list; null if none. */
+  /** The names of the injected faults, as a list; null if there are none. */
   fault: string | null = null;
-  /** What a cassette did; null: nothing. */
+  /** Whether a cassette recorded or answered the request; null: neither. */
   cassette: CassetteNote | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
@@ -132,7 +132,7 @@ export class RequestTrace implements Labelled {
   job: Job | null = null;
   createdJob: Job | null = null;
   deletedJob: Job | null = null;
-  /** Null if the response cache had nothing to do with it. */
+  /** Null if the response cache did not apply. */
   cached: CacheNote | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
@@ -265,11 +265,11 @@ export class RequestTrace implements Labelled {
     const record = (this.attempts.find(({ hasBegun }) => hasBegun) ?? this.answering)?.record;
     if (!record || record.firstByteMs === null) return null;
     const beforeMs = record.startedAt - this.startedAt;
-    // The clock of `startedAt` may be set, and runs while the machine sleeps.
+    // The wall clock of `startedAt` can be adjusted, and advances while the machine sleeps.
     return Math.min(Math.max(beforeMs, 0) + record.firstByteMs, totalMs);
   }
 
-  /** Programs on another's SDK name themselves in `X-Title`, as OpenRouter has made usual. */
+  /** Programs that use another vendor's SDK name themselves in `X-Title`, a convention of OpenRouter. */
   #notedClient({ 'user-agent': agent, 'x-title': title }: IncomingHttpHeaders): string | null {
     const notedAgent = this.#noted(agent, maxClientLength);
     if (typeof title !== 'string' || title === '') return notedAgent;

@@ -51,7 +51,7 @@ export interface ExchangePorts extends UpstreamAttemptsPorts {
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
-  /** Record requests, or answer them instead of providers. */
+  /** Record exchanges, or replay them instead of asking providers. */
   cassettes: CassetteDecks;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
@@ -75,22 +75,22 @@ export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #options: ExchangeOptions;
   readonly #trace: RequestTrace;
-  /** Set before `run` if the response is to meet a fault on purpose. */
+  /** Set before `run` if faults are to be injected into the response. */
   faultInjector: FaultInjector | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
-  /** Null if no cassette has anything to do with the request. */
+  /** Null if no cassette applies to the request. */
   #cassette: RequestCassette | null = null;
-  /** Null if it is not one of its group's requests that are to get a shadow. */
+  /** Null unless the request was selected to get a shadow. */
   #chosen: ChosenRequest | null = null;
-  /** Null if the response cache has nothing to do with the request. */
+  /** Null if the response cache does not apply to the request. */
   #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
   #cached: ClientResponse | undefined;
   /** The jobs that the request names. */
   #jobs: KnownJobs = noJobs;
   #reserved: Reserved | null = null;
-  /** The usage to book if the actual usage is unknown and a hard budget applies. */
+  /** The usage to record if the actual usage is unknown and a hard budget applies. */
   #fallbackUsage: Usage | null = null;
 
   constructor(ports: ExchangePorts, options: ExchangeOptions) {
@@ -112,8 +112,8 @@ export class Exchange {
   }
 
   /**
-   * Lets the cassette answer, or record what a provider answers. Resolves with whether it has answered. Rejects with a
-   * GatewayError `replay_miss`.
+   * Replays a recorded answer, or prepares to record a provider's. Resolves with whether the request was answered.
+   * Rejects with a GatewayError `replay_miss`.
    */
   async replay(cassette: CassetteDeck, match: RouteMatch, body: RequestBody): Promise<boolean> {
     const { request, response, snapshot } = this.#options;
@@ -125,7 +125,7 @@ export class Exchange {
     return visit.answer(cassette, await cassetteRequestOf({ request, match, body, trace, snapshot }));
   }
 
-  /** Must precede `plan`. Returns a promise only if the store has to be asked for jobs that the request names. */
+  /** Must precede `plan`. Returns a promise only if the store has to be queried for jobs that the request names. */
   findJobs(match: RouteMatch, { group }: Member, body: RequestBody): Promise<void> | null {
     const ids = referencedObjects(match, body);
     if (ids.length === 0) return null;
@@ -213,7 +213,10 @@ export class Exchange {
     const { faultInjector } = this;
     const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
     this.#cached = client;
-    const found = await visit.find();
+    const { stream } = call.match.route;
+    if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
+    const found = await visit.find(call);
+    client.stop();
     const { signal } = visit.gone;
     if (!found && !signal.aborted) return false;
     if (found) {
@@ -239,7 +242,7 @@ export class Exchange {
     this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
   }
 
-  /** Sluice has answered by itself; that is recorded, too, since a provider may have been asked for it. */
+  /** Sluice has answered by itself. This is recorded, too, because a provider may have been asked for it. */
   answered({ status, headers, body }: OwnAnswer): void {
     this.#capture?.answeredBySluice();
     this.#cassette?.recording?.begin(status, headers);
@@ -277,7 +280,7 @@ export class Exchange {
     this.#cached = undefined;
   }
 
-  /** Books the request and the usage of a background job that it created or found finished. */
+  /** Records the request and the usage of a background job that it created or found finished. */
   #book(record: RequestRecord, body: RequestBody | undefined): void {
     const { bills, finished } = this.#ports;
     const { job, createdJob, deletedJob, answering, session } = this.#trace;

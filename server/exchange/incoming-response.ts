@@ -26,7 +26,7 @@ export interface IncomingOptions {
 
 /** Receives the response's progress. Exactly one of `finished`, `late` and `redirected` is called, and called last. */
 interface Receiver {
-  /** The request's last byte has been sent. */
+  /** The last byte of the request has been sent. */
   sent(): void;
   answered(status: number, headers: ResponseHeaders): void;
   take(chunk: Buffer): void;

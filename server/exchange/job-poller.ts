@@ -1,6 +1,6 @@
 /**
- * Polls background responses that no client has fetched since they ended, so that they are billed, and ends the reservations of
- * those that other replicas have billed.
+ * Polls background responses that no client has fetched since they ended, so that they are billed, and releases the
+ * reservations of those that other replicas have billed.
  */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -57,7 +57,7 @@ export class JobPoller {
   /** Ends the reservations of jobs that other replicas have billed. Resolves with all that owe; null if the database cannot be read. */
   async #releaseBilled(): Promise<readonly Job[] | null> {
     const { bills } = this.#ports;
-    // What is held later may owe without being among those that are read now.
+    // Jobs that are reserved after this read would be missing in its result.
     const { held } = bills;
     const owing = await this.#owing();
     if (owing === null) return null;
@@ -75,7 +75,7 @@ export class JobPoller {
     }
   }
 
-  /** What stayed reserved for a job that is billed would count as spent once this replica is gone. Never rejects. */
+  /** A reservation left for a billed job would count as spent once this replica is gone. Never rejects. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#releaseBilled();

@@ -19,7 +19,7 @@ interface JobContext {
   storesChat: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
   created(job: Job): void;
-  /** Called with the job as it was, including what it owed. */
+  /** Called with the job as it was, including what it still owed. */
   deleted(job: Job): void;
 }
 

@@ -86,7 +86,7 @@ class ObjectWatch implements ResponseObserver {
     return (file && this.#remember(idOf(readField(json, file)))) ?? storing;
   }
 
-  /** Ids that the request named, or that have an owner, are not new. */
+  /** Ids that the request contained, or that already have an owner, are not new. */
   #remember(id: unknown): MaybePromise<void> {
     const { requestIds, owner } = this.#context;
     if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || requestIds.includes(id)) return;

@@ -40,7 +40,7 @@ interface Recipient {
   timeouts: Timeouts;
 }
 
-/** The request to one target with one credential. */
+/** Builds the request to one target with one credential. */
 export function outgoingRequest(
   client: IncomingMessage,
   call: OutgoingCall,

@@ -21,7 +21,7 @@ export function fieldsOf(match: RouteMatch, body: RequestBody): RequestFields {
   return match.model === null ? body.fields : { ...body.fields, model: match.model };
 }
 
-/** Throws GatewayError if nobody may be asked. */
+/** Throws a GatewayError if no provider may be asked. */
 export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): CallPlan {
   const { group, key } = member;
   const { passthrough, route } = match;

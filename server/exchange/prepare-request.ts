@@ -37,7 +37,7 @@ export interface PreparationPorts {
 }
 
 /** More tool results than a conversation holds before it is compacted. */
-const mostNear = 2_048;
+const maxToolResults = 2_048;
 
 interface PreparationOptions {
   ports: PreparationPorts;
@@ -50,7 +50,7 @@ export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
-  /** Made with the first failure: no request of a well-behaved client needs it. */
+  /** Created at the first failure, because most requests never need it. */
   #refusedReasoning: RefusedReasoning | undefined;
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
@@ -64,8 +64,8 @@ export class RequestPreparation {
   }
 
   /**
-   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk or a
-   * cloud offers the model: each promise costs a request as much as a look-up of its model.
+   * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
+   * disk or a cloud hosts the model, because a promise costs a request as much as a look-up of its model.
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
@@ -86,7 +86,9 @@ export class RequestPreparation {
     };
   }
 
-  /** Where the newest reasoning in the conversation was made: what the client carries, else what is kept for its calls. */
+  /**
+   * Where the newest reasoning in the conversation was produced: the client's own, otherwise that stored for its calls.
+   */
   #reasoningOrigin(): Origin | null {
     const { body, match } = this.#call;
     if (body.captured === null || !isWireName(match.route.wire.name)) return null;
@@ -96,13 +98,13 @@ export class RequestPreparation {
     return this.#clientReasoning.originOf(newestResultIds(body.captured));
   }
 
-  /** Reads what is kept of the conversation's reasoning into memory; null if nothing has to be waited for. */
+  /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
   bringNear(): Promise<void> | null {
     const { reasoning } = this.#options.ports;
     if (!reasoning.bringNear) return null;
     const { body, match } = this.#call;
     const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
-    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, mostNear) : [];
+    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, maxToolResults) : [];
     return ids.length === 0 ? null : reasoning.bringNear(this.#options.trace.key?.id ?? '', ids);
   }
 
@@ -208,7 +210,7 @@ export class RequestPreparation {
     }
   }
 
-  /** A promise only if responses to which the request refers have to be looked up elsewhere. */
+  /** A promise only if responses to which the request refers have to be read from a database server. */
   #bodyToTranslate(): MaybePromise<Buffer> {
     const { body, match, group } = this.#call;
     const captured = body.captured ?? Buffer.alloc(0);
@@ -244,7 +246,7 @@ function refusalIn(thrown: unknown): GatewayError {
   throw thrown;
 }
 
-/** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
-function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
-  return said === 'refuse' || said === 'tell' ? said : null;
+/** The value of the header `x-sluice-lossy`; null if it is absent or unknown, so that the group's policy applies. */
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
 }

@@ -31,14 +31,14 @@ export function readEscape(bytes: Buffer, at: number): number {
   return escapable.has(next) ? encode(2, next ?? 0) : noEscape;
 }
 
-export function escapeLength(told: number): number {
-  return Math.floor(told / lengthUnit);
+export function escapeLength(encoded: number): number {
+  return Math.floor(encoded / lengthUnit);
 }
 
 /** Writes the escaped character in UTF-8 and returns the offset after it. */
-export function writeCharacter(to: Buffer, at: number, told: number): number {
-  const code = told % byteMark;
-  if (code < 0x80 || told % lengthUnit >= byteMark) {
+export function writeCharacter(to: Buffer, at: number, encoded: number): number {
+  const code = encoded % byteMark;
+  if (code < 0x80 || encoded % lengthUnit >= byteMark) {
     to[at] = code;
     return at + 1;
   }

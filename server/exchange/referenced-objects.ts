@@ -1,4 +1,4 @@
-/** Objects at the provider that a request names, so that it reaches the account that has them. */
+/** Finds the provider's objects that a request refers to, so that it is sent to the account that owns them. */
 import { conversationIn } from '../wire/client-session.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestBody } from './request-body.ts';
@@ -6,7 +6,7 @@ import { sourceVideoOf } from './source-video.ts';
 
 const none: readonly string[] = [];
 
-/** The ids of all stored objects that the request names. */
+/** The ids of all stored objects that the request refers to. */
 export function referencedObjects(match: RouteMatch, body: RequestBody): readonly string[] {
   const { passthrough, route } = match;
   if (passthrough) return [...passthrough.names, ...(body.referencedIds ?? none)];
@@ -17,12 +17,12 @@ export function referencedObjects(match: RouteMatch, body: RequestBody): readonl
   );
 }
 
-/** The job that the path names, or that a body names as what it starts from; null if there is none. */
+/** The job that the path names, or the one in the body from which the request starts; null if there is none. */
 export function referencedJob({ route, id }: RouteMatch, body: RequestBody): string | null {
   return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
 }
 
-/** The stored conversation that a new response goes on with; null if there is none. */
+/** The stored conversation that a new response continues; null if there is none. */
 export function referencedConversation({ route }: RouteMatch, body: RequestBody): string | null {
   if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
   return conversationIn(body);

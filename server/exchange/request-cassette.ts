@@ -9,13 +9,13 @@ import type { ResponseTap } from './response-tap.ts';
 interface RequestCassetteOptions {
   response: ServerResponse;
   trace: RequestTrace;
-  /** Sees a replayed response. */
+  /** Observes a replayed response; null: nothing does. */
   tap: ResponseTap | null;
-  /** What the client meets of a replayed response. */
+  /** Injects faults into a replayed response; null: none. */
   faultInjector: FaultInjector | null;
 }
 
-/** What a cassette does to one request: it answers it, or records what is answered. */
+/** Applies a cassette to one request: replays a recorded answer, or records the answer. */
 export class RequestCassette {
   readonly #options: RequestCassetteOptions;
   #replayed: ReplayedAnswer | null = null;
@@ -27,9 +27,9 @@ export class RequestCassette {
   }
 
   /** Resolves with whether the request was answered. Rejects with a GatewayError `replay_miss`. */
-  async answer(desk: CassetteDeck, heard: CassetteRequest): Promise<boolean> {
+  async answer(deck: CassetteDeck, request: CassetteRequest): Promise<boolean> {
     const { response, trace, tap, faultInjector } = this.#options;
-    const taken = await desk.take(heard);
+    const taken = await deck.take(request);
     if (taken.kind === 'recorded') {
       this.#recording = taken.recording;
       return false;
@@ -42,7 +42,7 @@ export class RequestCassette {
     return true;
   }
 
-  /** What has to see the response; null: nothing is recorded. */
+  /** The tap that records the response; null if nothing is recorded. */
   get recording(): ResponseTap | null {
     return this.#recording;
   }

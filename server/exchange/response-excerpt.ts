@@ -1,10 +1,10 @@
 const tailBytes = 8 * 1024;
-/** Enough that the tail is rarely moved to the front, and little enough for hundreds of streams. */
+/** Large enough that the tail is rarely moved to the front, and small enough for hundreds of streams. */
 const bufferBytes = tailBytes + 2 * 1024;
 
 /**
- * How much of the beginning is kept: a response object has its status there, and usage may precede the vectors of embeddings,
- * since the members of a JSON object have no order.
+ * How much of the beginning is kept: a response object has its status there, and usage may precede the vectors of
+ * embeddings.
  */
 const headBytes = 4 * 1024;
 const empty = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class ResponseExcerpt {
   #length = 0;
   #head: Buffer | undefined;
   #headLength = 0;
-  /** Of everything pushed. */
+  /** The number of bytes pushed. */
   totalBytes = 0;
 
   push(chunk: Buffer): void {

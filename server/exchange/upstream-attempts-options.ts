@@ -10,7 +10,7 @@ import type { FaultInjector } from './faults/fault-injector.ts';
 import type { PreparationPorts } from './prepare-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 
-/** What the attempts of a request need of the engine. */
+/** The engine's services that a request's attempts need. */
 export interface UpstreamAttemptsPorts extends PreparationPorts {
   transport: Transport;
   jobs: JobStore;
@@ -27,7 +27,7 @@ export interface UpstreamAttemptsOptions {
   trace: RequestTrace;
   /** Null if the request is not captured. */
   capture: ExchangeCapture | null;
-  /** Looks on at the client's response; null if nothing does. */
+  /** Observes the client's response; null if nothing does. */
   tap: ResponseTap | null;
   /** Null if the response meets no fault on purpose. */
   faultInjector: FaultInjector | null;

@@ -32,7 +32,7 @@ import { reportFailure } from './report-failure.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import { signed } from './sign-request.ts';
+import { CorrectedClocks, signed } from './sign-request.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
@@ -51,12 +51,13 @@ export class UpstreamAttempts {
   /** Null if a broken download cannot be resumed. */
   readonly #download: Download | null;
   #answer: Attempt | undefined;
-  /** The translation of what the client has; null if that is an upstream's own. */
+  /** The translation that produced the client's answer so far; null if its bytes are an upstream's own. */
   #translation: AnswerTranslation | null = null;
   /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
-  /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
+  /** Targets whose text differed from the broken stream, but which can be asked to continue it. */
   #continuing: Set<Target> | undefined;
+  readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
 
   constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
@@ -107,7 +108,7 @@ export class UpstreamAttempts {
     });
   }
 
-  /** Nobody has answered, or not in full. */
+  /** No target has answered completely. */
   #reportFailure(failureResponse: FailureResponse): void {
     const { response, trace } = this.#options;
     const count = estimateInstead(failureResponse, response, this.#call);
@@ -154,7 +155,7 @@ export class UpstreamAttempts {
 
   async #attempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace): Promise<AttemptResult> {
     const { target, credential } = next;
-    // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
+    // Awaited only if it is a promise: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
@@ -163,9 +164,11 @@ export class UpstreamAttempts {
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
+    let attempt: Attempt | undefined;
     const send = (request: OutgoingRequest) => {
       trace.capture?.sending(request, prepared.sendable);
-      return this.#open(next, timeouts, trace, prepared).send(this.#options.ports.transport, request);
+      attempt = this.#open(next, timeouts, trace, prepared);
+      return attempt.send(this.#options.ports.transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
@@ -183,7 +186,9 @@ export class UpstreamAttempts {
       return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
-    return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
+    if (result.kind !== 'failed') return result;
+    if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
+    return this.#preparation.noted(target, result, prepared);
   }
 
   /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */

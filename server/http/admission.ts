@@ -1,17 +1,17 @@
 /**
- * Limits the number of requests running at the same time. Requests are admitted once their key is known, before the body is
- * read, so that refusing one is cheap.
+ * Limits the number of requests running at the same time. Requests are admitted once their key is known, before the
+ * body is read, so that refusing one is cheap.
  *
- * One group may take at most nine tenths of all places, and no single key of several may take all places of its group.
+ * One group may take at most nine tenths of all permits. If a group has several keys, none may take all of its permits.
  */
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
 
-/** Held by a running request. */
+/** Held by a running request until it ends. */
 export interface Permit {
-  /** Releases the place; to be called once, when the response was sent or the client has disconnected. */
+  /** Must be called exactly once, when the response has been sent or the client has disconnected. */
   release(): void;
 }
 
@@ -20,7 +20,7 @@ interface WaitingForPermit extends Waiting {
 }
 
 const reservedShare = 0.1;
-/** If its group has other keys, a key may have at most this many times the places that remain free to the group. */
+/** If its group has other keys, a key may have at most this many times the permits that remain free to the group. */
 const timesOfFree = 19;
 
 export class Admission {
@@ -63,7 +63,7 @@ export class Admission {
     const ofGroup = running - Math.floor(running * reservedShare);
     const free = Math.min(running - this.#running, ofGroup - (this.#runningByGroup.get(group) ?? 0)) - 1;
     if (free < 0 || !sharesGroup) return free >= 0;
-    // Relative to the free places rather than a fixed share, so that several keys together leave some free as well.
+    // Relative to the free permits rather than a fixed share, so that several keys together leave some free as well.
     return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
   }
 

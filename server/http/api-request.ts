@@ -117,8 +117,8 @@ class ApiRequest {
     const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
     const model = isKnown && api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
-    if (api.models && model !== null) return this.#tellModels(api.models, model);
-    if (isKnown && path === api.usagePath) return this.#tellUsage(method);
+    if (api.models && model !== null) return this.#sendModels(api.models, model);
+    if (isKnown && path === api.usagePath) return this.#sendUsage(method);
     if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(this.#ports.registry, this.#located);
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
@@ -146,7 +146,7 @@ class ApiRequest {
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     const answering = keptAnswer(keptResponses, { match, groupId: group.id, query });
     const kept = answering instanceof Promise ? await answering : answering;
-    if (kept) return this.#tell(kept);
+    if (kept) return this.#sendAnswer(kept);
     const previousId = sent.fields.previousResponseId;
     const previous = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
     const before = previous instanceof Promise ? await previous : previous;
@@ -158,7 +158,7 @@ class ApiRequest {
     if (this.#clientGone) throw new ClientGone();
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
-    if (count) return this.#tell(count);
+    if (count) return this.#sendAnswer(count);
     const { presented } = this.#trace;
     await this.#exchange.run(counting ?? plan, {
       match,
@@ -178,7 +178,7 @@ class ApiRequest {
     checkHops(headers);
   }
 
-  #tellModels(format: ModelsFormat, model: string): void {
+  #sendModels(format: ModelsFormat, model: string): void {
     const { method = 'GET' } = this.#request;
     const { api, path } = this.#located;
     this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
@@ -186,7 +186,7 @@ class ApiRequest {
     this.#exchange.answered(sendModels(this.#response, { ...this.#admitKey(), ...asked }));
   }
 
-  async #tellUsage(method: string): Promise<void> {
+  async #sendUsage(method: string): Promise<void> {
     this.#trace.path = `${this.#located.api.base}${this.#located.path}`;
     const { id: requestId, startedAt: nowMs } = this.#trace;
     const asked = { ...this.#admitKey(), method, requestId, nowMs };
@@ -195,10 +195,10 @@ class ApiRequest {
 
   async #listVideos(group: CompiledGroup, query: string): Promise<void> {
     const list = await listVideos({ ports: this.#ports, group, snapshot: this.#snapshot, query });
-    this.#tell(list);
+    this.#sendAnswer(list);
   }
 
-  #tell(answer: object): void {
+  #sendAnswer(answer: object): void {
     this.#exchange.answered(sendJson(this.#response, answer, this.#trace.id));
   }
 

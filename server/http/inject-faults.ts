@@ -1,4 +1,4 @@
-/** Faults on purpose in place of an answer, or ahead of it. Loaded with the first request that may meet one. */
+/** Injects faults on purpose before an answer, or in place of one. Loaded with the first request that may get any. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
@@ -31,7 +31,7 @@ interface FaultyCall {
   trace: RequestTrace;
 }
 
-/** What the request is to meet. Throws GatewayError if its header asks for what it cannot have. */
+/** The faults to inject into the request. Throws a GatewayError if its header asks for faults that it may not have. */
 export function chooseFaults(faults: FaultSwitch, { request, match, member, trace }: FaultyCall): readonly Fault[] {
   const asked = request.headers[faultHeader];
   if (match.passthrough) {
@@ -69,8 +69,8 @@ function invalidFault(message: string): GatewayError {
 }
 
 /**
- * Acts on faults before there is an answer.
- * @returns `answered` if nothing else may be sent; else what the response must be sent through, or null for none.
+ * Injects the faults that take effect before there is an answer.
+ * @returns `answered` if nothing else may be sent; otherwise the injector for the response, or null for none
  */
 export async function injectFaults(
   faults: readonly Fault[],
@@ -101,7 +101,7 @@ export async function injectFaults(
 
 const isOfResponse = (fault: Fault): fault is ResponseFault => !isEarly(fault);
 
-/** Notes what the request meets; returns all that it has met. */
+/** Records faults of the request; returns the names of all so far. */
 function met(trace: RequestTrace, ...faults: readonly Fault[]): string {
   const names = faults.map(({ name }) => name);
   const all = [...(trace.fault === null ? [] : [trace.fault]), ...names].join(', ');

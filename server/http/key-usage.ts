@@ -33,9 +33,9 @@ export async function sendKeyUsage(
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
   }
-  const parties = [key.limited, group.limited].filter((limited) => limited !== null);
-  await ports.limiter.refresh(parties);
-  const limits = parties.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
+  const subjects = [key.limited, group.limited].filter((limited) => limited !== null);
+  await ports.limiter.refresh(subjects);
+  const limits = subjects.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
   const [today, month] = await Promise.all([used(ports, key.id, 'day', nowMs), used(ports, key.id, 'month', nowMs)]);
   response.setHeader('cache-control', 'no-store');
   return sendJson(

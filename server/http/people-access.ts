@@ -1,11 +1,14 @@
-/** What the control routes need where people sign in: who is let in, where Sluice is reached, and its cookies. */
+/**
+ * What the control routes need for people who sign in: the service that authenticates them, the public origin, and the
+ * cookies.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import type { PeopleDesk } from '../people/people-service.ts';
+import type { PeopleService } from '../people/people-service.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 export interface PeopleAccess {
-  service: PeopleDesk;
+  service: PeopleService;
   /** As browsers see it: `https://gateway.example`. */
   publicOrigin: string;
   proxies: TrustedProxies;
@@ -18,11 +21,11 @@ export function sessionCookie({ publicOrigin }: PeopleAccess): string {
   return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
 }
 
-export function pendingCookie(door: PeopleAccess): string {
-  return `${sessionCookie(door)}-sign-in`;
+export function pendingCookie(access: PeopleAccess): string {
+  return `${sessionCookie(access)}-sign-in`;
 }
 
-/** `lax`: it is sent as well when the identity provider's page leads back. */
+/** `lax`: also sent with the redirect back from the identity provider. */
 export function setCookie(
   response: Response,
   { publicOrigin }: PeopleAccess,
@@ -35,11 +38,11 @@ export function setCookie(
   });
 }
 
-export function dropCookie(response: Response, door: PeopleAccess, name: string): void {
-  setCookie(response, door, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
+export function dropCookie(response: Response, access: PeopleAccess, name: string): void {
+  setCookie(response, access, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
 }
 
-/** Of the cookies of that name the last one. Undefined: there is none. */
+/** The last cookie of that name; undefined if there is none. */
 export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.findLast((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);

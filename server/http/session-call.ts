@@ -109,10 +109,10 @@ export class SessionCall {
     else await this.#carry(session, opened);
   }
 
-  /** A cassette has no sessions; if it alone may answer, no provider is asked for one. */
+  /** Cassettes contain no sessions, so a key that only replays cannot open one. */
   async #refuseReplay(key: CompiledKey): Promise<void> {
-    const desk = await deckFor(this.#ports.cassettes, key);
-    if (desk?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
+    const deck = await deckFor(this.#ports.cassettes, key);
+    if (deck?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
   }
 
   #find(): FoundSession {
@@ -170,9 +170,9 @@ export class SessionCall {
   }
 
   /** Answers the client's handshake with an HTTP error if no upstream opened a session. */
-  #refuseHandshake({ route }: RouteMatch, word: FailureResponse): void {
+  #refuseHandshake({ route }: RouteMatch, failure: FailureResponse): void {
     const { settings } = this.#snapshot;
-    if (word.kind === 'error') throw word.error;
+    if (failure.kind === 'error') throw failure.error;
     const client = new ClientResponse({
       response: this.#response,
       requestId: this.#trace.id,
@@ -183,7 +183,7 @@ export class SessionCall {
       tap: null,
       faultInjector: null,
     });
-    client.relay(word.answer, this.#trace.attempts.length);
+    client.relay(failure.answer, this.#trace.attempts.length);
     this.#trace.response = client.summary;
   }
 

@@ -1,4 +1,4 @@
-/** How many responses are kept, and SQLite's statements for the table `kept_responses`. */
+/** Limits for kept responses, and the SQLite statements for the table `kept_responses`. */
 import type { Settings } from '../contract/settings.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
@@ -29,7 +29,7 @@ export function mayKeep(
   return retentionHours > 0 && sizeOf(response) <= bytesPerGroup / largestPart;
 }
 
-/** Upper bound of the stored size in bytes: that of the texts in UTF-16. */
+/** Upper bound of the stored size in bytes: the size of the texts in UTF-16. */
 export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
   return 2 * (response.length + input.length);
 }
@@ -51,7 +51,7 @@ export function prepareStatements(database: Database) {
     select: database.prepare('SELECT * FROM kept_responses WHERE group_id = ? AND id = ?'),
     remove: database.prepare('DELETE FROM kept_responses WHERE group_id = ? AND id = ?'),
     removeOlder: database.prepare('DELETE FROM kept_responses WHERE created_at < ?'),
-    /** Newest first, so that rows beyond the limits come last. */
+    /** Ordered newest first, so that rows beyond the limits come last. */
     sizes: database.prepare(
       'SELECT rowid, bytes FROM kept_responses WHERE group_id = ? ORDER BY created_at DESC, rowid DESC',
     ),

@@ -77,12 +77,12 @@ interface LedgerOptions {
   /** Stores the budgets' totals; absent: in memory. */
   budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings?: () => RetentionLimits;
   now?: () => number;
   /** The time by which rows expire. */
   sweepClock?: SweepClock;
-  /** The longest delay of a write, and half as much again for a request that has only begun; at most 66. */
+  /** The longest delay of a write; for a request that has only begun, half as long again. At most 66. */
   flushMs?: number;
 }
 
@@ -94,7 +94,7 @@ const defaults: RetentionLimits = {
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
 
-/** The ledger in SQLite, which knows at once what was used. */
+/** The ledger in SQLite, which answers synchronously. */
 export interface LocalLedger extends Ledger {
   readonly history: LocalUsageHistory;
 }

@@ -1,4 +1,7 @@
-/** Counts requests without a valid key, in memory, until they are written; and logs them once a minute for each reason. */
+/**
+ * Counts requests without a valid key in memory until the counts are written, and logs them once a minute for each
+ * reason.
+ */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
@@ -13,7 +16,7 @@ export const minuteMs = 60_000;
 /** About a week of one reason a minute. */
 export const keptRefusals = 10_000;
 /** Entries kept while writing fails; beyond this the oldest are dropped. */
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 
 export class RefusalCounts {
   readonly #log: { warn(fields: object, message: string): void };
@@ -38,25 +41,25 @@ export class RefusalCounts {
     this.#telling ??= setTimeout(() => this.log(), minuteMs).unref();
   }
 
-  /** To be written. */
+  /** Counts that are not written yet. */
   get waiting(): CountedMinute[] {
     return [...this.#waiting.values()];
   }
 
-  /** What waited is being written. */
+  /** Takes the waiting counts, to write them. */
   take(): CountedMinute[] {
     const taken = this.waiting;
     this.#waiting.clear();
     return taken;
   }
 
-  /** What was taken could not be written. */
+  /** Restores counts that could not be written. */
   putBack(taken: readonly CountedMinute[]): void {
     const later = this.take();
     for (const each of [...taken, ...later]) this.#wait(each);
   }
 
-  /** By reason, latest first. `written`: in order of time. */
+  /** Sums by reason, latest first. `written`: the stored counts, in order of time. */
   since(firstMinute: number, written: readonly RefusalView[]): RefusalView[] {
     const found = new Map<string, RefusalView>();
     const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
@@ -64,7 +67,7 @@ export class RefusalCounts {
     return [...found.values()].sort((a, b) => b.lastAt - a.lastAt);
   }
 
-  /** Logs what was not logged yet. */
+  /** Logs the counts that were not logged yet. */
   log(): void {
     if (this.#telling !== null) clearTimeout(this.#telling);
     this.#telling = null;
@@ -79,11 +82,11 @@ export class RefusalCounts {
     if (before) Object.assign(before, plus(before, counted));
     else this.#waiting.set(name, counted);
     const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > mostWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
   }
 }
 
-/** Of a row of the table `refusals`. */
+/** Converts a row of the table `refusals`. */
 export function toRefusal(row: Row): RefusalView {
   return {
     reason: text(row.reason) ?? '',

@@ -10,7 +10,7 @@ import type { BegunRow, EndedRow } from './rows.ts';
 export const blockRows = 256;
 export const blockOf = (seq: number) => Math.floor(seq / blockRows);
 
-/** What requests can be looked up by. `model`: the requested name and the upstream's. */
+/** The names by which requests can be looked up. `model`: the requested name and the upstream's. */
 export const nameDimensions = [
   'key',
   'group',
@@ -38,7 +38,7 @@ interface Known {
   names: Record<NameDimension, Set<Name>>;
 }
 
-/** So many blocks are remembered, so that requests that end long after their beginning cost a few statements at most. */
+/** Number of blocks kept in memory, so that requests that end long after their beginning cost only a few statements. */
 const rememberedBlocks = 32;
 
 /** Records the names of written rows. Called for each request, so it allocates nothing for names that are known. */
@@ -53,7 +53,7 @@ export class NamesWriter {
     database.onReplaced(() => this.#known.clear());
   }
 
-  /** What a batch before has recorded without being committed is forgotten. */
+  /** Discards names of an earlier batch that was not committed. */
   startBatch(): void {
     for (const [known, name] of this.#inBatch) known.delete(name);
     this.#inBatch = [];
@@ -97,11 +97,11 @@ export class NamesWriter {
   }
 }
 
-/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
-const mostNames = 2_000;
+/** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
+const maxNames = 2_000;
 
 /** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
-export function recordedNames(database: Database, dimension: NameDimension, most = mostNames): string[] {
+export function recordedNames(database: Database, dimension: NameDimension, most = maxNames): string[] {
   const next = database.prepare(
     'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
   );

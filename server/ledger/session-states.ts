@@ -1,4 +1,6 @@
-/** Which sessions are stopped, and what each has used of its budget: what requests to come are held to. */
+/**
+ * Which sessions are stopped, and how much of its budget each has used. Decides whether further requests are admitted.
+ */
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
@@ -15,7 +17,7 @@ export interface SessionStates {
   stopped(): string[];
   /** What a session has used of its budget, in US dollars; null while it cannot be read. Does not reject. */
   budgetUsedUsd(id: string): MaybePromise<number | null>;
-  /** Calls the listener for each session that is stopped or goes on by another replica; absent: there is none. */
+  /** Calls the listener for each session that another replica stops or resumes; absent without other replicas. */
   onChange?(listener: (id: string, isStopped: boolean) => void): void;
 }
 

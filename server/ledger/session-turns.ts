@@ -1,7 +1,7 @@
-/** Finds the turns of a session: what a person said, and all requests that answer it. */
+/** Finds the turns of a session: a person's message, and all requests that answer it. */
 import type { RequestOutcome, RequestSession } from '../contract/ledger.ts';
 
-/** What of a request tells its turn. */
+/** The fields of a request that determine its turn. */
 export interface TurnRequest {
   outcome: RequestOutcome | null;
   clientRetries: number;
@@ -17,8 +17,9 @@ export interface TurnPlace {
 }
 
 /**
- * The main conversation is the one with most requests; requests of others are subagents or tasks beside it, and belong to the
- * turn that runs. After its last request the same holds for the rest, since a compacted conversation begins anew.
+ * The main conversation is the one with most requests. Requests of other conversations are subagents or side tasks, and
+ * belong to the turn in progress. After the last request of the main conversation, the same rule is applied to the
+ * rest, because a compacted conversation starts anew.
  *
  * @param requests in order of arrival
  */
@@ -46,13 +47,13 @@ function isAgain(request: TurnRequest, before: TurnRequest | null): boolean {
 }
 
 /** A session of more changes consists of single requests rather than of conversations. */
-const mostMains = 20;
+const maxMains = 20;
 
 /** For each request, the thread that is the main one at that time. */
 function mainThreads(requests: readonly TurnRequest[]): (string | null)[] {
   const mains: (string | null)[] = [];
   for (let changes = 0; mains.length < requests.length; changes++) {
-    if (changes === mostMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
+    if (changes === maxMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
     const rest = requests.slice(mains.length);
     const main = mostUsed(rest);
     const end = rest.findLastIndex(({ thread }) => thread === main) + 1;

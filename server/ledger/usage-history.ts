@@ -1,6 +1,6 @@
 /**
- * The usage of a key or group so far, for its limits. It is asked for when a limited key or group is first used after a start,
- * and at the beginning of each budget period. SQLite answers at once.
+ * The past usage of a key or group, for its limits. Read when a limited key or group is first used after a start, and
+ * at the beginning of each budget period. SQLite answers synchronously.
  */
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
@@ -45,11 +45,11 @@ export interface RequestName {
   startedAt: number;
 }
 
-/** The ledger as of one moment. */
+/** A consistent snapshot of the ledger. */
 export interface LedgerMoment {
-  /** As `UsageHistory`, in the order of the questions. */
+  /** Like `UsageHistory.spent`, in the order of the questions. */
   spent(questions: readonly SpentQuestion[]): MaybePromise<readonly Spent[]>;
-  /** The ids of those requests that are in these totals. */
+  /** The ids of those requests that the totals include. */
   ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
 }
 
@@ -61,11 +61,11 @@ export interface UsageHistory {
   requestsSince(scope: LimitScope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
   forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
-  /** Only of a ledger that other replicas write as well. Its first question decides the moment. */
+  /** Only for a ledger that other replicas write as well. The first question fixes the snapshot. */
   atSnapshot?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
 }
 
-/** The history in SQLite, which answers at once. */
+/** The history in SQLite, which answers synchronously. */
 export interface LocalUsageHistory extends UsageHistory {
   spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
   requestsSince(scope: LimitScope, id: string, sinceMs: number): PastRequest[];

@@ -6,7 +6,7 @@ export interface LimitSubject {
   id: string;
 }
 
-/** Values of keys and groups. With 100,000 keys, a joined text to look them up by would cost each request microseconds. */
+/** A map by key or group. With 100,000 keys, a composed string as map key would cost each request microseconds. */
 export class LimitSubjectMap<Value> {
   readonly #maps: Record<LimitScope, Map<string, Value>> = { key: new Map(), group: new Map() };
 
@@ -24,6 +24,10 @@ export class LimitSubjectMap<Value> {
 
   delete({ scope, id }: LimitSubject): void {
     this.#maps[scope].delete(id);
+  }
+
+  *subjects(): IterableIterator<LimitSubject> {
+    for (const scope of ['key', 'group'] as const) for (const id of this.#maps[scope].keys()) yield { scope, id };
   }
 
   *values(): IterableIterator<Value> {

@@ -1,4 +1,4 @@
-/** Notes in the audit list who has made a change. */
+/** Records in the audit list who made a change. */
 import type { ConfigChange } from '../contract/change-views.ts';
 import type { Command } from '../contract/commands.ts';
 import type { Caller } from './caller.ts';
@@ -6,22 +6,22 @@ import type { PeopleStore } from './people-store.ts';
 
 interface MadeChange {
   command: Command;
-  /** Absent: the administrator of the machine. */
+  /** Absent for the administrator of the machine. */
   by: Caller | undefined;
-  /** Of the configuration. */
+  /** Changes of the configuration. */
   changes: ConfigChange[];
 }
 
-export type NoteChange = (made: MadeChange) => Promise<void>;
+export type AuditChange = (made: MadeChange) => Promise<void>;
 
-interface NotePorts {
+interface AuditPorts {
   store: Pick<PeopleStore, 'note'>;
   nowMs(): number;
   log: { error(fields: object, message: string): void };
 }
 
-/** The change is made already, so one that cannot be noted is told in the log. */
-export function createNoteChange({ store, nowMs, log }: NotePorts): NoteChange {
+/** The change has already been made, so a failure to record it only goes to the log. */
+export function createAuditChange({ store, nowMs, log }: AuditPorts): AuditChange {
   return async ({ command, by, changes }) => {
     const entry = {
       at: nowMs(),
@@ -41,7 +41,7 @@ export function createNoteChange({ store, nowMs, log }: NotePorts): NoteChange {
   };
 }
 
-/** What the command names; its values, which may be secrets, are not read. */
+/** The object of the command. Its values are not read, because they may be secrets. */
 function targetOf(command: Command): string | null {
   if (command.type === 'token.create') return command.name;
   if ('id' in command && command.id !== undefined) return command.id;
@@ -50,7 +50,7 @@ function targetOf(command: Command): string | null {
   return 'provider' in command && typeof command.provider === 'string' ? command.provider : null;
 }
 
-/** That a key has another secret is told by its last characters. */
+/** A changed secret shows in the key's last characters. */
 function withoutHashes(change: ConfigChange): ConfigChange {
   return { ...change, fields: change.fields.filter(({ name }) => !/(?:^|\.)hash$/.test(name)) };
 }

@@ -1,4 +1,4 @@
-/** Lets people in: by the identity provider, by a session, by an API token. Imported only where people sign in. */
+/** Authenticates people: by the identity provider, a session or an API token. Imported only where people sign in. */
 import { hash, randomBytes } from 'node:crypto';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -27,51 +27,51 @@ import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Of the token that `sluice login` gets. */
+/** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
 const auditDays = 400;
 const sweepEveryMs = hourMs;
-/** What API tokens begin with, by which leaked ones can be found. */
+/** Prefix of API tokens, by which secret scanners can find leaked ones. */
 const tokenPrefix = 'slt_';
 
-interface DeskPorts {
+interface PeopleServicePorts {
   store: PeopleStore;
-  /** In force. */
+  /** The settings in force. */
   settings(): PeopleSettings | null;
   /** The value of the setting `clientSecret`. */
   clientSecret(reference: string): Promise<string | undefined>;
-  /** To the identity provider. */
+  /** For calls to the identity provider. */
   fetch: Fetch;
   nowMs(): number;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** What was opened, and until when; `secret` is told this once. */
+/** A new session or token. `secret` is not available again. */
 export interface Opened {
   secret: string;
   expiresAt: number;
   person: Person;
 }
 
-export class PeopleDesk {
-  readonly #ports: DeskPorts;
+export class PeopleService {
+  readonly #ports: PeopleServicePorts;
   readonly #sweeping: NodeJS.Timeout;
   readonly #watch: AccessWatch;
   #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
 
-  constructor(ports: DeskPorts) {
+  constructor(ports: PeopleServicePorts) {
     this.#ports = ports;
     this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
     this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });
     ports.store.onEnded?.(() => void this.#watch.check());
   }
 
-  /** Rejects with a GatewayError, as everything that asks the identity provider. */
+  /** Like every method that calls the identity provider, rejects with a GatewayError. */
   async begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }> {
     return (await this.#identityProvider()).begin(returnTo);
   }
 
-  /** A browser's session. */
+  /** Opens a browser's session. */
   async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<Opened> {
     const identity = await (await this.#identityProvider()).finish(answer, pending);
     const person = await this.#welcome(identity, address);
@@ -82,7 +82,7 @@ export class PeopleDesk {
     return (await this.#identityProvider()).beginDevice();
   }
 
-  /** An API token for the command line; null: the person has not agreed yet. */
+  /** An API token for the command line; null while the sign-in is pending. */
   async finishDevice(deviceCode: string, { name, address }: { name: string; address: string | null }) {
     const identity = await (await this.#identityProvider()).finishDevice(deviceCode);
     if (!identity) return null;
@@ -90,30 +90,36 @@ export class PeopleDesk {
     return this.#open(person, { scopes: tokenScopes, name, lastsMs: loginDays * dayMs });
   }
 
-  /** Whom a session or API token lets in; null: nobody, or nobody any more. Reads the store each time. */
+  /**
+   * The person whom a session or API token authenticates; null if it is invalid or has ended. Reads the store each
+   * time.
+   */
   async recognize(secret: string, address: string | null): Promise<Caller | null> {
     const found = this.#ports.settings() && (await this.#ports.store.find(digestOf(secret)));
     return found && this.#callerOf(found, address);
   }
 
-  /** Calls `refused` soon after the caller is let in no more, or may see other things. Returns how to end that. */
+  /**
+   * Calls `refused` soon after the caller's access has ended, or what the caller may see has changed. Returns a
+   * function that stops watching.
+   */
   watch(by: Caller, refused: () => void): () => void {
     return this.#watch.add(by, refused);
   }
 
-  /** `days`: until the token expires. */
+  /** `days`: the token's lifetime. */
   async createToken(
     by: Caller,
     token: { name: string; scopes: readonly TokenScope[]; days: number },
   ): Promise<Opened & { id: string }> {
     const { name, scopes, days } = token;
-    // A token makes none that may do more than itself.
+    // A token cannot create one with more rights than its own.
     if (by.scopes && scopes.some((scope) => !by.scopes?.includes(scope)))
       throw controlError('forbidden', { code: 'not-allowed' });
     return this.#open(by.person, { scopes, name, lastsMs: days * dayMs });
   }
 
-  /** Tokens of a person, or of all. */
+  /** The tokens of a person, or of all people. */
   async listTokens(personId: string | null): Promise<TokenView[]> {
     const tokens = await this.#ports.store.listTokens(personId);
     return tokens.map(({ id, personId: of, name, scopes, createdAt, expiresAt }) => ({
@@ -153,12 +159,12 @@ export class PeopleDesk {
     return settings;
   }
 
-  /** Made anew with each change of the settings. */
+  /** Recreated with each change of the settings. */
   #identityProvider(): Promise<IdentityProvider> {
     const settings = this.#settings();
     if (this.#provider?.settings !== settings) {
       this.#provider = { settings, provider: this.#createProvider(settings) };
-      // A secret that is missing now may be there with the next sign-in.
+      // A secret that is missing now may exist at the next sign-in.
       this.#provider.provider.catch(() => {
         this.#provider = null;
       });
@@ -178,7 +184,10 @@ export class PeopleDesk {
     return createIdentityProvider(settings, { clientSecret: secret, fetch });
   }
 
-  /** Keeps what the identity provider said. Rejects with GatewayError `forbidden` for who has no role here. */
+  /**
+   * Stores the identity provider's statements about the person. Rejects with GatewayError `forbidden` for a person
+   * without a role.
+   */
   async #welcome(identity: Identity, address: string | null): Promise<Person> {
     const { store, nowMs } = this.#ports;
     const stored: StoredPerson = {
@@ -202,12 +211,12 @@ export class PeopleDesk {
     return new Map(callers.map((caller) => [caller.accessId, caller]));
   }
 
-  /** Null: nobody any more. */
+  /** Null if access has ended. */
   #callerOf({ access, person: stored }: FoundAccess, address: string | null): Caller | null {
     const settings = this.#ports.settings();
     if (!settings || access.expiresAt <= this.#ports.nowMs()) return null;
     const person = this.#personOf(stored, settings);
-    // Of another identity provider than the one that is trusted now, or without any role left.
+    // The person belongs to another identity provider than the current one, or has no role any more.
     if (!isSameIssuer(stored.issuer, settings.issuer) || !hasRights(person)) return null;
     return { person, scopes: access.scopes, accessId: access.id, address };
   }
@@ -246,5 +255,5 @@ export class PeopleDesk {
   }
 }
 
-/** Secrets have 256 random bits, so a plain hash is safe and a look-up by hash reveals nothing through its timing. */
+/** Secrets have 256 random bits, so a plain hash is safe and a lookup by hash reveals nothing through its timing. */
 const digestOf = (secret: string) => hash('sha256', secret);

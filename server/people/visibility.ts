@@ -1,9 +1,9 @@
-/** The part of the configuration that a person knows of. Pure. */
+/** The part of the configuration that is visible to a person. Pure. */
 import type { Config } from '../contract/config.ts';
 import type { Person, Within } from '../contract/people.ts';
 
-export interface Sight {
-  /** An administrator: everything. The sets are empty then. */
+export interface Visibility {
+  /** Whether everything is visible, as for an administrator; then the sets are empty. */
   isAll: boolean;
   person: Person;
   /** Ids of the person's own keys. */
@@ -15,8 +15,11 @@ export interface Sight {
   groups: ReadonlySet<string>;
 }
 
-/** A key that was moved to a group of which its owner is no member stays visible to the owner, so that it can be revoked. */
-export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 'groups'>): Sight {
+/**
+ * A key that was moved to a group of which its owner is not a member stays visible to the owner, so that it can be
+ * revoked.
+ */
+export function visibilityOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 'groups'>): Visibility {
   const nothing = new Set<string>();
   const base = { isAll: person.isAdmin, person };
   if (person.isAdmin) return { ...base, ownKeys: nothing, keys: nothing, managed: nothing, groups: nothing };
@@ -33,18 +36,21 @@ export function sightOf(person: Person, { keys, groups }: Pick<Config, 'keys' | 
   };
 }
 
-/** Undefined: all requests. */
-export function withinOf(sight: Sight): Within | undefined {
-  return sight.isAll ? undefined : { keyIds: [...sight.ownKeys], groupIds: [...sight.managed] };
+/** Undefined for all requests. */
+export function withinOf(visibility: Visibility): Within | undefined {
+  return visibility.isAll ? undefined : { keyIds: [...visibility.ownKeys], groupIds: [...visibility.managed] };
 }
 
-/** What a person has used, with keys of their own. */
+/** The requests made with the person's own keys. */
 export function ownOf({ id }: Pick<Person, 'id'>, { keys }: Pick<Config, 'keys'>): Within {
   return { keyIds: keys.filter(({ owner }) => owner === id).map((key) => key.id), groupIds: [] };
 }
 
 /** Whether a request or session of this key and group is visible. */
-export function sees(sight: Sight, of: { keyId: string | null; groupId: string | null }): boolean {
-  if (sight.isAll) return true;
-  return (of.keyId !== null && sight.ownKeys.has(of.keyId)) || (of.groupId !== null && sight.managed.has(of.groupId));
+export function sees(visibility: Visibility, of: { keyId: string | null; groupId: string | null }): boolean {
+  if (visibility.isAll) return true;
+  return (
+    (of.keyId !== null && visibility.ownKeys.has(of.keyId)) ||
+    (of.groupId !== null && visibility.managed.has(of.groupId))
+  );
 }

@@ -1,10 +1,13 @@
-/** What a person sees of the program's state: who is no administrator, nothing of the machine, the settings and other groups. Pure. */
+/**
+ * The part of the status that is visible to a person: without the machine, the settings and other groups, except for an
+ * administrator. Pure.
+ */
 import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
 import { isOf } from './command-needs.ts';
-import type { Sight } from './visibility.ts';
+import type { Visibility } from './visibility.ts';
 
-/** Addresses, paths and names of variables stand in settings, so none is told. */
+/** Settings contain addresses, paths and names of variables, so none are disclosed. */
 const nothingSet: Settings = settingsSchema.parse({});
 
 const plainHealth: Omit<LedgerHealthView, 'ok'> = {
@@ -16,21 +19,22 @@ const plainHealth: Omit<LedgerHealthView, 'ok'> = {
   replaced: null,
 };
 
-export function keptStatus(status: StatusView, sight: Sight): StatusView {
-  const { person } = sight;
-  if (sight.isAll) return { ...status, person };
+export function visibleStatus(status: StatusView, visibility: Visibility): StatusView {
+  const { person } = visibility;
+  if (visibility.isAll) return { ...status, person };
   const { version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning } = status;
   return {
     ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
     person,
     pid: 0,
+    givenAddress: [],
     configReplaced: null,
     settings: nothingSet,
     secretStore: null,
     secretStoreKind: null,
     ledger: { ok: status.ledger.ok, ...plainHealth },
-    capture: status.capture.filter(isOf(sight)),
-    faults: status.faults.filter(isOf(sight)),
+    capture: status.capture.filter(isOf(visibility)),
+    faults: status.faults.filter(isOf(visibility)),
     standstill: null,
     sharedCounts: null,
     team: { presets: [], locks: [] },

@@ -1,6 +1,6 @@
 /**
- * Discovers the models of providers: at once where they are unknown or old, then every hour; a cache keeps them across
- * restarts. Requests never wait for it.
+ * Discovers the models of providers: at once if they are unknown or old, then every hour. A cache keeps them across
+ * restarts. Requests never wait for discovery.
  */
 import type { Logger } from 'pino';
 import { say } from '../contract/coded.ts';
@@ -14,34 +14,37 @@ import type { ModelInfo, Upstream } from './upstream.ts';
 
 interface DiscoveryPorts {
   transport: Transport;
-  /** Null: no cache. */
+  /** null for no cache. */
   cacheFile: string | null;
   log: Logger;
   now?: () => number;
-  /** Called when a provider's `models` or `state` have changed, possibly during `watch`. */
+  /** Called when a provider's `models` or `state` has changed, possibly during `watch`. */
   onChange(providerId: string): void;
 }
 
 interface DiscoveryState {
-  /** Time of the last successful discovery in Unix milliseconds; null: none yet. */
+  /** Time of the last successful discovery in Unix milliseconds; null if there is none yet. */
   fetchedAt: number | null;
-  /** Why the last attempt failed, for a person; null if it succeeded. */
+  /** Why the last attempt failed, as a text for people; null if it succeeded. */
   error: string | null;
-  /** The same as a finding; null also if it was not asked. */
+  /** The same error as a finding; also null before the first attempt. */
   finding: ProbeFinding | null;
   /** The number of known models. */
   count: number;
 }
 
 export interface Discovery {
-  /** By provider id. Providers not asked yet are absent; those whose discovery failed have no models. */
+  /** By provider id. Providers without an attempt yet are absent; those whose discovery failed have no models. */
   models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   state(providerId: string): DiscoveryState;
-  /** Sets the providers. Those whose address or credentials have changed are asked at once. */
+  /** Sets the providers. Those with a changed address or credential are queried at once. */
   watch(providers: readonly Upstream[]): void;
-  /** Asks now. Never rejects; a failure is in the state. Does not change providers with a configured list of models. */
+  /**
+   * Queries the provider now. Never rejects; a failure is in the state. Does not change providers with a configured
+   * list of models.
+   */
   refresh(provider: Upstream): Promise<DiscoveryState>;
-  /** Stops; resolves once the cache is on disk. */
+  /** Stops, and resolves once the cache is on disk. */
   close(): Promise<void>;
 }
 
@@ -50,7 +53,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   const cache = createModelCache(ports.cacheFile, log);
   const watches = new Map<string, ModelWatch>();
 
-  function asked(watch: ModelWatch): void {
+  function onRefreshed(watch: ModelWatch): void {
     const { id } = watch.upstream;
     if (watch.finding !== null)
       log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'the models of a provider are unknown');
@@ -62,7 +65,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     before?.stop();
     const isSamePlace = before && baseUrlOf(before.upstream) === baseUrlOf(upstream);
     const known = isSamePlace ? before.known : cache.get(upstream.id, baseUrlOf(upstream));
-    const watch = new ModelWatch(upstream, known, { transport, now, asked });
+    const watch = new ModelWatch(upstream, known, { transport, now, asked: onRefreshed });
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
     const hadFailed = (before?.finding ?? null) !== null;
@@ -84,11 +87,12 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
+      cache.keepOnly(new Set(providers.map(({ id }) => id)));
       const wanted = new Map(providers.filter((one) => one.discoversModels).map((one) => [one.id, one]));
       for (const [id, watch] of [...watches]) if (!wanted.has(id)) end(watch);
       for (const [id, upstream] of wanted) {
         const before = watches.get(id);
-        if (!before || howAsked(before.upstream) !== howAsked(upstream)) begin(upstream, before);
+        if (!before || connectionOf(before.upstream) !== connectionOf(upstream)) begin(upstream, before);
       }
     },
     async refresh(provider) {
@@ -100,8 +104,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
         return stateOf(watch);
       }
       const result = await listModels(provider, transport);
-      if ('finding' in result) return { fetchedAt: null, ...toldOf(result.finding), count: 0 };
-      return { fetchedAt: now(), ...toldOf(null), count: result.models.size };
+      if ('finding' in result) return { fetchedAt: null, ...problemViewOf(result.finding), count: 0 };
+      return { fetchedAt: now(), ...problemViewOf(null), count: result.models.size };
     },
     async close() {
       for (const watch of watches.values()) watch.stop();
@@ -114,10 +118,14 @@ const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const known: KnownModels | null = watch?.known ?? null;
-  return { fetchedAt: known?.fetchedAt ?? null, ...toldOf(watch?.finding ?? null), count: known?.models.size ?? 0 };
+  return {
+    fetchedAt: known?.fetchedAt ?? null,
+    ...problemViewOf(watch?.finding ?? null),
+    count: known?.models.size ?? 0,
+  };
 }
 
-function toldOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
+function problemViewOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
   return { error: finding && say(findingTexts, finding), finding };
 }
 
@@ -125,8 +133,8 @@ function baseUrlOf({ endpoint }: Upstream): string {
   return endpoint.origin + endpoint.basePath;
 }
 
-/** Everything that may change a provider's answer. Contains secrets, so it is only compared. */
-function howAsked(upstream: Upstream): string {
+/** Everything that may change a provider's answer. It contains secrets and is only compared. */
+function connectionOf(upstream: Upstream): string {
   const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
   const [first] = credentials;
   return JSON.stringify([dialect.id, endpoint, headers, first?.headers, first?.signing, proxy, unusable === null]);

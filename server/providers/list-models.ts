@@ -1,24 +1,25 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
-import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
+import type { CollectedResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseJson, parseModelList } from './parse-model-list.ts';
+import { readSigned } from './read-signed.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type Models = ReadonlyMap<string, ModelInfo>;
 type ListResult = { models: Models } | { finding: ProbeFinding };
 
-/** Limit of pages, in case a server's list never ends. */
-const mostPages = 20;
+/** Limits the pages, in case a server's list never ends. */
+const maxPages = 20;
 
-/** Requests a provider's model list page by page; returns a finding, like a probe, if that fails. */
+/** Requests a provider's model list page by page. Returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   const { first, after, read, isRightMissing } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
   try {
     let asked: string | null = first;
-    for (let page = 0; asked !== null && page < mostPages; page++) {
+    for (let page = 0; asked !== null && page < maxPages; page++) {
       const { status, body } = await askForModels(upstream, transport, asked);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
@@ -38,14 +39,12 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
 /**
  * Requests one page of a provider's model list.
  * @throws TransportError
- * @throws GatewayError `provider_credential_refused` if there is no token for the credential
+ * @throws GatewayError `provider_credential_refused` if no token can be obtained for the credential
  */
 export async function askForModels(
   upstream: Upstream,
   transport: Transport,
   page?: string,
 ): Promise<CollectedResponse> {
-  const request = modelListRequest(upstream, page);
-  Object.assign(request.headers, await upstream.credentials[0]?.signing?.headersFor(request, transport));
-  return readResponse(transport, request);
+  return readSigned(upstream, modelListRequest(upstream, page), transport);
 }

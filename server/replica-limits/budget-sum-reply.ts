@@ -1,22 +1,22 @@
-/** Valkey's sum of a budget period for one ledger, and what the ledger says is missing in it. */
+/** Valkey's sum of a budget period for one ledger, and the difference to the ledger. */
 import type { RequestName, Spent } from '../ledger/usage-history.ts';
 import type { Period } from '../limits/period.ts';
 
-/** A request of which Valkey was told that it has ended, or whose lease has lapsed. */
-interface ToldEnd extends RequestName, Spent {}
+/** A request that was reported to Valkey as ended, or whose lease has lapsed. */
+interface EndedRequest extends RequestName, Spent {}
 
-export interface ToldSum {
+export interface BudgetSumReply {
   counted: Spent;
   /** When the sum was last corrected; as in the reply. */
   corrected: string;
   /** False: Valkey does not know what was spent before. */
   isKnown: boolean;
   /** Requests of the last seconds, whose rows may not be in the ledger yet. */
-  ended: readonly ToldEnd[];
+  ended: readonly EndedRequest[];
 }
 
-/** As the script `sum` replies. */
-export function readToldSum(reply: string, ledger: string): ToldSum {
+/** Parses the reply of the script `sum`. */
+export function readBudgetSumReply(reply: string, ledger: string): BudgetSumReply {
   const [usd, tokens, unpriced, corrected = '', isKnown, ...ended] = reply.split(' ');
   return {
     counted: { usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) },
@@ -26,15 +26,15 @@ export function readToldSum(reply: string, ledger: string): ToldSum {
   };
 }
 
-function readEnd(told: string, ledger: string): ToldEnd[] {
-  const [id = '', startedAt, usd, tokens, unpriced, of] = told.split('|');
+function readEnd(text: string, ledger: string): EndedRequest[] {
+  const [id = '', startedAt, usd, tokens, unpriced, of] = text.split('|');
   if (of !== ledger) return [];
   return [{ id, startedAt: Number(startedAt), usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) }];
 }
 
-/** `held`: what the ledger held at the moment for which `inLedger` names ended requests. */
+/** `held`: the total of the ledger's snapshot. `inLedger`: the ended requests that it contains. */
 export function missingIn(
-  { counted, ended }: ToldSum,
+  { counted, ended }: BudgetSumReply,
   held: Spent,
   { period: { startMs, endMs }, inLedger }: { period: Period; inLedger: ReadonlySet<string> },
 ): Spent {
@@ -45,7 +45,7 @@ export function missingIn(
     // Sums of fractions depend on their order.
     usd: Math.abs(usd) <= 1e-9 * Math.max(1, held.usd) ? 0 : usd,
     tokens: Math.round(missing('tokens')),
-    // For all time, the ledger does not count them.
+    // The ledger's total for all time does not include them.
     unpriced: Number.isFinite(startMs) ? missing('unpriced') : 0,
   };
 }

@@ -6,14 +6,14 @@ import { type Counted, findExceeded, rateMeters } from '../limits/meters.ts';
 import { rateHeaders } from '../limits/rate-headers.ts';
 import { refusal } from '../limits/refusal.ts';
 
-/** A key or group, and what counts for its limits. */
-export interface Judged {
+/** A key or group, and the counts to which its limits apply. */
+export interface LimitedCounts {
   limited: Limited;
   counted: Counted;
 }
 
 /** Throws a GatewayError if a limit is reached. */
-export function refuseIfExceeded(judged: readonly Judged[], estimate: Estimate, clocks: Clocks): void {
+export function refuseIfExceeded(judged: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
   const how = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
   for (const { limited, counted } of judged) {
     const exceeded = findExceeded(counted, limited.limits, how);
@@ -21,7 +21,7 @@ export function refuseIfExceeded(judged: readonly Judged[], estimate: Estimate, 
   }
 }
 
-export function headersOf(judged: readonly Judged[], clocks: Clocks): RateHeaders {
+export function headersOf(judged: readonly LimitedCounts[], clocks: Clocks): RateHeaders {
   const meters = judged.flatMap(({ limited, counted }) => rateMeters(counted, limited.limits, clocks));
   return rateHeaders(meters, clocks.wallMs());
 }

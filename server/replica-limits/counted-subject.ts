@@ -4,44 +4,44 @@ import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import { type Period, periodOf } from '../limits/period.ts';
-import type { SeenCounts } from './reply-counts.ts';
-import type { PartyCall } from './subject-call.ts';
+import type { ReplyCounts } from './reply-counts.ts';
+import type { SubjectCall } from './subject-call.ts';
 
 interface LastSpent {
-  startMs: number;
+  period: Period;
   /** By all replicas. */
   all: Spent;
-  /** By this one, as far as it knows. */
+  /** By requests that ended at this one. */
   own: Spent;
 }
 
-export class CountedParty {
+export class CountedSubject {
   readonly limited: Limited;
   /** By request (or job) that runs here: its lease, as the scripts write it. */
   readonly leases: Map<string, string>;
-  /** A request of it has been here. */
+  /** This replica has served a request of it. */
   isUsed: boolean;
-  /** When its meters were last asked for, on the monotonic clock. */
+  /** When its meters were last queried, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */
   readonly canRefuse: boolean;
   /** Whether one can refuse a request that costs nothing. */
   readonly canRefuseFree: boolean;
   readonly hasHardBudget: boolean;
-  #seen: SeenCounts | null = null;
+  #lastReply: ReplyCounts | null = null;
   readonly #lastSpent = new Map<Budget['per'], LastSpent>();
   readonly #prefix: string;
-  #call: (PartyCall & { fromMs: number; untilMs: number }) | null = null;
+  #call: (SubjectCall & { fromMs: number; untilMs: number }) | null = null;
 
-  /** `before`: what it was before its limits changed. */
-  constructor(limited: Limited, before?: CountedParty) {
+  /** `before`: the object it replaces, because its limits have changed. */
+  constructor(limited: Limited, before?: CountedSubject) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
     this.hasHardBudget = budgets.some(({ hard }) => hard);
     this.canRefuse = this.canRefuseFree || this.hasHardBudget;
     const { groupId, scope, id, sinceMs } = limited;
-    // The braces make one slot of a cluster of a group and its keys.
+    // The braces place a group and its keys in one hash slot of a cluster.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
     this.isUsed = before?.isUsed ?? false;
@@ -53,22 +53,25 @@ export class CountedParty {
   }
 
   /** The latest reply; null: none yet. */
-  get seen(): SeenCounts | null {
-    return this.#seen;
+  get lastReply(): ReplyCounts | null {
+    return this.#lastReply;
   }
 
-  /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
-  saw(seen: SeenCounts, account: Pick<Account, 'spent'>): boolean {
-    this.#seen = seen;
+  /**
+   * Applies a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun or
+   * restarted.
+   */
+  applyReply(seen: ReplyCounts, account: Pick<Account, 'own'>): boolean {
+    this.#lastReply = seen;
     let hasBegun = false;
     for (const period of this.#call?.periods ?? []) {
-      const begunMs = seen.begun.get(period.key) ?? period.begunMs;
+      const begunMs = seen.begunMs(period.key) ?? period.begunMs;
       hasBegun ||= begunMs !== period.begunMs;
       period.begunMs = begunMs;
     }
     for (const { per } of this.limited.limits.budgets) {
       const { period, spent, isKnown } = seen.spent(per);
-      if (isKnown) this.#lastSpent.set(per, { startMs: period.startMs, all: spent, own: account.spent(per).spent });
+      if (isKnown) this.#lastSpent.set(per, { period, all: spent, own: account.own(per) });
     }
     return hasBegun;
   }
@@ -76,7 +79,7 @@ export class CountedParty {
   /** What was spent at the last reply, if that was in the given period. */
   lastSpent(per: Budget['per'], period: Period): LastSpent | null {
     const last = this.#lastSpent.get(per);
-    return last?.startMs === period.startMs ? last : null;
+    return last?.period.startMs === period.startMs ? last : null;
   }
 
   get hasLeases(): boolean {
@@ -98,7 +101,7 @@ export class CountedParty {
   }
 
   /** `atMs`: Unix milliseconds by Valkey's clock. */
-  at(atMs: number): PartyCall {
+  at(atMs: number): SubjectCall {
     let call = this.#call;
     if (!call || atMs < call.fromMs || atMs >= call.untilMs) {
       call = this.#prepare(atMs);

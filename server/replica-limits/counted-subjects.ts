@@ -1,53 +1,61 @@
 import type { Limited } from '../contract/limits.ts';
 import { type LimitSubject, LimitSubjectMap } from '../limits/limit-subjects.ts';
-import { CountedParty } from './counted-subject.ts';
+import { CountedSubject } from './counted-subject.ts';
 
-/** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
-export class CountedParties {
-  readonly #parties = new LimitSubjectMap<CountedParty>();
-  /** By party and job: leases; the party need not be there yet. */
+/** Keys and groups with limits that this replica has served, and the reservations of jobs. */
+export class CountedSubjects {
+  readonly #subjects = new LimitSubjectMap<CountedSubject>();
+  /** Leases by subject and job; the subject need not exist yet. */
   readonly #held = new LimitSubjectMap<Map<string, string>>();
 
-  /** Created on first use, and anew when its limits have changed. */
-  of(limited: Limited): CountedParty {
-    const known = this.#parties.get(limited);
+  /** Created on first use, and recreated when its limits have changed. */
+  of(limited: Limited): CountedSubject {
+    const known = this.#subjects.get(limited);
     if (known?.isOf(limited)) return known;
-    const party = new CountedParty(limited, known);
-    for (const [job, lease] of this.#held.get(limited) ?? []) party.leases.set(job, lease);
-    this.#parties.set(limited, party);
-    return party;
+    const subject = new CountedSubject(limited, known);
+    for (const [job, lease] of this.#held.get(limited) ?? []) subject.leases.set(job, lease);
+    this.#subjects.set(limited, subject);
+    return subject;
   }
 
-  /** Undefined: not met. */
-  get(named: LimitSubject): CountedParty | undefined {
-    return this.#parties.get(named);
+  /** Undefined if this replica has not served it. */
+  get(named: LimitSubject): CountedSubject | undefined {
+    return this.#subjects.get(named);
   }
 
-  all(): IterableIterator<CountedParty> {
-    return this.#parties.values();
+  /** The subjects for which jobs hold a reservation. */
+  *holding(): IterableIterator<CountedSubject> {
+    for (const named of this.#held.subjects()) {
+      const subject = this.#subjects.get(named);
+      if (subject) yield subject;
+    }
   }
 
-  remove(named: LimitSubject): CountedParty | undefined {
-    const party = this.#parties.get(named);
-    this.#parties.delete(named);
-    return party;
+  all(): IterableIterator<CountedSubject> {
+    return this.#subjects.values();
   }
 
-  /** Returns the party if it is known. */
-  hold(named: LimitSubject, job: string, lease: string): CountedParty | undefined {
+  remove(named: LimitSubject): CountedSubject | undefined {
+    const subject = this.#subjects.get(named);
+    this.#subjects.delete(named);
+    return subject;
+  }
+
+  /** Returns the subject if it is known. */
+  hold(named: LimitSubject, job: string, lease: string): CountedSubject | undefined {
     const held = this.#held.get(named) ?? new Map<string, string>();
     this.#held.set(named, held.set(job, lease));
-    const party = this.#parties.get(named);
-    party?.leases.set(job, lease);
-    return party;
+    const subject = this.#subjects.get(named);
+    subject?.leases.set(job, lease);
+    return subject;
   }
 
-  release(named: LimitSubject, job: string): CountedParty | undefined {
+  release(named: LimitSubject, job: string): CountedSubject | undefined {
     const held = this.#held.get(named);
     held?.delete(job);
     if (held?.size === 0) this.#held.delete(named);
-    const party = this.#parties.get(named);
-    party?.leases.delete(job);
-    return party;
+    const subject = this.#subjects.get(named);
+    subject?.leases.delete(job);
+    return subject;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Whether limits are counted together now. After a failed command they are not, so that no further request waits for Valkey;
- * it is then tried in the background until it can be written to again. A beat every few seconds says that this replica lives.
+ * Tracks whether limits are counted together. After a failed command they are not, so that no further request waits for
+ * Valkey, which is then retried in the background until it can be written to again. A heartbeat every few seconds shows
+ * that this replica is alive.
  */
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { ScriptName } from './scripts.ts';
@@ -10,7 +11,7 @@ import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 export interface Timing {
   beatMs: number;
   tryAgainMs: number;
-  /** A replica without a beat for this long counts as gone, and its leases end. */
+  /** A replica without a heartbeat for this long counts as gone, and its leases end. */
   aliveMs: number;
 }
 
@@ -22,18 +23,18 @@ export interface ConnectionPorts {
   link: ValkeyLink;
   /** This replica's id. */
   replica: string;
-  /** As it is shown to people. */
+  /** In the form shown to people. */
   address: string;
-  /** Before this start; at least 1. */
+  /** The number of replicas before this start; at least 1. */
   lastReplicas: number;
   timing: Timing;
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
-  /** The view has changed. */
+  /** Called when the view has changed. */
   changed(view: SharedCountsView): void;
 }
 
 interface Attendant {
-  /** Called with each beat. */
+  /** Called with each heartbeat. */
   renew(): Promise<unknown>;
   /** Called before limits are counted together (again). */
   restore(): Promise<unknown>;
@@ -46,7 +47,7 @@ export class CountsConnection {
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
   #isBeating = false;
-  /** Valkey's clock minus this machine's, in milliseconds. */
+  /** Valkey's clock minus this machine's clock, in milliseconds. */
   #aheadMs = 0;
 
   constructor(ports: ConnectionPorts) {
@@ -64,7 +65,7 @@ export class CountsConnection {
     return this.#view;
   }
 
-  /** How long a lease lasts without being renewed. */
+  /** How long a lease lasts if it is not renewed. */
   get leaseMs(): number {
     return this.#ports.timing.aliveMs;
   }
@@ -74,13 +75,13 @@ export class CountsConnection {
     return Date.now() + this.#aheadMs;
   }
 
-  /** Of whoever counts; called once. Resolves when limits are counted together, or it is known that they cannot be. */
+  /** Connects the limiter; called once. Resolves when limits are counted together, or it is known that they cannot be. */
   async attend(attendant: Attendant): Promise<void> {
     this.#attendant = attendant;
     await this.#beat();
   }
 
-  /** Rejects with a LinkError; from then on it is not up. */
+  /** Rejects with a LinkError; after that, `isUp` is false. */
   async run(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string> {
     try {
       return await this.#ports.link.run(script, keys, args);
@@ -129,7 +130,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const wasUp = this.isUp;
     if (wasUp && this.#view.replicas === replicas) return;
-    this.#tell({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
+    this.#setView({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
     if (!wasUp) log.info({ valkey: address, replicas }, 'limits are counted together with all replicas');
   }
 
@@ -138,7 +139,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const { replicas } = this.#view;
     const wasUp = this.isUp;
-    this.#tell({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
+    this.#setView({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
     log.warn(
       { valkey: address, problem, reason: message, replicas },
       'Valkey cannot be used: until it can, this replica allows its share of each limit',
@@ -146,7 +147,7 @@ export class CountsConnection {
     if (wasUp && !this.#isBeating) this.#beatAfter(this.#ports.timing.tryAgainMs);
   }
 
-  #tell(view: SharedCountsView): void {
+  #setView(view: SharedCountsView): void {
     this.#view = view;
     this.#ports.changed(view);
   }

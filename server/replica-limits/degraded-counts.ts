@@ -1,15 +1,16 @@
-/** Limits while Valkey cannot be used: each replica allows an equal share, by what it has counted itself. */
+/** Limits while Valkey is unavailable: each replica allows an equal share, judged by its own counts. */
 import type { Budget, Limits } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Account } from '../limits/account.ts';
 import type { Counted } from '../limits/meters.ts';
-import type { CountedParty } from './counted-subject.ts';
+import { largest } from '../limits/spending.ts';
+import type { CountedSubject } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;
 
-/** A replica's share of the limits, at least 1 of each; budgets as `AloneCounts` counts them. */
+/** A replica's share of the limits, at least 1 of each; budgets as `DegradedCounts` counts them. */
 export function shareOf(limits: Limits, replicas: number): Limits {
   const share = (amount: number | undefined) =>
     amount === undefined ? undefined : Math.max(1, Math.floor(amount / replicas));
@@ -23,22 +24,23 @@ export function shareOf(limits: Limits, replicas: number): Limits {
 }
 
 /**
- * What this replica has counted. Of a budget, what it spends itself since the last reply counts as often as there are
- * replicas, since each of them may do the same.
+ * The counts of this replica. For a budget, what it has spent since the last reply is multiplied by the number of
+ * replicas, because each of them may have spent the same. It is never less
+ * than the amount in the ledger.
  */
-export class AloneCounts implements Counted {
+export class DegradedCounts implements Counted {
   readonly requests: Counted['requests'];
   readonly tokens: Counted['tokens'];
   readonly running: number;
   readonly reserved: Counted['reserved'];
   readonly #account: Account;
-  readonly #party: CountedParty;
+  readonly #subject: CountedSubject;
   readonly #replicas: number;
 
-  constructor(account: Account, party: CountedParty, replicas: number) {
+  constructor(account: Account, subject: CountedSubject, replicas: number) {
     const { likely, most } = account.reserved;
     this.#account = account;
-    this.#party = party;
+    this.#subject = subject;
     this.#replicas = replicas;
     this.requests = account.requests;
     this.tokens = account.tokens;
@@ -47,21 +49,22 @@ export class AloneCounts implements Counted {
   }
 
   spent(per: Budget['per']): ReturnType<Counted['spent']> {
-    const own = this.#account.spent(per);
-    const seen = this.#party.lastSpent(per, own.period);
-    if (!seen) return own;
-    const since = (unit: keyof Spent) => Math.max(0, own.spent[unit] - seen.own[unit]) * this.#replicas;
+    const counted = this.#account.spent(per);
+    const seen = this.#subject.lastSpent(per, counted.period);
+    if (!seen) return counted;
+    const own = this.#account.own(per);
+    const since = (unit: keyof Spent) => Math.max(0, own[unit] - seen.own[unit]) * this.#replicas;
     const { usd, tokens, unpriced } = seen.all;
-    const spent = {
+    const spent = largest(counted.spent, {
       usd: usd + since('usd'),
       tokens: tokens + since('tokens'),
       unpriced: unpriced + since('unpriced'),
-    };
-    return { period: own.period, spent, isKnown: true };
+    });
+    return { period: counted.period, spent, isKnown: true };
   }
 }
 
-/** A hard budget blocks while it cannot be known how much of it is left. */
+/** A hard budget blocks while its rest is unknown. */
 export function countsUnavailable({ scope, name }: Limited): GatewayError {
   return new GatewayError(
     'shared_counts_unavailable',

@@ -3,8 +3,11 @@ import type { Spent } from '../ledger/usage-history.ts';
 import { percentOf } from '../limits/budget-watch.ts';
 import type { Counted } from '../limits/meters.ts';
 
-/** Tells which budgets have reached 80 or 100 percent by what was just added: of all replicas, only one adds that. */
-export function tellReached(
+/**
+ * Reports the budgets that have reached 80 or 100 percent with the amount just added, which only one of all replicas
+ * adds.
+ */
+export function reportReached(
   { scope, id, name, limits }: Limited,
   counted: Pick<Counted, 'spent'>,
   added: Spent,

@@ -1,4 +1,4 @@
-/** Short messages from replica to replica, by publish and subscribe. Nothing waits for one, and it is lost where nobody listens. */
+/** Short messages between replicas, by publish and subscribe. Delivery is not guaranteed, and nothing waits for it. */
 import type { CountsConnection } from './counts-connection.ts';
 import type { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -7,7 +7,10 @@ interface MessagePorts {
   connection: Pick<CountsConnection, 'isUp' | 'serverMs'>;
   /** This replica's id. */
   replica: string;
-  /** Of Valkey: publishing knows no databases, and each may have other replicas. */
+  /**
+   * Valkey's database number. It is part of the channel because publishing ignores databases, and each database may
+   * have other replicas.
+   */
   database: number;
   log: { warn(fields: object, message: string): void };
 }
@@ -23,8 +26,8 @@ export class ReplicaMessages {
     this.#ports = ports;
     this.#channel = `sluice:health:${ports.database}`;
     this.#stopListening = ports.link.subscribe(this.#channel, {
-      heard: (message) => this.#take(message),
-      failed: (error) => this.#tellOnce(error),
+      received: (message) => this.#take(message),
+      failed: (error) => this.#logOnce(error),
     });
   }
 
@@ -33,7 +36,7 @@ export class ReplicaMessages {
     return this.#ports.connection.serverMs();
   }
 
-  /** Replaces the listener, which is called with what other replicas send. */
+  /** Replaces the listener, which is called with the messages of other replicas. */
   onMessage(listener: (text: string) => void): void {
     this.#listener = listener;
   }
@@ -41,7 +44,7 @@ export class ReplicaMessages {
   send(text: string): void {
     const { connection, link, replica } = this.#ports;
     if (!connection.isUp) return;
-    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#tellOnce(error));
+    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#logOnce(error));
   }
 
   close(): void {
@@ -53,8 +56,8 @@ export class ReplicaMessages {
     if (end !== -1 && message.slice(0, end) !== this.#ports.replica) this.#listener(message.slice(end + 1));
   }
 
-  /** A lost connection is told by whoever counts. */
-  #tellOnce({ problem, message }: LinkError): void {
+  /** `CountsConnection` reports a lost connection. */
+  #logOnce({ problem, message }: LinkError): void {
     if (this.#hasTold || problem !== 'not-permitted') return;
     this.#hasTold = true;
     this.#ports.log.warn(

@@ -1,11 +1,11 @@
-/** The counts of a party as the latest reply of Valkey tells them, in the form in which limits are evaluated. */
+/** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
 import type { Budget } from '../contract/config.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Estimate } from '../limits/account.ts';
 import type { Counted, Window } from '../limits/meters.ts';
 import type { Period } from '../limits/period.ts';
 import { nothing } from '../limits/spending.ts';
-import type { PartyCall } from './subject-call.ts';
+import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 
 const slotMs = 1_000;
 /** A slot counts until all of it is older than a minute. */
@@ -26,19 +26,19 @@ export class ReplyNumbers {
 }
 
 /** When a reply was made: Unix milliseconds by Valkey's clock, and the monotonic clock of this process. */
-export interface SeenAt {
+export interface ReplyTime {
   serverMs: number;
   steadyMs: number;
 }
 
-class SeenWindow implements Window {
-  readonly #at: SeenAt;
+class ReplyWindow implements Window {
+  readonly #at: ReplyTime;
   readonly #sum: number;
   readonly #last: number;
   /** Number of a slot and its amount, oldest first; only of a refused request. */
   #slots: readonly (readonly [number, number])[] = [];
 
-  constructor(at: SeenAt, sum: number, last: number) {
+  constructor(at: ReplyTime, sum: number, last: number) {
     this.#at = at;
     this.#sum = sum;
     this.#last = last;
@@ -72,41 +72,46 @@ class SeenWindow implements Window {
   }
 }
 
-interface SeenPeriod extends Period {
+interface SeenPeriod {
+  period: BudgetPeriod;
   spent: Spent;
   /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
   begunMs: number;
 }
 
-export class SeenCounts implements Counted {
-  readonly requests: SeenWindow;
-  readonly tokens: SeenWindow;
+export class ReplyCounts implements Counted {
+  readonly requests: ReplyWindow;
+  readonly tokens: ReplyWindow;
   readonly running: number;
   readonly reserved: Estimate;
-  readonly at: SeenAt;
-  /** By the key of a period: when its count began; 0: it is unknown what was spent. */
-  readonly begun = new Map<string, number>();
-  readonly #periods = new Map<Budget['per'], SeenPeriod>();
+  readonly at: ReplyTime;
+  readonly #periods: readonly SeenPeriod[];
 
   /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
-  constructor(numbers: ReplyNumbers, at: SeenAt, { call, likely }: { call: PartyCall; likely: Estimate['likely'] }) {
+  constructor(
+    numbers: ReplyNumbers,
+    at: ReplyTime,
+    { call, likely }: { call: SubjectCall; likely: Estimate['likely'] },
+  ) {
     this.at = at;
-    this.requests = new SeenWindow(at, numbers.next(), numbers.next());
-    this.tokens = new SeenWindow(at, numbers.next(), numbers.next());
+    this.requests = new ReplyWindow(at, numbers.next(), numbers.next());
+    this.tokens = new ReplyWindow(at, numbers.next(), numbers.next());
     this.running = numbers.next();
     this.reserved = { likely, most: { usd: numbers.next(), tokens: numbers.next() } };
-    for (const { per, key, startMs, endMs } of call.periods) {
+    this.#periods = call.periods.map((period) => {
       const spent = { usd: numbers.next(), tokens: numbers.next(), unpriced: numbers.next() };
-      const begunMs = numbers.next();
-      this.#periods.set(per, { startMs, endMs, spent, begunMs });
-      this.begun.set(key, begunMs);
-    }
+      return { period, spent, begunMs: numbers.next() };
+    });
   }
 
   /** Of one of the periods. */
   get isUnknown(): boolean {
-    for (const begunMs of this.begun.values()) if (begunMs === 0) return true;
-    return false;
+    return this.#periods.some(({ begunMs }) => begunMs === 0);
+  }
+
+  /** When the count of the period with this key began; 0: it is unknown what was spent. Undefined: it is another period. */
+  begunMs(key: string): number | undefined {
+    return this.#periods.find(({ period }) => period.key === key)?.begunMs;
   }
 
   readSlots(numbers: ReplyNumbers): void {
@@ -115,10 +120,11 @@ export class SeenCounts implements Counted {
   }
 
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
-    const seen = this.#periods.get(per);
+    const seen = this.#periods.find(({ period }) => period.per === per);
     if (!seen) throw new Error(`unreachable: there is no budget per ${per}`);
+    const { period, spent, begunMs } = seen;
     // The next period has begun since the reply.
-    if (this.at.serverMs >= seen.endMs) return { period: seen, spent: nothing, isKnown: false };
-    return { period: seen, spent: seen.spent, isKnown: seen.begunMs > 0 };
+    if (this.at.serverMs >= period.endMs) return { period, spent: nothing, isKnown: false };
+    return { period, spent, isKnown: begunMs > 0 };
   }
 }

@@ -1,14 +1,14 @@
 import type { Budget } from '../contract/config.ts';
 import type { Period } from '../limits/period.ts';
 
-/** The keys and arguments of a party for a point in time. */
-export interface PartyCall {
+/** The keys and arguments of a subject for a point in time. */
+export interface SubjectCall {
   keys: readonly string[];
   args: readonly string[];
   periods: readonly BudgetPeriod[];
 }
 
-/** A period for which the party has budgets. */
+/** A period for which the subject has budgets. */
 export interface BudgetPeriod extends Period {
   per: Budget['per'];
   /** In Valkey. */

@@ -1,4 +1,4 @@
-/** The connection to Valkey. Nothing waits in it: a command that cannot be sent or answered now fails. */
+/** The connection to Valkey. Commands are not queued: one that cannot be sent or answered now fails. */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
@@ -6,7 +6,7 @@ import { messageOf } from '../database/failures.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 
-/** A command that takes longer is given up. */
+/** A command that takes longer fails. */
 const commandMs = 1_000;
 const connectMs = 2_000;
 const longestRetryMs = 1_000;
@@ -25,8 +25,8 @@ export class LinkError extends Error {
 const lateMessage = `no answer within ${commandMs} ms`;
 
 /**
- * Rejects if there is no answer in time. The driver's own time limit would be at fault when this process has stood still: by
- * then the answer has arrived, but was not read yet.
+ * Rejects if there is no answer in time. The driver's own timeout would fire wrongly after this process was blocked,
+ * when the answer has arrived but has not been read yet.
  */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -36,23 +36,23 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Any other error is a fault of the program, which must not end it. */
+/** Any other error is a bug in the program, which must not end it. */
 export function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
 }
 
 interface Listening {
-  heard(message: string): void;
+  received(message: string): void;
   failed(error: LinkError): void;
 }
 
-/** By name of the script. */
+/** Digest by script name. */
 const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, hash('sha1', script)]));
 
 export class ValkeyLink {
   readonly #client: Redis;
   readonly #password: string | undefined;
-  /** Why there is no connection; commands only say that there is none. */
+  /** Why there is no connection; the errors of commands only report that there is none. */
   #connectionError: Error | null = null;
 
   constructor({ host, port, user, password, database, isEncrypted }: ValkeyAddress) {
@@ -78,18 +78,21 @@ export class ValkeyLink {
     });
   }
 
-  /** Rejects with a LinkError. It is tried again in the background, whatever comes of it. */
+  /** Rejects with a LinkError. It is retried in the background in any case. */
   async open(): Promise<void> {
     try {
       await this.#client.connect();
     } catch (error) {
       throw this.#explained(error);
     }
-    // A server that also serves without a password only refuses a wrong one now.
+    // A server that also works without a password refuses a wrong one only at this point.
     await this.load();
   }
 
-  /** Gives the scripts to the server, so that commands are carried out in the order in which they are sent. Rejects with a LinkError. */
+  /**
+   * Loads the scripts into the server, so that commands are executed in the order in which they are sent. Rejects with
+   * a LinkError.
+   */
   async load(): Promise<void> {
     try {
       await inTime(Promise.all(Object.values(scripts).map((script) => this.#client.script('LOAD', script))));
@@ -106,7 +109,7 @@ export class ValkeyLink {
     } catch (error) {
       if (!isUnknownScript(error)) throw this.#explained(error);
     }
-    // Someone has removed them from the server.
+    // The scripts were removed from the server.
     try {
       return String(await inTime(this.#client.eval(scripts[script], keys.length, ...keys, ...args)));
     } catch (error) {
@@ -123,7 +126,7 @@ export class ValkeyLink {
     }
   }
 
-  /** Sends a message to all who listen now. Rejects with a LinkError. */
+  /** Sends a message to all current subscribers. Rejects with a LinkError. */
   async publish(channel: string, message: string): Promise<void> {
     try {
       await inTime(this.#client.publish(channel, message));
@@ -132,11 +135,11 @@ export class ValkeyLink {
     }
   }
 
-  /** Listens on a connection of its own, which is made again whenever it is lost. Returns how to stop. */
-  subscribe(channel: string, { heard, failed }: Listening): () => void {
+  /** Subscribes on a dedicated connection, which reconnects whenever it is lost. Returns a function that stops it. */
+  subscribe(channel: string, { received, failed }: Listening): () => void {
     const listening = this.#client.duplicate({ autoResubscribe: false });
     listening.on('error', () => {});
-    listening.on('message', (_channel, message) => heard(message));
+    listening.on('message', (_channel, message) => received(message));
     listening.on('ready', () => {
       listening.subscribe(channel).catch((error: unknown) => failed(this.#explained(error)));
     });
@@ -149,8 +152,8 @@ export class ValkeyLink {
   }
 
   #explained(error: unknown): LinkError {
-    const told = messageOf(error);
-    const message = told === lateMessage ? told : messageOf(this.#connectionError ?? error);
+    const text = messageOf(error);
+    const message = text === lateMessage ? text : messageOf(this.#connectionError ?? error);
     const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
     return new LinkError(problemOf(message), shown);
   }
@@ -166,7 +169,7 @@ const problems: Readonly<Record<string, SharedCountsProblem>> = {
   NOAUTH: 'credential-refused',
   NOPERM: 'not-permitted',
   READONLY: 'read-only',
-  // It cannot write to its disk, or has too few replicas of its own.
+  // The server cannot write to its disk, or has too few replicas of its own.
   MISCONF: 'read-only',
   NOREPLICAS: 'read-only',
   OOM: 'out-of-memory',

@@ -1,6 +1,7 @@
 /**
- * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what it
- * has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are passed in.
+ * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what
+ * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
+ * passed in.
  */
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -21,7 +22,7 @@ export interface NextAttempt {
 interface Hedging {
   /** After this time without content a second target is asked in parallel; 0: never. */
   hedgeAfterMs: number;
-  /** It is in a cooldown for silence, and this request is its trial. */
+  /** The target is in a cooldown for silence, and this request is its trial. */
   isTrial: boolean;
 }
 
@@ -60,7 +61,7 @@ interface AskedTarget {
   retryable: boolean;
   /** It refused the reasoning in the conversation, and was asked again without it. */
   isReasonless: boolean;
-  /** It was in a cooldown already and is asked only because nothing else is left. */
+  /** It was already in a cooldown and is asked only because no other target is left. */
   isLastResort: boolean;
   /** The earliest time for another attempt. */
   readyAtMs: number;
@@ -74,7 +75,7 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  /** Made when the request was too long for a target. */
+  /** Created once the request was too long for a target. */
   #contexts: ContextLimits | undefined;
 
   constructor(options: PlanOptions) {
@@ -95,11 +96,12 @@ export class AttemptPlan {
   }
 
   /**
-   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation is asked again
-   * at once, which does not count as a retry.
+   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
+   * signature, is asked again at once, which does not count as a retry.
    */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
+    if (failure.isClockCorrected) return { ...failed, cause: 'retry', waitMs: 0 };
     const asked = this.#askedOf(failed.target);
     if (failure.refusesReasoning && asked && !asked.isReasonless) {
       asked.isReasonless = true;
@@ -159,7 +161,7 @@ export class AttemptPlan {
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
     asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
-    const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
+    const isTargetsOwn = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
@@ -180,8 +182,7 @@ export class AttemptPlan {
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const asked = this.#askedOf(target);
     if (!asked || !this.#mayRetry()) return null;
-    const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
-    if (isAccounts && asked.unused.length > 0) {
+    if (isAccounts(failure) && asked.unused.length > 0) {
       asked.credential = asked.unused.shift() ?? null;
       asked.uses = 0;
       return this.#retry(asked, 'retry', 0);
@@ -281,6 +282,11 @@ export class AttemptPlan {
 }
 
 const none: readonly never[] = [];
+
+/** Another credential of the provider may succeed at once. */
+function isAccounts({ class: failure, isDenied }: Failure): boolean {
+  return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
+}
 
 function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;

@@ -14,7 +14,7 @@ export class ContextLimits {
   readonly #tooSmall: TooSmall[] = [];
   #mayGuess = true;
 
-  /** `toldTokens`: the limit named in the upstream's error. */
+  /** `statedTokens`: the limit named in the upstream's error. */
   wasTooSmall(target: Target, toldTokens: number | undefined): void {
     this.#tooSmall.push({ model: target.model, tokens: toldTokens ?? contextOf(target) });
   }
@@ -40,7 +40,7 @@ export class ContextLimits {
   }
 }
 
-/** The target's context window, from the configuration or the provider's model list. */
+/** The target's context window, as configured or as listed by the provider. */
 export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
   const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
   return contextTokens ?? provider.contextTokens ?? listed;

@@ -1,4 +1,4 @@
-/** Explains how a model name is routed. The targets come from `resolveRoute` itself; only the reasons are determined here. */
+/** Explains how a model name is routed. `resolveRoute` itself determines the targets, this module only the reasons. */
 
 import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
 import type { AliasConfig } from '../contract/config.ts';
@@ -16,7 +16,7 @@ interface RouteQuestion {
   key: CompiledKey | null;
   aliases: readonly AliasConfig[];
   model: string;
-  /** The targets in the order in which they would be asked now, with the reasons. */
+  /** The targets in the order in which they would be tried now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
   /** Explains how a target serves clients of each API, for the client's name of a model. */
   explainWires(target: Target, model: string): WireWay[];

@@ -1,4 +1,4 @@
-/** A team's gateway becomes a provider of this Sluice, with a key of the person's own. Imported when it is first asked for. */
+/** Joins a team's gateway: makes it a provider of this Sluice, with a personal key. Imported on first use. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { CommandInputMap, CommandMap, CommandResults } from '../contract/commands.ts';
@@ -23,23 +23,23 @@ import {
 export interface JoinPorts {
   fetch: Fetch;
   logins: Logins;
-  /** Of this Sluice. */
+  /** The providers of this Sluice. */
   providers(): readonly ProviderConfig[];
   addProvider(command: CommandInputMap['provider.add']): Promise<CommandResults['provider.add']>;
-  /** Leaves the team preset of that gateway as well. */
+  /** Also removes the team preset of that gateway. */
   removeProvider(command: CommandInputMap['provider.remove']): Promise<unknown>;
-  /** This machine has a policy, or a built-in preset. */
+  /** Whether this machine has a policy or a built-in preset. */
   isManaged(): boolean;
-  /** Origin of the team gateway that the imported preset in force came from. */
+  /** Origin of the team gateway that offered the imported preset in force. */
   presetGateway(): string | null;
   nowMs(): number;
 }
 
 interface Begun {
   origin: string;
-  /** Null: an earlier sign-in counts. */
+  /** Null if an earlier sign-in is still valid. */
   device: DeviceSignIn | null;
-  /** Null: the person has not agreed yet. */
+  /** Null while the sign-in is pending. */
   token: string | null;
   expiresAt: number;
 }
@@ -49,15 +49,15 @@ interface SignedIn {
   token: string;
 }
 
-/** For who is signed in already, to choose a group. */
+/** Time to choose a group, for a person who is signed in already. */
 const choiceMs = 600_000;
-/** Those that nobody finishes are forgotten. */
-const mostBegun = 20;
+/** Beyond this number, the oldest unfinished sign-ins are dropped. */
+const maxBegun = 20;
 
-export class JoinDesk {
+export class JoinService {
   readonly #ports: JoinPorts;
   readonly #begun = new Map<string, Begun>();
-  /** So that one joining that is asked for twice makes one key. */
+  /** Prevents that one join, requested twice, creates two keys. */
   readonly #inTurn = createSerialQueue();
 
   constructor(ports: JoinPorts) {
@@ -76,7 +76,7 @@ export class JoinDesk {
     const id = randomUUID();
     this.#begun.set(id, { origin, device, token, expiresAt });
     const [oldest] = this.#begun.keys();
-    if (oldest !== undefined && this.#begun.size > mostBegun) this.#begun.delete(oldest);
+    if (oldest !== undefined && this.#begun.size > maxBegun) this.#begun.delete(oldest);
     const signIn = device && {
       code: device.userCode,
       url: device.verificationUriComplete ?? device.verificationUri,
@@ -93,7 +93,7 @@ export class JoinDesk {
     const provider = this.#ports.providers().find((each) => each.id === id);
     if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'provider');
     const { origin } = new URL(provider.baseUrl);
-    // Asked before anything is taken away, so that nothing is while the gateway is out of reach.
+    // Called before anything is removed, so that nothing is removed while the gateway is unreachable.
     const signedIn = await this.#signedIn(origin);
     const presetLeft = this.#ports.presetGateway() === origin;
     await removeProvider({ type: 'provider.remove', id });
@@ -137,13 +137,16 @@ export class JoinDesk {
       });
       return { provider: added.provider.id, key };
     } catch (error) {
-      // Nobody would know its secret.
+      // Otherwise a key would remain whose secret is lost.
       await team.execute({ type: 'key.revoke', id: key });
       throw error;
     }
   }
 
-  /** The key and the sign-in. Resolves with whether they have ended: here nothing is left that could be kept for that. */
+  /**
+   * Ends the key and the sign-in on the gateway. Resolves with whether that succeeded; it cannot be retried, because
+   * nothing is kept here.
+   */
   async #endThere(origin: string, { team, token }: SignedIn, { credentials }: ProviderConfig): Promise<boolean> {
     try {
       for (const { id } of credentials) await revokeIfThere(team, id);
@@ -155,7 +158,7 @@ export class JoinDesk {
     }
   }
 
-  /** Null: nobody is, or not any more. */
+  /** Null if the person is not, or no longer, signed in there. */
   async #signedIn(origin: string): Promise<SignedIn | null> {
     const { fetch, logins } = this.#ports;
     const token = await logins.find(origin);
@@ -173,7 +176,7 @@ export class JoinDesk {
 
 const baseUrlOf = (origin: string) => `${origin}/v1`;
 
-/** Somebody may have revoked it there. */
+/** The key may already have been revoked there. */
 async function revokeIfThere(team: TeamGateway, id: string): Promise<void> {
   try {
     await team.execute({ type: 'key.revoke', id });

@@ -14,7 +14,7 @@ import { customInput, isCutInput } from './custom-input.ts';
 import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
-/** An error if there is no answer that the client could use. */
+/** An error if there is no usable answer for the client. */
 type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
@@ -54,7 +54,7 @@ function callForClient(call: CallPart, id: string, { names, origin }: AnswerCont
   };
 }
 
-/** Adds the seal to the thought before it, or as a thought without text. */
+/** Adds the seal to the preceding thought, or as a thought without text. */
 function addSeal(parts: AnswerPart[], seal: Seal): void {
   const before = parts.at(-1);
   if (before?.type === 'thinking' && before.seal === undefined) parts[parts.length - 1] = { ...before, seal };

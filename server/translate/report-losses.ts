@@ -1,4 +1,6 @@
-/** Reports losses: to the client in two headers, or as an error if it accepts none; and in the request's ledger record. */
+/**
+ * Reports losses: to the client in two headers, or as an error if it accepts none, and in the request's ledger record.
+ */
 import { GatewayError } from '../contract/errors.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { Fate, Loss } from './losses.ts';
@@ -18,11 +20,11 @@ export function lossHeaders(losses: readonly Loss[]): Record<string, string> {
 }
 
 function listOf(losses: readonly Loss[], fate: Fate): string {
-  const told = losses.filter((loss) => loss.fate === fate);
+  const ofFate = losses.filter((loss) => loss.fate === fate);
   let text = '';
-  for (const [index, { field, code }] of told.entries()) {
+  for (const [index, { field, code }] of ofFate.entries()) {
     const longer = `${text === '' ? '' : `${text}, `}${inAscii(field)};why=${code}`;
-    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${told.length - index}`;
+    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${ofFate.length - index}`;
     text = longer;
   }
   return text;
@@ -31,7 +33,7 @@ function listOf(losses: readonly Loss[], fate: Fate): string {
 /** Maximum number of fields in one request's record; further ones are omitted. */
 const maxNotes = 32;
 
-/** Losses of one fate for the request's record, merged by field, since a long history repeats them in each turn. */
+/** Losses of one fate for the request's record, merged by field, because a long history repeats them in each turn. */
 export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
   const notes = new Map<string, LossNote>();
   for (const { fate: became, field, code } of losses) {
@@ -44,7 +46,7 @@ export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
   return [...notes.values()];
 }
 
-/** `messages[4].content[1]` as `messages[].content[]`. */
+/** Converts `messages[4].content[1]` to `messages[].content[]`. */
 function withoutIndices(field: string): string {
   let text = '';
   let from = 0;

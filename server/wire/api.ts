@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../contract/errors.ts';
 import type { Route } from './route.ts';
 
-/** A URL's place within an API. */
+/** Where a URL lies within an API. */
 export interface ApiLocation {
   /** As in the API's routes, percent-encoded. */
   path: string;
@@ -64,7 +64,7 @@ export interface Api {
    * route of neither; then the headers decide.
    */
   locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null;
-  /** What a client that called `path`, which is no path of this API, probably meant; null if unclear. */
+  /** The path that a client which called `path`, no path of this API, probably meant; null if unclear. */
   betterPath(path: string): string | null;
   /** All keys that the request presents; the first one counts. `query` includes the `?`, or is empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];

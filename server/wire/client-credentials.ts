@@ -1,5 +1,5 @@
 /**
- * Where clients put keys. The only place that reads a client's key, and that decides which headers and parameters carry
+ * Where clients put keys. The only module that reads a client's key and that decides which headers and parameters carry
  * credentials. None of them reaches an upstream, which gets only the provider's credential.
  */
 import type { IncomingHttpHeaders } from 'node:http';

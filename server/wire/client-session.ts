@@ -2,21 +2,21 @@ import { isObject } from '../contract/is-object.ts';
 import type { HeaderFields } from './headers.ts';
 import type { RequestView } from './wire.ts';
 
-/** The client's own name of a session. */
+/** A session as the client names it. */
 export interface ClientSession {
   name: string;
-  /** It was named for people to read. */
+  /** The name is meant for people to read. */
   isForPeople: boolean;
-  /** The client's name of one conversation within it; null: it names none. */
+  /** The client's name for one conversation within the session; null if it names none. */
   thread: string | null;
 }
 
-/** Longer values are no names. */
+/** Longer values are not names. */
 const maxLength = 512;
 
 /**
- * Headers that name a session, and those that name a conversation within it. The names were taken from what the programs send:
- * Claude Code 2.1.197 (`x-claude-code-agent-id` is a subagent's), opencode 1.18 (a subagent has a session of its own and names its
+ * Headers that name a session, and those that name a conversation within it. Taken from recorded requests of Claude
+ * Code 2.1.197 (`x-claude-code-agent-id` is a subagent's), opencode 1.18 (a subagent has its own session and names its
  * parent's), Codex 0.169 and, with underscores, Codex of 2025.
  */
 const headerNames: readonly { session: string; thread?: string; isForPeople?: true }[] = [
@@ -39,13 +39,13 @@ export function sessionInHeaders(headers: HeaderFields): ClientSession | null {
   return null;
 }
 
-/** The conversation that the body names and OpenAI stores. */
+/** The id of the conversation stored at OpenAI that the body refers to; null if there is none. */
 export function conversationIn(body: RequestView): string | null {
   const conversation = body.field('conversation');
   return nameOf(isObject(conversation) ? conversation.id : conversation);
 }
 
-/** The key under which the client wants prompts to be cached, by which OpenAI's clients tell conversations apart. */
+/** The prompt cache key, which OpenAI's clients choose for each conversation. */
 export function cacheKeyIn(body: RequestView): string | null {
   return nameOf(body.field('prompt_cache_key'));
 }

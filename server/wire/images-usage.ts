@@ -3,11 +3,14 @@ import type { ExtractedUsage, MeasuredRequest, UsageFormat } from './wire.ts';
 interface BilledImages {
   /** The images in an answer; null if it is none. */
   countIn(answer: Record<string, unknown>): number | null;
-  /** How many the request asks for. */
+  /** The number of requested images. */
   requested(body: MeasuredRequest): number;
 }
 
-/** Usage of images that are paid by number, in APIs that do not report it. Answers too long to be parsed have what was asked for. */
+/**
+ * Usage of images that are billed by number, in APIs that do not report it. Answers too long to parse count as the
+ * requested number.
+ */
 export function imagesUsage({ countIn, requested }: BilledImages): UsageFormat {
   return {
     likely: (body) => ({ images: requested(body) }),

@@ -12,8 +12,8 @@ import { decodeSegment } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
 /**
- * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are asked first
- * whether a path is theirs, so an API that claims some paths of another one comes after it.
+ * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are tried first,
+ * so an API that claims some paths of another one comes after it.
  */
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
@@ -68,10 +68,12 @@ interface RouteTable {
 
 export class Registry {
   readonly #apis: readonly [Api, ...Api[]];
-  /** In the order in which they are asked whether a path is theirs. */
+  /** In the order in which they are tried. */
   readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
-  /** The places of routes without variable segments, by URL: nearly all requests go there, and no API need be asked. */
+  /**
+   * Locations of routes without variable segments, by URL: nearly all requests are found here, without trying any API.
+   */
   readonly #places = new Map<string, RequestLocation>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
@@ -96,11 +98,11 @@ export class Registry {
   }
 
   #notePlace(api: Api, route: Route): void {
-    // Headers decide to which API some GET requests belong, such as that for the models.
+    // For some GET requests, such as listing the models, the headers decide to which API they belong.
     if (route.method !== 'POST') return;
     const url = api.base + route.path;
     const located = this.#ask(url, {});
-    // A URL with the name of a model, or with an id, is a place of its own.
+    // URLs that contain a model name or an id cannot be listed in advance.
     if (located.api === api && located.path === route.path && located.model === null && !route.path.includes('/:')) {
       this.#places.set(url, located);
     }
@@ -152,18 +154,18 @@ export class Registry {
     return match !== null && 'route' in match && match.route.session !== null;
   }
 
-  /** The route on which providers are asked for conversations on the wire of this name, streamed or not; null if no API has it. */
+  /** The route for upstream requests of conversations on this wire, streamed or not; null if no API has it. */
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;
     return isStream ? route : (route?.unstreamed ?? route);
   }
 
-  /** The route for whole answers on the wire of this name; null if no API has it. */
+  /** The route for whole answers on this wire; null if no API has it. */
   wholeRoute(wireName: string): Route | null {
     return this.conversationRoute(wireName, false) ?? this.#wholeRoutes.get(wireName) ?? null;
   }
 
-  /** The route that counts the tokens of requests on the wire of this name; null if no API has it. */
+  /** The route that counts tokens of requests on this wire; null if no API has it. */
   countingRoute(wireName: string): Route | null {
     return this.#countingRoutes.get(wireName) ?? null;
   }

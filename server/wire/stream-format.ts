@@ -15,7 +15,7 @@ export type StreamClose = 'ended' | 'cut';
 
 /** Tracks the progress of one stream. */
 export interface StreamWatch {
-  /** Called with each event that the client gets, except for those that match the shape of an earlier one. */
+  /** Called with each event that the client gets, except those that match the shape of an earlier one. */
   note(event: StreamEvent): void;
   /** Called with the sequence number of an event that matched a shape. */
   counted(sequenceNumber: number): void;
@@ -48,7 +48,7 @@ export interface StreamFormat {
   /** Converts a whole answer into the stream that the client expects; null if that is not possible. */
   fromWhole(whole: Record<string, unknown>): string | null;
   /**
-   * Removes usage that only Sluice asked for; null if nothing is left of the event. Absent: usage is always part of the
+   * Removes usage that only Sluice requested; null if nothing of the event is left. Absent: usage is always part of the
    * stream.
    */
   withoutUsage?(event: Buffer): Buffer | null;

@@ -21,7 +21,7 @@ export interface StreamText {
   counted(sequenceNumber: number): void;
   /** Null if the stream cannot be continued. */
   read(): TextSoFar | null;
-  /** The end of a stream whose text is finished; null if more than that is missing. */
+  /** The final bytes of a stream whose text is finished; null if more than these is missing. */
   readonly lastEvent: Buffer | null;
   /** The event that reports the error to the client. */
   errorEvent(error: ErrorBody): string;

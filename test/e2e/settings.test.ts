@@ -56,6 +56,13 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says that an address given at the start counts, and not the setting', async () => {
+    const given = await open({ screen });
+    const address = given.page.getByRole('region', { name: 'Address' });
+    await address.getByText('Started with --host, --port, which overrides the setting.').waitFor();
+    expect(await address.getByText('Takes effect after restart.').count()).toBe(0);
+  });
+
   it('keeps what was typed when the same is changed elsewhere, and asks which is to hold', async () => {
     const { page, gateway } = await open({ screen });
     const address = page.getByRole('region', { name: 'Address' });
@@ -102,7 +109,7 @@ describe('the settings screen', () => {
       await dialog.getByRole('button', { name: 'Save and delete' }).click();
       await records.getByText('Saved.').waitFor();
       expect(await settings(), label).not.toBe(unchanged);
-      // More is kept unasked.
+      // Keeping more needs no confirmation.
       await field.fill(before);
       await save();
       await expect.poll(settings).toBe(unchanged);
@@ -384,7 +391,7 @@ async function textOf(download: Download): Promise<string> {
   return textOfStream(await download.createReadStream());
 }
 
-/** Runs in the page: what a reader of the screen hears of a field besides its name. */
+/** Runs in the page. Returns what a screen reader announces about a field after its name. */
 function describedBy(field: Element): string {
   const ids = field.getAttribute('aria-describedby')?.split(' ') ?? [];
   return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');

@@ -1,6 +1,9 @@
-/** What `build/deploy` gives to Docker and Kubernetes fits the program: its options, variables, probes and times. */
+/**
+ * Checks that the files of `build/deploy` for Docker and Kubernetes match the program: its options, variables, probes
+ * and times.
+ */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +21,7 @@ interface ComposeService {
   read_only: boolean;
   volumes: string[];
 }
-/** With the variable that has to be set. */
+/** With the required variable set. */
 const composeText = read('compose.yaml').replaceAll(/\$\{PUBLIC_URL:\?[^}]+\}/g, 'https://gateway.example');
 const compose = parse(composeText, { merge: true }) as {
   services: Record<string, ComposeService>;
@@ -30,7 +33,7 @@ interface Probe {
 }
 interface Container {
   args: string[];
-  env: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
+  env: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[];
   startupProbe: Probe;
   livenessProbe: Probe;
   readinessProbe: Probe;
@@ -41,7 +44,7 @@ const manifest = (kind: string) => manifests.find((each) => each.kind === kind);
 const pod = manifest('Deployment').spec.template;
 const container: Container = pod.spec.containers[0];
 
-/** Read as `serve` reads them; throws for an option that it does not know. */
+/** Parses options as `serve` does; throws for an unknown option. */
 function optionsOf(words: string[]): Record<string, unknown> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const terminal = { env: {}, argv: words, stdin: Readable.from([]), stdout, stderr };
@@ -88,7 +91,7 @@ describe('the Kubernetes manifests', () => {
       passphrase: 'value of SLUICE_PASSPHRASE',
     });
     const secret = manifest('Secret').stringData;
-    for (const { valueFrom } of container.env) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
+    for (const { valueFrom } of container.env) if (valueFrom) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
   });
   test('ask the probes, and give a pod the time that it takes to end', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
@@ -104,5 +107,10 @@ describe('the Kubernetes manifests', () => {
     expect(manifest('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
     const volumes = pod.spec.volumes.map(({ name }: { name: string }) => name);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes);
+  });
+  test('give Sluice a folder that it makes itself, since the volume is open to others', () => {
+    const mount = container.volumeMounts.find(({ name }) => name === 'data')?.mountPath;
+    const folder = container.env.find(({ name }) => name === 'SLUICE_DATA_DIR')?.value ?? '';
+    expect(dirname(folder)).toBe(mount);
   });
 });

@@ -6,7 +6,7 @@ import { settingsSchema } from '../../server/contract/settings.ts';
 import type { StatusView } from '../../server/contract/status-views.ts';
 import { wellProvider } from '../support/health.ts';
 
-/** Of an engine in which there is nothing but what is given. */
+/** The snapshot of an engine that contains only the given views. */
 export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent, { type: 'snapshot' }> {
   return {
     type: 'snapshot',
@@ -15,6 +15,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     keys: [],
     keyCount: views.keys?.length ?? 0,
     groups: [],
+    groupCount: views.groups?.length ?? 0,
     aliases: [],
     refusals: [],
     requests: [],
@@ -29,6 +30,7 @@ export function status(revision: number): StatusView {
     pid: 1,
     startedAt: 0,
     baseUrl: 'http://127.0.0.1:4810/v1',
+    givenAddress: [],
     revision,
     readOnly: false,
     settings: settingsSchema.parse({}),

@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { isToldApart } from '../../../server/contract/clients/known-clients.ts';
+import { isIdentifiable } from '../../../server/contract/clients/known-clients.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -21,7 +21,7 @@ export interface ArrivalNoteProps {
  * key.
  */
 export function ArrivalNote(props: ArrivalNoteProps) {
-  return isToldApart(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
+  return isIdentifiable(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
 }
 
 function ArrivalByName({ clientId, fromLedger }: ArrivalNoteProps) {

@@ -1,10 +1,11 @@
-/** One request's visit to the response cache of its group: from the look-up to the moment its own answer is stored. */
+/** One request and the response cache of its group: from the look-up until the request's own answer is stored. */
 import type { ServerResponse } from 'node:http';
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import type { CacheNote, RequestRecord } from '../../contract/ledger.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
+import { isEventStream } from '../client-headers.ts';
 import type { RequestTrace } from '../exchange-trace.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
@@ -28,7 +29,7 @@ export interface CacheLookupInput {
   response: ServerResponse;
 }
 
-/** Null if the cache has nothing to do with the request. */
+/** Null if the cache does not apply to the request. */
 export function lookUpInCache({ cache, settings, plan, call, response }: CacheLookupInput): CacheLookup | null {
   const { headers } = response.req;
   const use = cacheUseOf(call, headers, settings);
@@ -51,35 +52,41 @@ export class CacheLookup {
   }
 
   /**
-   * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an equal
-   * request that runs, where the group wants that.
+   * The answer to send, with a note for the ledger; null if the request has to be sent to a provider. Waits for an
+   * equal request that is running, if the group is configured so.
    */
-  async find(): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
-    const { settings, cache, use, key } = this.#options;
+  async find(call: OutgoingCall): Promise<{ answer: CachedAnswer; note: CacheNote } | null> {
+    const { settings, cache, use, key, response } = this.#options;
     const stored = use === 'refresh' ? null : cache.find(key, settings.ttlSeconds * 1000);
     if (stored) return this.#found(stored, 'hit');
     if (use === 'refresh' || !settings.coalesce) return null;
     const running = cache.flight(key);
-    // Before anything is waited for, so that of two requests only one is the first.
+    // Before any wait, so that only one of two equal requests becomes the first.
     if (!running) {
-      this.#flight = cache.takeOff(key);
+      this.#flight = cache.startFlight(key);
       return null;
     }
     const landed = await Promise.race([running.landed, this.#whenGone()]);
-    return landed && this.#found(landed, 'shared');
+    // A comment has made the response a stream.
+    const isFit = !response.headersSent || (landed && isEventStream(landed.headers, framingOf(call.match.route)));
+    return landed && isFit ? this.#found(landed, 'shared') : null;
   }
 
-  /** What looks on at the answer of a provider, so that it can be stored. */
+  /** The tap that copies a provider's answer, so that it can be stored. */
   miss(call: OutgoingCall): { tap: AnswerTap; note: CacheNote } {
     const { settings, cache, response } = this.#options;
     cache.count('misses', null);
-    response.setHeader(cacheHeader, 'miss');
-    const comment = framingOf(call.match.route).keepAlive;
+    const { keepAlive: comment, contentType } = framingOf(call.match.route);
     this.#tap = new AnswerTap(response, { maxBytes: settings.maxBytes, comment });
+    if (response.headersSent) this.#tap.begin(200, { 'content-type': contentType });
+    else response.setHeader(cacheHeader, 'miss');
     return { tap: this.#tap, note: { result: 'miss', savedUsd: null, savedUsage: null } };
   }
 
-  /** Must be called when the request has ended: stores its answer if that is whole, and lets those go on that wait for it. */
+  /**
+   * Must be called when the request has ended: stores its answer if that is complete, and resumes the requests that
+   * wait for it.
+   */
   settle(trace: RequestTrace, record: RequestRecord): void {
     const { settings, cache, key } = this.#options;
     const sent = isWhole(trace) ? (this.#tap?.read() ?? null) : null;
@@ -104,7 +111,7 @@ export class CacheLookup {
   }
 }
 
-/** Whether the client has all of an answer that one provider gave as it should be. */
+/** Whether the client has received a complete and undamaged answer of a single provider. */
 function isWhole({ response, answering, attempts, createdJob }: RequestTrace): boolean {
   if (response.outcome !== 'ok' || !answering || createdJob) return false;
   const { failure, error, droppedEvents } = answering.record;

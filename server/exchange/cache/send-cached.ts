@@ -5,16 +5,19 @@ import { sendStored } from '../stored-answer.ts';
 import { lossHeaderNames } from './answer-tap.ts';
 import { cacheHeader } from './may-be-cached.ts';
 
-/** Sends the answer at once, as it was sent before. */
+/** Sends a cached answer at once, with the bytes of the original. */
 export function sendCached(
   { client, response }: { client: ClientResponse; response: ServerResponse },
   { status, headers, body }: CachedAnswer,
   gone: AbortSignal,
 ): Promise<void> {
-  response.setHeader(cacheHeader, 'hit');
-  for (const name of lossHeaderNames) {
-    const value = headers[name];
-    if (value !== undefined) response.setHeader(name, value);
+  // False if keep-alive comments were sent while this request waited for an equal one.
+  if (!response.headersSent) {
+    response.setHeader(cacheHeader, 'hit');
+    for (const name of lossHeaderNames) {
+      const value = headers[name];
+      if (value !== undefined) response.setHeader(name, value);
+    }
   }
   const stored = { status, headers, pieces: [{ afterMs: 0, bytes: body }], isCut: false };
   return sendStored(client, stored, { pace: 0, answerer: null, gone });

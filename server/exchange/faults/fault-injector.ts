@@ -1,4 +1,7 @@
-/** Sends a client's response with faults: carries out what a shape makes of it, and waits where that says so. */
+/**
+ * Sends a client's response with injected faults: performs the steps that the fault's shape yields, including its
+ * delays.
+ */
 import type { ServerResponse } from 'node:http';
 import { faultHeader } from '../../contract/faults.ts';
 import type { FaultName, ResponseFault } from '../../faults/fault-kinds.ts';
@@ -10,7 +13,7 @@ interface FaultInjectorOptions {
   faults: readonly ResponseFault[];
   response: ServerResponse;
   route: Route;
-  /** The response has begun, and meets the faults. Returns the names of all that the request has met. */
+  /** Called when the response begins. Returns the names of all faults of the request. */
   noteFaults(): string;
 }
 
@@ -18,19 +21,19 @@ type Headers = Record<string, string | string[]>;
 
 const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-type']);
 
-/** What waits to be sent before the upstream is paused. */
+/** With more steps waiting to be sent, the upstream is paused. */
 const maxWaitingSteps = 256;
 
 export class FaultInjector {
-  /** It stops on purpose before its end, now or after what waits to be sent. */
+  /** The response is cut off on purpose, now or after the steps that are waiting. */
   breaksOff = false;
-  /** All of the answer was given to it, though the client may get less, or get it later. */
+  /** The whole answer has been written to this object, although the client may get less of it, or get it later. */
   hasAll = false;
   readonly #options: FaultInjectorOptions;
   #shape: Shape | null = null;
   #steps: Step[] = [];
   #isWaiting = false;
-  /** Nothing more is sent. */
+  /** Nothing more will be sent. */
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
@@ -58,7 +61,7 @@ export class FaultInjector {
   write(bytes: Buffer): boolean {
     if (this.#isOver) return true;
     if (!this.#shape) return this.#options.response.write(bytes);
-    // They may wait for long, and their owner may use them again.
+    // Copied, because the bytes may wait for long while the caller reuses the buffer.
     this.#perform(this.#shape.push(Buffer.from(bytes)));
     return this.#steps.length < maxWaitingSteps && !this.#options.response.writableNeedDrain;
   }
@@ -75,13 +78,13 @@ export class FaultInjector {
 
   once(_event: 'drain', listener: () => void): void {
     this.#drained = listener;
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   #shapeFor(headers: Headers): Shape | null {
     const { faults, route } = this.#options;
     const type = String(headers['content-type'] ?? '');
-    // The content of a compressed answer is not looked into.
+    // Compressed answers are not inspected.
     const isStream = headers['content-encoding'] === undefined && route.stream?.framing.isStream(type);
     return shapeResponse(faults, isStream ? route.stream : null);
   }
@@ -89,7 +92,7 @@ export class FaultInjector {
   #headersFor(headers: Headers): Headers {
     const { 'content-length': length, ...others } = headers;
     const names = new Set<FaultName>(this.#options.faults.map(({ name }) => name));
-    // A response that is cut or stalls breaks its promise, as it would without Sluice.
+    // A response that is cut or stalls keeps its `content-length`, as a real one would.
     const keepsLength = this.#options.faults.every(({ name }) => keepingLength.has(name));
     return {
       ...(keepsLength && length !== undefined && { 'content-length': length }),
@@ -111,7 +114,7 @@ export class FaultInjector {
       if (!step) break;
       this.#take(step);
     }
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   #take(step: Step): void {
@@ -153,12 +156,12 @@ export class FaultInjector {
     this.#steps = [];
   }
 
-  /** What was written before is still sent. */
+  /** Data that was already written is still sent. */
   #cut(): void {
     this.#options.response.socket?.destroySoon();
   }
 
-  #tellDrained(): void {
+  #notifyDrained(): void {
     if (!this.#isOver && (this.#isWaiting || this.#steps.length > 0 || this.#options.response.writableNeedDrain))
       return;
     const listener = this.#drained;
@@ -169,6 +172,6 @@ export class FaultInjector {
   #close(): void {
     clearTimeout(this.#timer);
     this.#finish();
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 }

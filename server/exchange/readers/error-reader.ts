@@ -42,8 +42,8 @@ export class ErrorReader implements ResponseReader {
     const error = errorIn(value);
     const failure = this.#classify(error);
     const body = unwrapped(value) ?? bytes;
-    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
-    return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body, error } })];
+    const relayedHeaders = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } })];
   }
 
   /** An incomplete error cannot be relayed, but its beginning may contain the reason. */
@@ -66,6 +66,6 @@ function unwrapped(value: unknown): Buffer | null {
 
 /** SDKs read the delay from headers only. */
 function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
-  const isTold = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
-  return retryAfterMs === null || isTold ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  const isStated = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
+  return retryAfterMs === null || isStated ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
 }

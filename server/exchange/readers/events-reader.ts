@@ -15,9 +15,9 @@ import {
   brokenStep,
   endedEarly,
   endlessEvent,
+  maxDroppedEvents,
   maxStreamedEventBytes,
   maxTextEventBytes,
-  mostDroppedEvents,
   unreadableEvents,
 } from './broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
@@ -82,7 +82,7 @@ export class EventsReader implements ResponseReader {
     if (this.#sawActivity || this.#known.sawContent || this.#gate.insideEvent) this.#progressed();
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
-    else if (this.#droppedEvents >= mostDroppedEvents) this.#break(unreadableEvents());
+    else if (this.#droppedEvents >= maxDroppedEvents) this.#break(unreadableEvents());
     else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
     return this.#taken();
   }
@@ -151,7 +151,7 @@ export class EventsReader implements ResponseReader {
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
-    if (this.#error || this.#droppedEvents >= mostDroppedEvents) return null;
+    if (this.#error || this.#droppedEvents >= maxDroppedEvents) return null;
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) {
@@ -192,15 +192,15 @@ export class EventsReader implements ResponseReader {
   }
 
   #listen(event: StreamEvent, bytes: Buffer): void {
-    const saying = this.#options.format.meaningOf(event);
-    this.#isContent = saying.kind === 'content';
+    const meaning = this.#options.format.meaningOf(event);
+    this.#isContent = meaning.kind === 'content';
     if (this.#isContent) this.#saysContent();
-    else if (saying.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
+    else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
     // An error after content passes on, unless another target may continue the stream.
-    const isHeard = !this.#hasContent || this.#options.text !== null;
-    if (saying.kind !== 'error') return;
-    if (!isHeard) return void this.#steps.push({ kind: 'error-event', message: saying.error.message });
-    this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
+    const isHandled = !this.#hasContent || this.#options.text !== null;
+    if (meaning.kind !== 'error') return;
+    if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
+    this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
     this.#known.forget();
   }
 

@@ -53,7 +53,7 @@ export type Step =
   | { kind: 'alive' }
   /** An event that no client could parse was left out. */
   | { kind: 'dropped' }
-  /** An event that passes to the client is an error, with these words. */
+  /** An event that passes to the client is an error with this message. */
   | { kind: 'error-event'; message: string }
   /** Headers for the client that differ from the upstream's. Precedes any `pass`. */
   | { kind: 'headers'; headers: ResponseHeaders }

@@ -3,13 +3,13 @@ import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
 
-/** Each of several parallel choices has a shape of its own. */
+/** Parallel choices have different shapes. */
 const maxShapes = 4;
-/** Learning a shape costs as much as parsing five events, so it stops on a stream whose events have little in common. */
+/** Building a shape costs as much as parsing five events, so it stops on a stream whose events have little in common. */
 const initialAttempts = 16;
 const matchesPerAttempt = 16;
 
-/** The shapes of one stream's events. Events that match a shape need not be parsed. */
+/** Caches the shapes of one stream's events. Events that match a shape need not be parsed. */
 export class ShapeCache {
   readonly #text: StreamText | null;
   readonly #watch: StreamWatch;

@@ -33,8 +33,8 @@ export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => u
 
 /** Admits a session; returns the rate-limit headers. Throws a GatewayError, or rejects with it, if a limit is reached. */
 export function admitSession({ limiter }: LimitPorts, requestId: string, member: Member): MaybePromise<RateHeaders> {
-  const parties = subjectsOf(member);
-  return parties.length === 0 ? {} : limiter.admit(requestId, parties, unused);
+  const subjects = subjectsOf(member);
+  return subjects.length === 0 ? {} : limiter.admit(requestId, subjects, unused);
 }
 
 /**
@@ -42,17 +42,17 @@ export function admitSession({ limiter }: LimitPorts, requestId: string, member:
  * no limits apply.
  */
 export function admitResponse(ports: LimitPorts, member: Member, call: ResponseCall): Reserved | null {
-  const parties = subjectsOf(member);
-  if (parties.length === 0) return null;
+  const subjects = subjectsOf(member);
+  if (subjects.length === 0) return null;
   const { route, target, model } = call;
   const plan = { model, targets: [target], credentialId: null };
   const priced = (usage: Reserved['usage']) => ({ usage, costUsd: costOf(ports.prices, target, plan, usage) });
   const likely = priced(route.wire.usage.likely(noBody));
-  const isHard = parties.some((party) => hasHardBudget(party));
+  const isHard = subjects.some((subject) => hasHardBudget(subject));
   const most = isHard ? priced(worstUsageAt(ports.prices, target, { route, body: noBody, plan })) : likely;
   // Not `admit`: the session's messages stay in order, so none can wait.
   const estimate = { likely: amountsOf(likely), most: amountsOf(most), isPart: true } as const;
-  ports.limiter.admitAtOnce(call.requestId, parties, estimate);
+  ports.limiter.admitAtOnce(call.requestId, subjects, estimate);
   return most;
 }
 

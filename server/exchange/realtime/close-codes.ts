@@ -11,7 +11,7 @@ export const goingAway = 1001;
 export const refusedByPolicy = 1008;
 export const failedInside = 1011;
 
-/** Contents of a close frame; without a code the frame is empty. */
+/** The contents of a close frame; without a code the frame is empty. */
 export interface CloseFrame {
   code: number | undefined;
   reason: string;

@@ -1,7 +1,7 @@
 /**
- * Books the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by the
- * limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a session
- * that is killed loses the accounting of one response at most. The session's own row has no usage.
+ * Accounts for the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by
+ * the limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a
+ * session that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 
 import { GatewayError } from '../../contract/errors.ts';
@@ -23,7 +23,7 @@ export interface SessionAccountingPorts extends LimitPorts {
 type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
 
 /** Limit of running responses. OpenAI runs one response in the conversation and a few out of band. */
-const mostRunning = 100;
+const maxRunning = 100;
 
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
@@ -106,7 +106,7 @@ export class SessionAccounting implements MessageWatch {
       this.#asked = null;
       row.begun();
       this.#running.set(id, row);
-      if (this.#running.size > mostRunning) this.#forgetOldest();
+      if (this.#running.size > maxRunning) this.#forgetOldest();
       return null;
     } catch (thrown) {
       return { error: this.#errorOf(thrown), eventId: null, isFatal: true };

@@ -52,7 +52,7 @@ interface RelayOptions {
 }
 
 /** A source is paused while more than this many bytes wait for the other side, and resumed at a quarter of it. */
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 /** On shutdown, time to wait for the peers to answer the close frames. */
 const cutOffMs = 1_000;
 
@@ -110,7 +110,7 @@ export class SessionRelay {
 
   #forward(from: SessionSide, to: SessionSide, look: (message: Buffer) => Refusal | null): void {
     const written = () => {
-      if (from.isHeld && to.socket.bufferedAmount <= mostWaitingBytes / 4) from.release();
+      if (from.isHeld && to.socket.bufferedAmount <= maxWaitingBytes / 4) from.release();
     };
     from.socket.on('message', (message, isBinary) => {
       if (!Buffer.isBuffer(message)) return;
@@ -122,19 +122,19 @@ export class SessionRelay {
         return;
       }
       to.socket.send(message, { binary: isBinary }, written);
-      if (!from.isHeld && to.socket.bufferedAmount > mostWaitingBytes) from.hold();
+      if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
     });
   }
 
   #refuse({ error, eventId, isFatal }: Refusal): void {
-    this.#tell(error, eventId);
+    this.#sendError(error, eventId);
     if (!isFatal) return;
     const errorCode = error.kind.code ?? error.code;
     const toClient = { code: refusedByPolicy, reason: shortened(error.message) };
     this.#finish({ outcome: 'error', errorCode }, { toClient, toUpstream: goingAwayFrame });
   }
 
-  #tell(error: GatewayError, causedBy: string | null): void {
+  #sendError(error: GatewayError, causedBy: string | null): void {
     const { client, writeError } = this.#options;
     if (client.readyState === WebSocket.OPEN) client.send(writeError(error, causedBy));
   }
@@ -150,7 +150,7 @@ export class SessionRelay {
     if (this.#end) return;
     if (code === closedAbnormally) {
       const error = this.#options.brokenOff();
-      this.#tell(error, null);
+      this.#sendError(error, null);
       const errorCode = error.kind.code ?? error.code;
       const toClient = { code: failedInside, reason: shortened(error.message) };
       this.#finish({ outcome: 'stream-broken', errorCode }, { toClient, toUpstream: emptyCloseFrame });

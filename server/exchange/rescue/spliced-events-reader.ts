@@ -12,8 +12,8 @@ import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts
 import {
   brokenBy,
   endedEarly,
+  maxDroppedEvents,
   maxTextEventBytes,
-  mostDroppedEvents,
   unreadableEvents,
 } from '../readers/broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
@@ -54,7 +54,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#gate.push(chunk);
     if (this.#error) this.#finish(this.#refused(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
-    else if (this.#droppedEvents >= mostDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
+    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
     return this.#taken();
   }
 
@@ -107,7 +107,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   #splice(bytes: Buffer, whole: boolean): Buffer | null {
-    if (this.#error || this.#isDifferent || this.#droppedEvents >= mostDroppedEvents) return null;
+    if (this.#error || this.#isDifferent || this.#droppedEvents >= maxDroppedEvents) return null;
     if (!whole) {
       this.#isDifferent = true;
       return null;
@@ -126,13 +126,13 @@ export class SplicedEventsReader implements ResponseReader {
 
   #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
-    const saying = format.meaningOf(event);
-    if (saying.kind === 'error') {
-      this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
+    const meaning = format.meaningOf(event);
+    if (meaning.kind === 'error') {
+      this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
       return null;
     }
-    if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
-    else if (saying.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
+    if (meaning.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
+    else if (meaning.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

@@ -1,6 +1,6 @@
 /**
- * What sessions have spent of their budgets. Counted in memory; a session's amount is read from the ledger when it is first asked
- * for, so that it is the same after a restart.
+ * What sessions have spent of their budgets. Counted in memory; a session's amount is read from the ledger on first
+ * use, so that it survives a restart.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
@@ -15,19 +15,19 @@ export interface SessionSpendingPorts {
 
 interface Spent {
   usd: number;
-  /** When to read it again, since other replicas count as well, on the monotonic clock; null: nobody else does. */
+  /** When to read it again, because other replicas count as well, on the monotonic clock; null: there are none. */
   staleAtMs: number | null;
-  /** The highest amount that was told, or that had been reached when the session was first asked for. */
+  /** The highest amount that was reported, or that had been reached when the session was first read. */
   reportedUsd: number;
 }
 
 const staleAfterMs = 5_000;
 /** Others are read from the ledger again. */
-const mostRemembered = 4_096;
+const maxRemembered = 4_096;
 
 export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
-  readonly #spent = new LruMap<Spent>(mostRemembered);
+  readonly #spent = new LruMap<Spent>(maxRemembered);
   /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
   readonly #ended = new Map<string, RequestRecord[]>();
   #reached: (notice: SessionBudgetReached) => void = () => {};
@@ -67,13 +67,13 @@ export class SessionSpending {
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
-  /** Its amount is read from the ledger when it is asked for again. */
+  /** Its amount is read from the ledger again when next needed. */
   forget(sessionId: string): void {
     this.#spent.delete(sessionId);
     this.#ended.delete(sessionId);
   }
 
-  /** Null if it cannot be read, or comes later; the session's requests are served until then. */
+  /** Null if it cannot be read, or is still being read; the session's requests are served until then. */
   #read(sessionId: string, budget: SessionBudget): Spent | null {
     if (this.#ended.has(sessionId)) return null;
     const usd = this.#ports.budgetUsedUsd(sessionId);
@@ -98,7 +98,7 @@ export class SessionSpending {
     const ended: RequestRecord[] = [];
     this.#ended.set(sessionId, ended);
     const usd = await reading;
-    // One that was forgotten begins anew.
+    // The session was forgotten meanwhile, and starts anew.
     if (this.#ended.get(sessionId) !== ended) return;
     this.#ended.delete(sessionId);
     if (usd === null) return;

@@ -1,9 +1,10 @@
 /**
- * Which session a request belongs to, by what the client names, by the response that it continues, or by how its conversation
- * begins. A single request forms no session: the second one of a conversation makes it one, and the first one joins it.
+ * Determines which session a request belongs to: by the name that the client sends, by the response that it continues,
+ * or by the beginning of its conversation. A single request forms no session: the second one of a conversation makes it
+ * one, and the first one joins it.
  *
- * Beginnings and responses are remembered in memory only, so that after a restart a session without a name of the client's goes on
- * from its second request.
+ * Beginnings and responses are kept in memory only. After a restart, a session that the client does not name therefore
+ * resumes only with its second request.
  */
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../contract/errors.ts';
@@ -19,7 +20,7 @@ import type { RequestFormat, RequestView } from '../../wire/wire.ts';
 import { notedText } from '../redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';
 
-/** A request that is asked about. */
+/** A request whose session is to be found. */
 export interface SessionQuestion {
   requestId: string;
   /** Unix milliseconds. */
@@ -27,7 +28,7 @@ export interface SessionQuestion {
   keyId: string;
   headers: HeaderFields;
   body: RequestView;
-  /** What must not be kept of it. */
+  /** The keys that the client sent, which must not be stored. */
   presented: readonly string[];
   /** The response that it continues. */
   previousResponseId: string | null;
@@ -42,7 +43,7 @@ export interface SessionMark {
   readonly requestId: string;
   readonly startedAt: number;
   session: RequestSession | null;
-  /** The request is recorded; what its session becomes then has to be told. */
+  /** The request has been recorded, so a session assigned later has to be reported. */
   hasEnded: boolean;
 }
 
@@ -59,12 +60,12 @@ export interface SessionTrackerPorts {
     stopped(): readonly string[];
     onChange?(listener: (id: string, isStopped: boolean) => void): void;
   };
-  /** A request that was begun without a session belongs to one after all. */
+  /** Called when a request that began without a session turns out to belong to one. */
   joined(joined: { requestId: string; startedAt: number; session: RequestSession; hasEnded: boolean }): void;
 }
 
 /** Conversations and responses that are remembered. */
-const mostRemembered = 4_096;
+const maxRemembered = 4_096;
 const idLength = 16;
 const threadLength = 8;
 /** Of tools and sessions. APIs allow 64 or 128 characters for a tool's. */
@@ -73,8 +74,8 @@ const noTools: RequestSession['tools'] = [];
 
 export class SessionTracker {
   readonly #ports: SessionTrackerPorts;
-  readonly #openings = new LruMap<Opening>(mostRemembered);
-  readonly #responses = new LruMap<SessionMark>(mostRemembered);
+  readonly #openings = new LruMap<Opening>(maxRemembered);
+  readonly #responses = new LruMap<SessionMark>(maxRemembered);
   readonly #stopped: Set<string>;
   readonly #spending: SessionSpending;
 
@@ -85,7 +86,7 @@ export class SessionTracker {
     ports.sessionStates.onChange?.(this.setStopped);
   }
 
-  /** The mark of the request, whose session is null as long as it belongs to none. */
+  /** The mark of the request; its session is null until the request belongs to one. */
   markFor(question: SessionQuestion): SessionMark {
     const mark: SessionMark = {
       requestId: question.requestId,
@@ -165,7 +166,7 @@ export class SessionTracker {
       return;
     }
     const thread = digest.slice(0, threadLength);
-    // Equal requests, such as those of a test that is repeated, are no conversation.
+    // Equal requests, such as a repeated test, are not a conversation.
     if (opening.first.session === null && messages <= opening.messages) return;
     opening.messages = Math.max(opening.messages, messages);
     const id = opening.first.session?.id ?? idOf(keyId, `opening\n${digest}`);
@@ -206,7 +207,7 @@ function turnOf({ body, presented }: SessionQuestion): Pick<RequestSession, 'ste
   return { step, tools };
 }
 
-/** With the key, so that two keys never share a session, whatever their clients name it. */
+/** Includes the key, so that two keys never share a session even if their clients use the same name. */
 function idOf(keyId: string, name: string): string {
   return `ses_${digestOf(`${keyId}\n${name}`).slice(0, idLength)}`;
 }

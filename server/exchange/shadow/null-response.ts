@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
-/** Takes everything at once and keeps nothing. */
+/** A socket that discards everything written to it. */
 class NullSocket extends Socket {
   override _write(_chunk: unknown, _encoding: unknown, done: () => void): void {
     done();
@@ -16,7 +16,7 @@ class NullSocket extends Socket {
   }
 }
 
-/** The response to a request whose answer nobody receives. */
+/** A response that is discarded. */
 export function nullResponse(request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(new NullSocket());

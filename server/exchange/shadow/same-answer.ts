@@ -1,4 +1,4 @@
-/** Whether two answers in the same API say the same: equal texts, or equal JSON, and the same calls of tools. */
+/** Whether two answers in the same API are equivalent: equal text or JSON, and the same tool calls. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { WireName } from '../../translate/neutral.ts';

@@ -53,7 +53,7 @@ interface PreparedShadow extends Shadowed {
 
 type Captured = CapturedExchange<Buffer>;
 
-/** Nobody waits for it, so it is asked once, and not continued elsewhere. */
+/** A shadow is sent once, and not retried, hedged or continued elsewhere. */
 const once = {
   retries: 0,
   fallbacks: 0,
@@ -62,7 +62,7 @@ const once = {
   onClientGone: 'stop',
   losses: 'tell',
 } as const;
-const uncounted = { isTooMuch: false, add() {} };
+const uncounted = { isExceeded: false, add() {} };
 
 export class ShadowRequest {
   readonly #ports: ShadowRequestPorts;
@@ -161,7 +161,7 @@ export class ShadowRequest {
     const sameAnswer = isComparable ? isSameAnswer(wire.name, captured.response, own.response) : null;
     const record: RequestRecord = { ...this.#trace.record(request, accounting), sameAnswer };
     finished(record);
-    // It belongs to no key's limits, and to its group's limit for shadows alone.
+    // It counts only towards its group's limit for shadows, not towards limits of keys.
     limiter.finished({ ...record, keyId: null, groupId: null });
     if (own) capture(record.id, own);
   }

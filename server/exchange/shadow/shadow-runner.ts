@@ -1,6 +1,6 @@
 /**
- * Shadow requests: decides which ended requests of a group are repeated at another target, and runs them. No client waits for
- * one: it begins when the client has its answer, and what it costs counts only towards the group's own limit for shadows.
+ * Runs shadow requests: decides which ended requests of a group are repeated at another target. No client waits for a
+ * shadow: it begins when the client has its answer, and its cost counts only towards the group's limit for shadows.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { ShadowReport, ShadowSkip } from '../../contract/shadow.ts';
@@ -33,13 +33,13 @@ interface Arrived extends Pick<Shadowed, 'request' | 'trace' | 'group'> {
 
 /** A client's request that is to get a shadow when it has ended. */
 export interface ChosenRequest {
-  /** Null if requests of the group may not be captured for their shadows. */
+  /** Null if requests of the group may not be captured for comparison with their shadows. */
   readonly captureCause: 'shadow' | null;
   /** What is sent to providers; undefined before. */
   call: OutgoingCall | undefined;
   /**
-   * Takes what the shadow needs, and reserves what it may cost. Null if the request gets none after all, which is counted.
-   * Otherwise the shadow must be begun.
+   * Prepares the shadow and reserves what it may cost. Null, and counted as skipped, if the request gets none after
+   * all; otherwise the shadow must be begun.
    */
   prepare(body: RequestBody | undefined): ShadowRequest | null;
 }
@@ -54,7 +54,7 @@ export class ShadowRunner {
     this.#ports = ports;
   }
 
-  /** Null if a request that has just arrived is not one of the group's share. */
+  /** Null if the request is not selected for a shadow. */
   choose(shadow: CompiledShadow, arrived: Arrived): ChosenRequest | null {
     const { group, trace } = arrived;
     if (this.#isClosed || !hasShadows(trace.route) || this.#ports.random() >= shadow.share) return null;
@@ -72,7 +72,9 @@ export class ShadowRunner {
     return [...this.#skipped].map(([groupId, reasons]) => ({ groupId, reasons: Object.fromEntries(reasons) }));
   }
 
-  /** Begins none any more, and breaks off those that run when `drained` resolves. Resolves when all are recorded. */
+  /**
+   * Starts no further shadows, and aborts those still running when `drained` resolves. Resolves when all are recorded.
+   */
   async stopAfter(drained: Promise<void> | undefined): Promise<void> {
     this.#isClosed = true;
     await drained;
@@ -131,7 +133,7 @@ export class ShadowRunner {
     try {
       return new ShadowRequest(this.#ports, { ...shadowed, call, plan, bytes, reserved });
     } catch (error) {
-      // What was spent today cannot be read.
+      // Today's spending cannot be read.
       if (error instanceof GatewayError) return 'daily-limit';
       throw error;
     }

@@ -3,7 +3,7 @@ import type { RequestTrace } from '../exchange-trace.ts';
 import type { RequestBody } from '../request-body.ts';
 import { maxShadowedBytes } from './shadow-body.ts';
 
-/** Why an ended request gets no shadow, as far as its bytes need not be parsed; null if it may. */
+/** Why an ended request gets no shadow, judged without parsing its body; null if it may get one. */
 export function shadowSkipReason(trace: RequestTrace, body: RequestBody | undefined): ShadowSkip | null {
   const { response, answering, cached, fault, route } = trace;
   const isFromProvider = answering !== undefined && cached?.result !== 'hit' && cached?.result !== 'shared';

@@ -56,7 +56,7 @@ export class AnswerTranslation {
   #translated = '';
   /** Null if the client's stream consists of server-sent events. */
   #repacking: Repacking | null;
-  /** Whose stream this one continues; itself if it begins the client's stream. */
+  /** The translation that began the client's stream; this one itself, unless it continues another. */
   #begun: AnswerTranslation = this;
 
   constructor(options: AnswerOptions) {
@@ -118,8 +118,8 @@ export class AnswerTranslation {
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    const told = this.#taken();
-    return this.#repacking ? this.#repacking.push(told) : told;
+    const translated = this.#taken();
+    return this.#repacking ? this.#repacking.push(translated) : translated;
   }
 
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
@@ -141,8 +141,8 @@ export class AnswerTranslation {
   }
 
   /**
-   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used, or
-   * the failure with which the client has to be content.
+   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be
+   * used, or a final failure that no retry would change.
    */
   whole(bytes: Buffer): Buffer | string | FinalRefusal {
     const { request, stream } = this.#options;
@@ -174,7 +174,7 @@ export class AnswerTranslation {
     if (storing) this.#storing = storing;
   }
 
-  /** What must settle before what was translated last is sent; undefined: nothing. */
+  /** A promise that must settle before the latest translation is sent; undefined if there is none. */
   takeStoring(): Promise<void> | undefined {
     const storing = this.#storing;
     this.#storing = undefined;
@@ -239,7 +239,7 @@ export class AnswerTranslation {
     return null;
   }
 
-  /** Of the events that were translated without being parsed. */
+  /** Reads the usage from events that were translated without being parsed. */
   #takeUsage(): void {
     const { events, known } = this.#open();
     const counting = known.takeCounting();
@@ -254,14 +254,14 @@ export class AnswerTranslation {
   }
 }
 
-/** The model has answered, so that asking again would cost as much and end alike. */
+/** The model has answered, so a retry would cost as much and fail in the same way. */
 function finalRefusal(error: AnswerError): FinalRefusal {
   const body = Buffer.from(JSON.stringify({ error }));
-  const told = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  const translated = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
   return {
     kind: 'answer',
     failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: told },
+    answer: { status: 400, headers: {}, body, error: translated },
   };
 }
 

@@ -29,7 +29,7 @@ export interface PreparedRequest {
   translation: AnswerTranslation | null;
   /** The client's body without the reasoning that the target refuses. A translation reports this among its losses. */
   isWithoutReasoning?: boolean;
-  /** Null unless a cloud offers the model. */
+  /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
 }
 
@@ -38,7 +38,7 @@ export interface Hosting {
   hosted: HostedModel;
   /** Null if its streams are server-sent events. */
   unpacker: (() => StreamUnpacker) | null;
-  /** What the cloud does not have of a request that is not translated. */
+  /** Fields of an untranslated request that the cloud does not support. */
   losses: readonly Loss[];
 }
 
@@ -48,7 +48,7 @@ interface Recipient {
   credentialId: string | null;
   /** The client's name for the model. */
   model: string;
-  /** The most that the model can write; undefined if unknown. */
+  /** The model's output limit in tokens; undefined if unknown. */
   maxOutputTokens: number | undefined;
   /** The target has refused the reasoning in the conversation. */
   withoutReasoning: boolean;
@@ -162,7 +162,10 @@ export class RequestTranslation {
   }
 }
 
-/** Headers of a client's API, such as its version, and what SDKs, Codex and Claude Code tell their own makers of the installation and session. */
+/**
+ * Headers of a client's API, such as its version, and telemetry that SDKs, Codex and Claude Code send to their own
+ * makers.
+ */
 const foreignHeader = pattern(
   /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-|x-stainless-)/,
 );

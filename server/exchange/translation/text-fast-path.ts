@@ -1,13 +1,17 @@
 /**
- * Translates the events that make up nearly all of a stream without parsing them: those that add a piece to a text, a thought
- * or a call's arguments and differ in nothing else. The piece is escaped for JSON on both sides alike, so it is put into the client's event as it is.
+ * Translates the events that make up nearly all of a stream without parsing them: those that add a piece to a text, a
+ * thought or a call's arguments and differ in nothing else. Both APIs escape the piece for JSON in the same way, so it
+ * is copied into the client's event unchanged.
  */
 
 import type { ComparedBytes } from '../../compared-bytes.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { EventShape } from '../readers/event-shape.ts';
 
-/** Learning costs as much as translating a few events, so it stops on a stream whose events have little in common. */
+/**
+ * Building a shape costs as much as translating a few events, so it stops on a stream whose events have little in
+ * common.
+ */
 const initialAttempts = 16;
 const matchesPerAttempt = 16;
 
@@ -17,7 +21,7 @@ export class TextFastPath {
   #attempts = 0;
   #matches = 0;
   #translated = '';
-  /** The latest event that matched, if it counts tokens: the last count is as good as all. */
+  /** The latest event that matched, if it reports token counts: only the last count matters. */
   #counting: Buffer | null = null;
   #countingFrom = 0;
   #countingEnd = 0;
@@ -44,14 +48,14 @@ export class TextFastPath {
     return shape;
   }
 
-  /** The event whose usage is the latest; null if that is known. */
+  /** The event with the latest token counts; null if it was taken already. */
   takeCounting(): Buffer | null {
     const counting = this.#counting?.subarray(this.#countingFrom, this.#countingEnd) ?? null;
     this.#counting = null;
     return counting;
   }
 
-  /** Called after each event that was parsed. Any but a text may change what the next text means. */
+  /** Called after each parsed event. Only an event that just adds text leaves the meaning of the next one unchanged. */
   learn(bytes: Buffer): void {
     this.#shape = null;
     const text = this.#events.onlyDelta?.text;
@@ -60,7 +64,7 @@ export class TextFastPath {
     this.#shape = EventShape.ofText({ bytes, passing: bytes, text });
   }
 
-  /** What the events that matched have become since the last call. */
+  /** Returns and clears the translation of the events that have matched. */
   takeTranslated(): string {
     const translated = this.#translated;
     this.#translated = '';

@@ -7,8 +7,8 @@ import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
 /**
- * All fields that Sluice reads of a JSON body, in a single pass. Since they decide something, they must be written in a way
- * that all JSON parsers read alike.
+ * All fields that Sluice reads from a JSON body, in a single pass. Since they decide routing and price, they must be
+ * written in a way that all JSON parsers read alike.
  */
 export const routingFields = [
   'model',

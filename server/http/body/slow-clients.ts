@@ -6,9 +6,9 @@ import { Slots } from '../../slots.ts';
 interface Upload {
   request: IncomingMessage;
   bytes: number;
-  /** Consecutive checks that found it slow. */
+  /** Number of consecutive checks that found it slow. */
   slowChecks: number;
-  /** Among `uploads`; null: no longer watched. */
+  /** Index in `uploads`; null once it is no longer watched. */
   slot: number | null;
 }
 
@@ -19,7 +19,7 @@ const slowChecksAllowed = 3;
 const uploads = new Slots<Upload>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Watches a request's body; one that is too slow fails with `request_timeout`. Returns how to stop. */
+/** Fails a request with `request_timeout` if its body arrives too slowly. Returns a function that stops watching it. */
 export function watchUpload(request: IncomingMessage): () => void {
   const sender: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
   sender.slot = uploads.add(sender);
@@ -42,7 +42,7 @@ function checkAll(): void {
 function check(sender: Upload): void {
   const { request, bytes } = sender;
   sender.bytes = request.socket.bytesRead;
-  // Ignored while Sluice itself does not read, such as waiting for the disk.
+  // Not counted while Sluice itself has paused reading, for example to wait for the disk.
   const isSlow = sender.bytes - bytes < minBytes && !request.isPaused();
   sender.slowChecks = isSlow ? sender.slowChecks + 1 : 0;
   if (sender.slowChecks < slowChecksAllowed) return;

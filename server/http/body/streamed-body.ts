@@ -102,7 +102,7 @@ class ClientStream extends Readable {
     this.#ports.begin();
     this.#request.on('data', this.#take);
     this.#request.on('end', this.#end);
-    // A client that leaves closes its response too, which stops the request.
+    // A client that disconnects also closes its response, which stops the request.
     this.#request.on('error', (error) => {
       if (error instanceof GatewayError) this.#ports.failed(error);
     });

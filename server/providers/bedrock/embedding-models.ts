@@ -1,9 +1,9 @@
 import { pattern } from '../../bounded-pattern.ts';
 
 /** `amazon.titan-embed-text-v2:0`, `us.cohere.embed-v4:0`, or an ARN that ends in such a name. */
-const embedder = pattern(/(?:^|[./])(?:amazon\.titan-embed-(?:g1-)?text|cohere\.embed)-[^/]{0,200}$/);
+const embeddingModel = pattern(/(?:^|[./])(?:amazon\.titan-embed-(?:g1-)?text|cohere\.embed)-[^/]{0,200}$/);
 
 /** Whether the model makes embeddings of texts, in a form that is known. */
 export function makesEmbeddings(model: string): boolean {
-  return embedder.test(model);
+  return embeddingModel.test(model);
 }

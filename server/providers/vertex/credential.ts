@@ -5,12 +5,12 @@ import { TransportError } from '../../transport/transport-error.ts';
 import type { Signing } from '../dialect.ts';
 import { type AccessToken, TokenHolder } from './token-holder.ts';
 
-/** Stands in the place of a secret. Google's library then looks for credentials where `gcloud` puts them. */
+/** Used in place of a secret. Google's library then looks for credentials where `gcloud` stores them. */
 const applicationDefault = 'application-default';
 /** An access token, as `gcloud auth print-access-token` prints it. */
 const tokenBegins = 'ya29.';
 
-/** The headers of credentials that do not expire while Sluice runs; empty for the others. */
+/** Headers of credentials that do not expire while Sluice runs; empty for other credentials. */
 export function plainCredential(secret: string): Record<string, string> {
   if (needsToken(secret)) return {};
   return secret.startsWith(tokenBegins) ? { authorization: `Bearer ${secret}` } : { 'x-goog-api-key': secret };
@@ -18,26 +18,26 @@ export function plainCredential(secret: string): Record<string, string> {
 
 const needsToken = (secret: string) => secret === applicationDefault || secret.trimStart().startsWith('{');
 
-/** One for each secret, so that a changed configuration does not cost a new token. */
+/** One per secret, so that a changed configuration does not require a new token. */
 const holders = new Map<string, TokenHolder>();
-/** Far more than anyone has; old ones are forgotten. */
+/** Far more than anyone uses; beyond it, the least recently used are dropped. */
 const mostHolders = 64;
 
-/** Null for credentials whose headers `plainCredential` has. */
+/** null for credentials that `plainCredential` handles. */
 export function googleSigning(secret: string): Signing | null {
   if (!needsToken(secret)) return null;
   const holder = holders.get(secret) ?? new TokenHolder();
   holders.delete(secret);
   holders.set(secret, holder);
   for (const oldest of holders.keys()) if (holders.size > mostHolders) holders.delete(oldest);
-  const privateKey = privateKeyIn(secret);
+  const ownSecrets = secretsIn(secret);
   return {
     get secrets() {
-      return [holder.latest, privateKey].filter((each) => each !== null);
+      return holder.latest === null ? ownSecrets : [holder.latest, ...ownSecrets];
     },
     async headersFor({ proxy }, transport) {
       const token = await holder.get(async () => {
-        // Loaded on first use: most people have no account there.
+        // Loaded on first use, because most users have no Google Cloud account.
         const { fetchGoogleToken } = await import('./google-token.ts');
         return refusedWhenFailing(() =>
           fetchGoogleToken(secret === applicationDefault ? null : secret, { transport, proxy }),
@@ -48,13 +48,15 @@ export function googleSigning(secret: string): Signing | null {
   };
 }
 
-/** Null for other credentials than service accounts. */
-function privateKeyIn(secret: string): string | null {
+/** What is secret in the file of a service account, or of a user. */
+function secretsIn(file: string): readonly string[] {
   try {
-    const account: unknown = JSON.parse(secret);
-    return isObject(account) && typeof account.private_key === 'string' ? account.private_key : null;
+    const fields: unknown = JSON.parse(file);
+    if (!isObject(fields)) return [];
+    const { private_key: key, refresh_token: token, client_secret: client } = fields;
+    return [key, token, client].filter((value) => typeof value === 'string');
   } catch {
-    return null;
+    return [];
   }
 }
 
@@ -63,7 +65,7 @@ async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promi
     return await fetchToken();
   } catch (cause) {
     const unreached = cause instanceof Error && cause.cause instanceof TransportError ? cause.cause : null;
-    // Without an answer of Google's, nothing is known of the credential.
+    // Without an answer from Google, nothing is known about the credential.
     if (unreached)
       throw new TransportError(unreached.fault, unreached.phase, `no access token: ${unreached.message}`, cause);
     const why = cause instanceof Error ? cause.message : String(cause);

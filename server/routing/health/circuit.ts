@@ -47,12 +47,12 @@ export class Circuit {
     return this.#untilMs;
   }
 
-  /** It is in a cooldown because another replica saw it fail. */
+  /** Whether it is in a cooldown because another replica saw it fail. */
   get isRemote(): boolean {
     return this.#isRemote;
   }
 
-  /** When the cooldown began that this one follows without a success in between. */
+  /** Beginning of the first cooldown since the last success. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
@@ -70,7 +70,7 @@ export class Circuit {
     if (this.#untilMs !== 0) this.#trialUntilMs = nowMs + trialMs;
   }
 
-  /** An attempt ended that says nothing about health; the next one may try. */
+  /** An attempt ended without saying anything about health; the next one may be the trial. */
   ended(): void {
     this.#trialUntilMs = 0;
   }
@@ -90,7 +90,10 @@ export class Circuit {
     }
   }
 
-  /** Another replica saw it fail. False: it is in a cooldown for what was seen here, which counts. */
+  /**
+   * Opens the circuit because another replica saw a failure. False if it is open already for a failure seen here, which
+   * takes precedence.
+   */
   openRemotely(failure: FailureClass, untilMs: number): boolean {
     if (this.#untilMs !== 0 && !this.#isRemote) return false;
     this.#isRemote = true;
@@ -99,7 +102,10 @@ export class Circuit {
     return true;
   }
 
-  /** Another replica saw it answer again. False: it was in no cooldown, or in one for what was seen here. */
+  /**
+   * Closes the circuit because another replica saw an answer. False if it was not open, or was open for a failure seen
+   * here.
+   */
   closeRemotely(): boolean {
     if (!this.#isRemote) return false;
     this.#isRemote = false;

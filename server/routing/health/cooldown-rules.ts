@@ -27,13 +27,15 @@ const brokenTarget: CooldownRule = {
   longestRetryAfterMs: longestGuessMs,
 };
 
+const missingModel: CooldownRule = { ...brokenTarget, afterInARow: 1, firstMs: 5_000 };
+
 /** Absent classes say nothing about health: the request was at fault, or its client disconnected. */
 export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
   transient: brokenTarget,
   'stream-broken': brokenTarget,
   // Each silence costs a client the whole timeout.
   silent: { ...brokenTarget, afterInARow: 2 },
-  'model-unavailable': { ...brokenTarget, afterInARow: 1, firstMs: 5_000 },
+  'model-unavailable': missingModel,
   'rate-limit': {
     subject: 'credential-at-target',
     afterInARow: 1,
@@ -50,3 +52,10 @@ export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
     longestRetryAfterMs: null,
   },
 };
+
+const deniedModel: CooldownRule = { ...missingModel, subject: 'credential-at-target' };
+
+/** Undefined if such a failure says nothing about health. `isDenied`: it is the credential that may not use the model. */
+export function cooldownRuleFor(failure: FailureClass, isDenied: boolean): CooldownRule | undefined {
+  return failure === 'model-unavailable' && isDenied ? deniedModel : cooldownRules[failure];
+}

@@ -105,7 +105,7 @@ export class HealthPicker implements Picker {
     return found;
   }
 
-  /** The account that can read the conversation's reasoning first, then the strategy's order. */
+  /** First the account that can read the conversation's reasoning, then the strategy's order. */
   #ordered(provider: CompiledProvider, request: PickRequest): readonly UpstreamCredential[] {
     const ordered = this.#inTurn(provider, request);
     const origin = ordered.length > 1 ? this.#originOf(request) : null;

@@ -1,11 +1,11 @@
 /**
- * The recent health of targets and credentials: running state, kept across configuration changes. Decides when each is in a
- * cooldown and when it is tried again; does not order targets.
+ * Tracks the recent health of targets and credentials, across configuration changes. Decides when each is in a cooldown
+ * and when it is tried again; does not order targets.
  */
 import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
-import { cooldownRules, type Subject } from './cooldown-rules.ts';
+import { cooldownRuleFor, type Subject } from './cooldown-rules.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from './health-sharing.ts';
 import { findObsoleteHealth } from './obsolete-health.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
@@ -22,10 +22,10 @@ type HealthListener = (providerId: string, isState: boolean) => void;
 const badErrorRate = 0.5;
 const enoughCalls = 10;
 /** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
-const leastPatienceMs = 1_000;
-/** A success this soon after another replica's failure says nothing: it had begun before. */
+const minPatienceMs = 1_000;
+/** A success this soon after another replica's failure is ignored: the attempt began before. */
 const underWayMs = 1_000;
-/** A cooldown is told if it lasts this much longer than the one before. */
+/** A cooldown is shared with other replicas only if it lasts this much longer than the last one shared. */
 const worthSharingMs = 500;
 
 export class HealthTracker {
@@ -48,7 +48,7 @@ export class HealthTracker {
     this.#changed = listener;
   }
 
-  /** What is learnt from now on is told to other replicas. */
+  /** From now on, changes are shared with other replicas. */
   share(sharing: HealthSharing): void {
     this.#sharing = sharing;
   }
@@ -83,7 +83,7 @@ export class HealthTracker {
   trialPatienceMs({ provider, model }: Target): number {
     const target = this.#providers.get(provider.id)?.targets.get(model);
     if (!target || target.circuit.isClosed || target.circuit.failure !== 'silent') return 0;
-    return Math.max(leastPatienceMs, 2 * (target.firstByteMs.value ?? leastPatienceMs));
+    return Math.max(minPatienceMs, 2 * (target.firstByteMs.value ?? minPatienceMs));
   }
 
   /** Recent time to the first byte; null: not measured. */
@@ -114,9 +114,9 @@ export class HealthTracker {
   }
 
   report(report: AttemptReport): void {
-    const { failure, target } = report;
+    const { failure, target, isDenied = false } = report;
     const health = this.#of(target.provider.id);
-    const rule = failure === null ? undefined : cooldownRules[failure];
+    const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
     if (failure === null) this.#succeeded(health, report);
     else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
     else {
@@ -125,7 +125,9 @@ export class HealthTracker {
     }
   }
 
-  /** The cooldown of another replica. What was seen here counts more: an own cooldown, and a success since that one began. */
+  /**
+   * Applies a cooldown of another replica, unless there is one of this replica, or a success here since that one began.
+   */
   applyRemoteCooldown(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
     const health = this.#of(place.provider.id);
     const ofTarget = health.target(place.model);
@@ -135,7 +137,7 @@ export class HealthTracker {
     if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
   }
 
-  /** Another replica saw it answer again. */
+  /** Applies that another replica saw an answer. */
   applyRemoteRecovery({ provider, model, subject, credential }: CoolingPlace): void {
     const health = this.#providers.get(provider.id);
     const ofTarget = health?.targets.get(model);
@@ -151,7 +153,7 @@ export class HealthTracker {
     this.#sharing?.reset(providerId, credentialId);
   }
 
-  /** The same here alone. */
+  /** Like `reset`, but only on this replica. */
   forget(providerId: string, credentialId?: string): void {
     const health = this.#providers.get(providerId);
     if (!health) return;
@@ -174,7 +176,7 @@ export class HealthTracker {
     this.#followed = providers;
     for (const id of obsolete.providers) this.forget(id);
     for (const { providerId, credentialId } of obsolete.credentials) this.forget(providerId, credentialId);
-    // A request that outlived its provider may have reported since.
+    // Requests that outlive their provider may have reported to it since.
     for (const id of this.#providers.keys()) if (!providers.has(id)) this.#providers.delete(id);
   }
 
@@ -203,7 +205,8 @@ export class HealthTracker {
 
   #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
     const wasClosed = circuit.isClosed;
-    // A target that answers here is not down, whatever another replica saw; a credential's limit may have been reached since.
+    // A target that answers here is up, whatever another replica saw. This does not hold for a credential, whose limit
+    // may have been reached since.
     if (circuit.isRemote && circuit === ofTarget.circuit) circuit.closeRemotely();
     else circuit.succeeded(this.#ports.nowMs());
     if (wasClosed || !circuit.isClosed) return;
@@ -225,7 +228,7 @@ export class HealthTracker {
     if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
     this.#changed(target.provider.id, true);
     if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
-    // Of many requests that fail together, each may prolong it a little.
+    // Many requests that fail together may each prolong it a little.
     if (failed.untilMs < Math.max(before, nowMs) + worthSharingMs) return;
     const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
     const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };

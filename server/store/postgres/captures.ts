@@ -1,4 +1,4 @@
-/** Captured headers and bodies in PostgreSQL: written with the requests they belong to, read, and searched by their words. */
+/** Captured headers and bodies in PostgreSQL. They are written with their requests, read, and searched by word. */
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence } from '../../contract/capture.ts';
 import type { RequestView } from '../../contract/request-views.ts';
@@ -6,6 +6,7 @@ import { number, text } from '../../database/columns.ts';
 import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../../ledger/capture-rows.ts';
 import type { KeptCapture } from '../../ledger/queries.ts';
 import { indexedText } from '../../ledger/text-index.ts';
+import { withPairs } from './matched-words.ts';
 import { partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
@@ -14,7 +15,7 @@ const insertSql = `INSERT INTO captures (day, id, captured_at, request, response
 const insertAttemptSql = `INSERT INTO captured_attempts (day, id, position, request, response)
   VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
 
-/** The tables, which have a partition for each day. */
+/** These tables have one partition per day. */
 export const captureTables = ['captures', 'captured_attempts'] as const;
 
 export const captureDay = ({ capturedAt }: Capture, nowMs: number) => partitionDay(capturedAt, nowMs);
@@ -27,10 +28,10 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     const attempts = bodiesToStore(exchange);
     const words = indexedText({ request: request.body, response: response.body }, attempts);
     const about = JSON.stringify(withoutBodies(exchange));
-    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, words);
+    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, withPairs(words));
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
-    // Finding the words takes milliseconds.
+    // Extracting the words takes milliseconds.
     await setImmediate();
   }
 }

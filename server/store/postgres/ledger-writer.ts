@@ -1,6 +1,6 @@
 /**
- * Writes requests with everything that follows from them, a batch in one transaction: sums, sessions, last uses of keys, the
- * bills of jobs. A batch may be written again after an answer was lost; it counts once.
+ * Writes requests and everything derived from them: sums, sessions, last uses of keys, the bills of jobs. Each batch is
+ * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
 
 import { number, text } from '../../database/columns.ts';
@@ -24,9 +24,9 @@ export interface Batch {
   id: string;
   rows: readonly (BegunRow | EndedRow)[];
   captures?: readonly Capture[];
-  /** Recorded in this batch or an earlier one. */
+  /** Requests recorded in this batch or an earlier one that have joined a session. */
   joined?: readonly JoinedRequest[];
-  /** The run that served these requests; absent: this one. */
+  /** The run that served these requests; this one if absent. */
   replica?: string;
 }
 
@@ -34,7 +34,7 @@ interface Options {
   postgres: Postgres;
   /** A UUID of this run of this replica. */
   replica: string;
-  /** Which rows of the sums this replica writes; less than `parts`. */
+  /** The part of the sums that this replica writes; less than `parts`. */
   part: number;
   now?: () => number;
 }
@@ -43,9 +43,9 @@ const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
   SELECT * FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })} ON CONFLICT DO NOTHING RETURNING kind, group_id, id`;
 const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}
   WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
-/** Types by column. */
+/** Column types. */
 export const keyUseTypes = { key_id: 'text', last_used_at: 'double precision' };
-const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)}
+const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)} ORDER BY key_id COLLATE "C"
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
 
 export class LedgerWriter {
@@ -62,12 +62,12 @@ export class LedgerWriter {
     this.#capturePartitions = captureTables.map((table) => new Partitions(options.postgres, table));
   }
 
-  /** Rejects if it is not known to be written; the same batch may be written again then. */
+  /** Rejects if the batch may not have been written. The same batch may then be written again. */
   async write(batch: Batch): Promise<void> {
     try {
       await this.#write(batch);
     } catch (error) {
-      for (const each of [this.#partitions, ...this.#capturePartitions]) each.forget();
+      for (const each of [this.#partitions, ...this.#capturePartitions, this.#names]) each.forget();
       throw error;
     }
   }
@@ -78,26 +78,24 @@ export class LedgerWriter {
     await this.#partitions.ensure(placed.map(({ day }) => day));
     for (const each of this.#capturePartitions)
       await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
-    const remember = await this.#options.postgres.transaction(async (queries) => {
+    await this.#options.postgres.transaction(async (queries) => {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
-      if (count === 0) return () => {};
+      if (count === 0) return;
       await writeCaptures(queries, captures, nowMs);
-      const written = await this.#writeRows(queries, placed, replica);
+      await this.#writeRows(queries, placed, replica);
       for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
-      return written;
     });
-    remember();
   }
 
-  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<() => void> {
+  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<void> {
     const rows = await bookJobs(queries, placed);
-    if (rows.length === 0) return () => {};
+    if (rows.length === 0) return;
     const seqs = await record(queries, rows, replica);
     const unrecorded = rows.filter(({ row }) => isFinished(row) && !seqs.has(row.id));
     const interrupted = await reopenInterrupted(queries, unrecorded);
     const reopened = unrecorded.filter(({ row }) => interrupted.some(({ id }) => id === row.id));
     for (const [id, seq] of await record(queries, reopened, replica)) seqs.set(id, seq);
-    const remember = await this.#names.add(queries, rows);
+    await this.#names.add(queries, rows);
     const sums = new UsageSums();
     const sessions = new SessionUses();
     for (const row of interrupted) {
@@ -113,18 +111,17 @@ export class LedgerWriter {
     await writeSessions(queries, sessions);
     await writeKeyUses(queries, rows);
     await addSums(queries, sums, this.#options.part);
-    return remember;
   }
 }
 
-/** Resolves with the `seq` of each request that has begun or ended by this. */
+/** Resolves with the `seq` of each request whose beginning or end this recorded. */
 async function record(queries: Queries, rows: readonly PlacedRow[], replica: string): Promise<Map<string, number>> {
   if (rows.length === 0) return new Map();
   const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
   return new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
 }
 
-/** Leaves out the usage of jobs that another replica has booked. */
+/** Leaves out the usage of jobs that another replica has already booked. */
 async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise<PlacedRow[]> {
   const booking = placed.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
   if (booking.length === 0) return [...placed];
@@ -135,7 +132,7 @@ async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise
   return placed.flatMap(({ row, day }) => {
     const books = isFinished(row) ? row.books : undefined;
     if (!isFinished(row) || !books || isBooked.has(placeOf(books.kind, books.groupId, books.id))) return [{ row, day }];
-    // A row without an attempt is the bill alone.
+    // A row without attempts contains nothing but the bill.
     return row.attempts.length === 0 ? [] : [{ row: withoutUsage(row), day }];
   });
 }
@@ -152,5 +149,5 @@ async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Pro
   for (const { row } of placed) {
     if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
   }
-  if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses].sort(byText)));
+  if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses]));
 }

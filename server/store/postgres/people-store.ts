@@ -1,4 +1,7 @@
-/** People, sessions, API tokens and the audit list of all replicas. Nothing is cached: what one replica ends is ended on all. */
+/**
+ * People, sessions, API tokens and the audit list of all replicas. Nothing is cached, so what is revoked at one replica
+ * is revoked at all.
+ */
 import { GatewayError } from '../../contract/errors.ts';
 import { number, text } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
@@ -7,7 +10,7 @@ import type { PeopleStore } from '../../people/people-store.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import type { Parameter, Postgres } from './postgres.ts';
-import { soon } from './within.ts';
+import { withTimeout } from './within.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
@@ -33,12 +36,12 @@ const toFound = (row: Row) => ({
   person: readPerson({ ...row, id: text(row.person_id), name: text(row.person_name) }),
 });
 
-/** Closing it leaves the database open. */
+/** Closing the store leaves the database open. */
 export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notices: Pick<Notices, 'on'>): PeopleStore {
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
-  /** Each call of the control plane waits for this. */
+  /** Every call of the control plane waits for this query. */
   const find = async (condition: string, value: Parameter) =>
-    (await explained(() => soon(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
+    (await explained(() => withTimeout(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
   return {
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);

@@ -1,7 +1,7 @@
 /** Finds, sorts and counts requests in PostgreSQL. */
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
-import { mostSorted, type SortColumn } from '../../ledger/find-requests.ts';
+import { maxSorted, type SortColumn } from '../../ledger/find-requests.ts';
 import type { RequestFilter, RequestPage } from '../../ledger/queries.ts';
 import { type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
@@ -10,9 +10,9 @@ import type { Postgres } from './postgres.ts';
 import { select } from './request-conditions.ts';
 
 const dayMs = 86_400_000;
-/** An id contains the time of its request, which may have been recorded by another clock. */
+/** An id contains the time of its request, which may come from another clock. */
 const idSlackMs = 60_000;
-/** Requests that a count reads; of more, the newest. */
+/** The most requests that a count reads; the newest are used. */
 const mostCounted = 200_000;
 const latestRows = 100_000;
 const mostClients = 500;
@@ -39,7 +39,7 @@ export async function listRequests(postgres: Postgres, filter: RequestFilter): P
   return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
 }
 
-/** Requests without a value are left out. */
+/** Leaves out requests without a value. */
 async function sortRequests(
   postgres: Postgres,
   conditions: RequestConditions,
@@ -48,17 +48,17 @@ async function sortRequests(
   const column = sortColumns[by];
   const { sql, values } = await select(postgres, conditions);
   const newest = `SELECT *, ${column} AS sorted_by, row_number() OVER (ORDER BY seq DESC) AS place FROM requests
-    ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${mostSorted + 1}`;
+    ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${maxSorted + 1}`;
   const { rows } = await postgres.ask(
-    `WITH newest AS (${newest}) SELECT *, (SELECT count(*) FROM newest) AS matching FROM newest WHERE place <= ${mostSorted}
+    `WITH newest AS (${newest}) SELECT *, (SELECT count(*) FROM newest) AS matching FROM newest WHERE place <= ${maxSorted}
      ORDER BY sorted_by ${isAscending ? 'ASC' : 'DESC'}, seq DESC LIMIT ${limit}`,
     ...values,
   );
-  const isCut = (number(rows[0]?.matching) ?? 0) > mostSorted;
-  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? mostSorted : null };
+  const isCut = (number(rows[0]?.matching) ?? 0) > maxSorted;
+  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? maxSorted : null };
 }
 
-/** Null if there is none. */
+/** null if there is no such request. */
 export async function getRequest(postgres: Postgres, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
   const near = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
@@ -74,7 +74,7 @@ export async function getRequest(postgres: Postgres, id: string): Promise<Reques
   return rows[0] ? toLedgerRow(rows[0]) : null;
 }
 
-/** Days of PostgreSQL's integers. */
+/** Clamps to the range of PostgreSQL's `integer`. */
 const dayOf = (timeMs: number) => Math.min(Math.max(Math.floor(timeMs / dayMs), 0), 2 ** 31 - 1);
 
 export async function countRequests(postgres: Postgres, filter: RequestConditions): Promise<RequestCount> {
@@ -89,7 +89,7 @@ export async function countRequests(postgres: Postgres, filter: RequestCondition
   return { requests: Math.min(requests, mostCounted), failed, isComplete: requests <= mostCounted };
 }
 
-/** Of the latest 100,000 requests. */
+/** Considers the latest 100,000 requests. */
 export async function listClients(postgres: Postgres): Promise<ClientUseView[]> {
   const { rows } = await postgres.ask(
     `SELECT client, key_id, max(started_at) AS last_used_at
@@ -103,7 +103,7 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   }));
 }
 
-/** Of the latest 100,000 requests, those that may have cost something of unknown amount, as `isUnpriced` has it. */
+/** The models of the latest 100,000 requests that may have had an unknown cost, by the rule of `isUnpriced`. */
 export async function listUnpriced(postgres: Postgres): Promise<UnpricedUse[]> {
   const { rows } = await postgres.ask(
     `SELECT provider, coalesce(model_served, model_asked) AS model, count(*) AS requests

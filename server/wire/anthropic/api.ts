@@ -26,7 +26,7 @@ export const anthropic: Api = {
   requestIdHeader: 'request-id',
 };
 
-/** Paths that both APIs have belong to Anthropic's if the request has the version header that its SDKs always send. */
+/** A path that both APIs have belongs to Anthropic's if the request has the version header that its SDKs always send. */
 function locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
   if (!path.startsWith('/v1/')) return null;
   const below = withoutVersion(path);

@@ -64,6 +64,7 @@ function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure
   const retryable = (found === 'transient' || found === 'rate-limit') && headers['x-should-retry'] !== 'false';
   const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
   if (status === 400 && said && reasoningWords.test(said.message)) return { ...failure, refusesReasoning: true };
+  if (status === 403 && found === 'model-unavailable') return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

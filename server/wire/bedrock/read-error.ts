@@ -60,6 +60,7 @@ function classify({ status, headers, error }: FailedAnswer): Failure {
   const overflow = error && overflowIn(error);
   const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
   if (error && reasoningWords.test(error.message)) return { ...failure, refusesReasoning: true };
+  if (error?.type === 'AccessDeniedException' && found === 'model-unavailable') return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

@@ -32,7 +32,7 @@ function askedIn(path: string): string | null {
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
 }
 
-/** Omits the token limits, which clients would take for the model's actual ones. The list has a single page. */
+/** Omits the token limits, which clients would mistake for the model's actual ones. The list has a single page. */
 function writeOne({ id, created }: ListedModel) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,

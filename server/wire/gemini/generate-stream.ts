@@ -75,14 +75,14 @@ function blockedIn({ promptFeedback }: Json): boolean {
 }
 
 function candidatesOf({ candidates }: Json): Json[] {
-  return Array.isArray(candidates) ? candidates.slice(0, mostCandidates).filter(isObject) : [];
+  return Array.isArray(candidates) ? candidates.slice(0, maxCandidates).filter(isObject) : [];
 }
 
 /** Google's limit for `candidateCount` is 8. */
-const mostCandidates = 32;
+const maxCandidates = 32;
 
-function partsOf({ content: said }: Json): unknown[] {
-  return isObject(said) && Array.isArray(said.parts) ? said.parts : [];
+function partsOf({ content }: Json): unknown[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts : [];
 }
 
 /** Whether any part has a non-empty value. */

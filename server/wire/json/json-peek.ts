@@ -45,7 +45,7 @@ export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
 }
 
 /**
- * As `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
+ * Like `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
  * between.
  */
 export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {

@@ -33,6 +33,8 @@ const keyWords = pattern(
 );
 /** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
 const scopeWords = pattern(/missing scopes/i);
+/** "The model `o3` does not exist or you do not have access to it.", with status 404. */
+const accessWords = pattern(/you do not have access/i);
 const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
 /**
  * OpenAI's codes for an unacceptable prompt or file, with or without a status (`ResponseError.code`): no other target
@@ -57,7 +59,13 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
     ...{ class: found, retryable, retryAfterMs },
     ...(stated !== undefined && { contextTokens: Number(stated) }),
     ...(lacksOneRight && { lacksOneRight }),
+    ...(found === 'model-unavailable' && isDenied(answer.status, error) && { isDenied: true }),
   };
+}
+
+function isDenied(status: number, error: UpstreamError | null): boolean {
+  const message = error?.message ?? '';
+  return (status === 403 && modelWords.test(message)) || accessWords.test(message);
 }
 
 /** Keeps the beginning, which says what kind of error it is; services may echo the request after it. */

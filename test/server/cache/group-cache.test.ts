@@ -62,8 +62,8 @@ test('a group whose cache is turned off is forgotten, with its counts', () => {
 
 test('those who wait for a request get its answer, and a later one is not theirs', async () => {
   const group = new AnswerCache().of('g');
-  const first = group.takeOff('a');
-  const second = group.takeOff('a');
+  const first = group.startFlight('a');
+  const second = group.startFlight('a');
   first.land(null);
   expect(group.flight('a')).toBe(second);
   expect(await first.landed).toBeNull();

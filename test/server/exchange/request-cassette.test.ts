@@ -15,8 +15,8 @@ test('a client that leaves while its recording is sought ends the visit', async 
   const trace = new RequestTrace('GET', []);
   const visit = new RequestCassette({ response, trace, tap: null, faultInjector: null });
   const taking = Promise.withResolvers<TakeResult>();
-  const desk = { replaysOnly: true, take: () => taking.promise, close: async () => {} };
-  const answered = visit.answer(desk, {} as CassetteRequest);
+  const deck = { replaysOnly: true, take: () => taking.promise, close: async () => {} };
+  const answered = visit.answer(deck, {} as CassetteRequest);
   client.destroy();
   await once(response, 'close');
   visit.clientLeft();

@@ -33,13 +33,13 @@ afterEach(async () => {
 
 type Policy = NonNullable<NonNullable<ConfigInput['groups']>[number]['policy']>;
 
-/** `m` is served by provider `one`, then by `two`; each has the credentials `c1` and `c2`. */
+/** `m` is served by provider `one`, then by `two`. Each has the credentials `c1` and `c2`. */
 async function start(policy: Policy = {}, more: Partial<ConfigInput> = {}): Promise<void> {
   const credentials = [{ id: 'c1' }, { id: 'c2' }];
   sluice = await startControlGateway({
     config: {
       providers: [
-        { id: 'one', baseUrl: one.baseUrl, models: ['m'], credentials },
+        { id: 'one', baseUrl: one.baseUrl, models: ['m', 'other'], credentials },
         { id: 'two', baseUrl: two.baseUrl, models: ['m'], credentials },
       ],
       groups: [{ id: 'default', policy: { retries: 0, ...policy } }],
@@ -49,7 +49,7 @@ async function start(policy: Policy = {}, more: Partial<ConfigInput> = {}): Prom
   });
 }
 
-/** Who answered. */
+/** Resolves with the upstream that answered. */
 async function ask(content = 'hi'): Promise<string> {
   const reply = await sluice.client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] });
   return reply.id;
@@ -109,7 +109,7 @@ describe('a primary that is down', () => {
     expect([await ask(), await ask()]).toEqual(['two', 'two']);
     await sluice.gateway.execute({ type: 'group.put', group: group(15_000) });
     const asked = one.seen.length;
-    // Until one of them is the trial.
+    // Until one of the requests is the trial.
     const answers = new Set<string>();
     const isTried = async () => {
       answers.add(await ask());
@@ -207,6 +207,22 @@ describe('a credential', () => {
     expect(one.seen).toHaveLength(2);
     expect(await ask()).toBe('one');
     expect((await healthOf('one'))?.state).toBe('ok');
+  });
+
+  test.each([
+    [403, 'No access to model: m'],
+    [404, 'The model `m` does not exist or you do not have access to it.'],
+  ])('that may not use a model (%i) leaves it to another one, and is used for others', async (status, message) => {
+    await start({ retries: 1 });
+    one.answer((request, response) =>
+      request.headers.authorization === 'Bearer s-one/c1' && request.body.includes('"m"')
+        ? fail(status, { code: 'model_not_found', message })(request, response)
+        : answer('one')(request, response),
+    );
+    expect([await ask(), await ask()]).toEqual(['one', 'one']);
+    await sluice.client.chat.completions.create({ model: 'other', messages: [] });
+    const [c1, c2] = ['Bearer s-one/c1', 'Bearer s-one/c2'];
+    expect(credentialsUsed(one)).toEqual([c1, c2, c2, c1]);
   });
 
   test('given again with the same value is tried again', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HealthHints } from '../../../server/health-hints/health-hints.ts';
 import { type FakeRun, fakeRun } from '../routing/health/harness.ts';
 
-/** Two replicas, each on a clock of its own. Messages wait until they are delivered. */
+/** Two replicas with separate clocks. Messages wait until the test delivers them. */
 function twoReplicas(options: { one?: Parameters<typeof fakeRun>[0]; other?: Parameters<typeof fakeRun>[0] } = {}) {
   let sharedMs = 1_700_000_000_000;
   const runs = [fakeRun(options.one), fakeRun(options.other)] as const;
@@ -55,6 +55,7 @@ describe('what an upstream says to one replica', () => {
     ['that it has no credit left', { failure: 'quota' } as const, 60_000],
     ['that it does not know the credential', { failure: 'credential' } as const, 60_000],
     ['that it does not have the model', { failure: 'model-unavailable' } as const, 5_000],
+    ['that the credential may not use the model', { failure: 'model-unavailable', isDenied: true } as const, 5_000],
   ])('holds at others: %s', (_name, how, forMs) => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', how);

@@ -10,13 +10,15 @@ const callers = new Map<string, Caller>([
   ['of-a-session', signedIn(member)],
   ['slt_of-a-token', { ...signedIn(member), scopes: ['read'] }],
 ]);
-const desk = { recognize: async (secret: string) => callers.get(secret) ?? null } as unknown as PeopleAccess['service'];
-const door: PeopleAccess = { service: desk, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
+const service = {
+  recognize: async (secret: string) => callers.get(secret) ?? null,
+} as unknown as PeopleAccess['service'];
+const access: PeopleAccess = { service, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
 const token = { matches: (presented: string) => presented === 'admin' };
 
 const check = (headers: Record<string, string>, method = 'POST') =>
-  checkPerson({ method, headers, socket: {} } as unknown as IncomingMessage, door, token);
-const own = { origin: door.publicOrigin, 'sec-fetch-site': 'same-origin', host: 'gateway.example' };
+  checkPerson({ method, headers, socket: {} } as unknown as IncomingMessage, access, token);
+const own = { origin: access.publicOrigin, 'sec-fetch-site': 'same-origin', host: 'gateway.example' };
 
 test('a session counts from the public page', async () => {
   expect(await check({ ...own, cookie: '__Secure-sluice=of-a-session' })).toBe(callers.get('of-a-session'));
@@ -45,8 +47,8 @@ test('the admin token counts by the name of this machine alone', async () => {
 });
 
 test('cookies have a name that only https can set, except on this machine', () => {
-  expect(sessionCookie(door)).toBe('__Secure-sluice');
-  expect(sessionCookie({ ...door, publicOrigin: 'http://127.0.0.1:4810' })).toBe('sluice-session');
+  expect(sessionCookie(access)).toBe('__Secure-sluice');
+  expect(sessionCookie({ ...access, publicOrigin: 'http://127.0.0.1:4810' })).toBe('sluice-session');
   const request = { headers: { cookie: 'a=b; __Secure-sluice=x; __Secure-sluice-sign-in=y' } } as IncomingMessage;
   expect(cookieOf(request, '__Secure-sluice')).toBe('x');
 });

@@ -21,7 +21,7 @@ let changes: string[];
 let open: Discovery[];
 
 beforeEach(async () => {
-  // Timers alone are driven by hand; sockets go on in real time.
+  // Only timers are controlled by the test; sockets work in real time.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   folder = mkdtempSync(join(tmpdir(), 'sluice-discovery-'));
   cacheFile = join(folder, 'models.json');
@@ -63,7 +63,7 @@ function provider(more: Partial<Parameters<typeof compiledProvider>[0]> = {}, cr
   return compiledProvider({ baseUrl: upstream.baseUrl, ...more }, credential);
 }
 
-/** Lets the clock run until a provider is asked, at most so long; resolves when it has answered. */
+/** Advances the clock until a provider is queried, at most by this time. Resolves when the provider has answered. */
 async function pass(mostMs: number): Promise<void> {
   const before = { asked, changes: changes.length };
   await vi.advanceTimersByTimeAsync(0);
@@ -75,7 +75,7 @@ async function pass(mostMs: number): Promise<void> {
   await vi.waitUntil(() => changes.length > before.changes, { interval: 2 });
 }
 
-/** Short beside the limits of a request. */
+/** Short compared to the timeouts of a request. */
 const stepMs = 1_000;
 
 function names(discovery: Discovery): string[] {
@@ -255,6 +255,21 @@ describe('the cache', () => {
     const discovery = start();
     discovery.watch([provider({ baseUrl: `${upstream.origin}/other/v1` })]);
     expect(discovery.models().size).toBe(0);
+  });
+
+  test('forgets a provider that was removed, now or while Sluice was not running, and keeps one that is off', async () => {
+    await fill();
+    const kept = () => Object.keys(JSON.parse(readFileSync(cacheFile, 'utf8')).providers);
+    const discovery = start();
+    discovery.watch([provider({ enabled: false }), provider({ id: 'other' })]);
+    await pass(0);
+    discovery.watch([provider({ enabled: false })]);
+    await discovery.close();
+    expect(kept()).toEqual(['main']);
+    const later = start();
+    later.watch([]);
+    await later.close();
+    expect(kept()).toEqual([]);
   });
 
   test('holds no secret and is private', async () => {

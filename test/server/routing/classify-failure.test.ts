@@ -52,7 +52,7 @@ describe('an answer is', () => {
     ['rejected', 403, openAi('content_policy_violation')],
     ['rejected', 403, JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata: {} } })],
     ['model-unavailable', 403, openAi('unsupported_country_region_territory')],
-    // GitHub Models.
+    // From GitHub Models.
     [
       'model-unavailable',
       403,
@@ -112,6 +112,8 @@ describe('the wait that is told', () => {
     [{ 'retry-after': '0' }, 0],
     [{ 'retry-after': '1.5' }, 1_500],
     [{ 'retry-after-ms': '250', 'retry-after': '3' }, 250],
+    [{ 'retry-after-ms': '', 'retry-after': '3' }, 3_000],
+    [{ 'retry-after-ms': '' }, null],
     [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:07 GMT' }, 7_000],
     [{ 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
     [{ 'retry-after': 'soon' }, null],

@@ -74,11 +74,11 @@ function tokensOfImage(part: Fields): number {
 /** Longer prompts are not parsed; this takes about ten milliseconds at worst. */
 const parsedBytes = 128 * 1024;
 const payloadMark = Buffer.from(';base64,');
-/** Precedes the data of an image: `data:image/png;base64,`. */
+/** The start of an image's data URL: `data:image/png;base64,`. */
 const pictureMark = 'data:image/';
 const longestName = 40;
 /** More than any prompt has; the rest counts as text. */
-const mostPayloads = 10_000;
+const maxPayloads = 10_000;
 const quote = 0x22;
 
 /** Removes the content of data URLs, which may be megabytes long and would only be parsed to be ignored. */
@@ -87,7 +87,7 @@ function withoutPayloads(json: Buffer): { text: Buffer[]; textBytes: number; pic
   let pictures = 0;
   let from = 0;
   let at = json.indexOf(payloadMark);
-  while (at !== -1 && text.length < mostPayloads) {
+  while (at !== -1 && text.length < maxPayloads) {
     text.push(json.subarray(from, at));
     if (json.toString('latin1', Math.max(from, at - longestName), at).includes(pictureMark)) pictures++;
     const end = json.indexOf(quote, at);

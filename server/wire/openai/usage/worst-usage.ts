@@ -1,7 +1,6 @@
 /**
- * The most that a request can use, as far as it is bounded. Reserved against hard budgets while the request runs, so that
- * parallel requests can exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that
- * is rarely reached.
+ * The most that a request can use. Reserved against hard budgets while the request runs, so that parallel requests can
+ * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
  */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
@@ -19,7 +18,7 @@ const tokensPerEdit = 40_000;
 /** Audio at 16 kbit/s, a low rate for speech. */
 const audioBytesPerSecond = 2_000;
 /** Short recordings may be compressed further, and may be billed with a minimum length. */
-const leastAudioSeconds = 60;
+const minAudioSeconds = 60;
 const heardTokensPerSecond = 20;
 const writtenTokensPerSecond = 10;
 /** Speech at a quarter of the usual speed. */
@@ -66,13 +65,13 @@ function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): nu
 
 function outputTokens(body: MeasuredRequest, { outputTokens: known, contextTokens }: ModelBounds): number {
   const most = Math.min(known ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
-  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, mostOutputTokens);
+  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, maxOutputTokens);
 }
 
 /** Larger limits in a request are ignored. */
-const mostOutputTokens = 10_000_000;
+const maxOutputTokens = 10_000_000;
 
-/** In tokens and by the image, since services bill one or the other. */
+/** Both in tokens and in images, because services bill by one or the other. */
 function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
   const tokens = Math.ceil(images * tokensOfImage(body));
   return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };
@@ -99,14 +98,14 @@ function ofSpeech({ size }: MeasuredRequest): Usage {
 }
 
 function ofRecording({ size }: MeasuredRequest): Usage {
-  const seconds = Math.max(leastAudioSeconds, Math.ceil(size / audioBytesPerSecond));
+  const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
   const heard = seconds * heardTokensPerSecond;
   return { inputTokens: heard, audioInputTokens: heard, outputTokens: seconds * writtenTokensPerSecond, seconds };
 }
 
 function positive(value: unknown): number | null {
   const number = Number(value ?? 0);
-  return Number.isFinite(number) && number > 0 ? Math.min(number, mostSeconds) : null;
+  return Number.isFinite(number) && number > 0 ? Math.min(number, maxSeconds) : null;
 }
 
-const mostSeconds = 3_600;
+const maxSeconds = 3_600;

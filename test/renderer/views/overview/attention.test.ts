@@ -7,7 +7,7 @@ import { wellProvider } from '../../../support/health.ts';
 import { key, provider, snapshot, status } from '../../events.ts';
 
 const now = Date.UTC(2026, 10, 20);
-/** A provider that serves with another credential than this one. */
+/** A provider that still serves requests with a credential other than this one. */
 function partly(state: CooldownView['state'], failure: CooldownView['failure']): Partial<ProviderView> {
   const health: CooldownView = { state, failure, reason: 'x', until: null };
   const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health };
@@ -119,7 +119,7 @@ describe('what needs attention', () => {
     const providers = [{ ...provider('p1'), unusable: 'no secret' }];
     expect(concerns({ keys, providers }).map(({ isBad, href }) => [isBad, href])).toEqual([
       [true, '/providers/p1'],
-      [false, '/keys'],
+      [false, '/keys?key=k1'],
     ]);
   });
 });

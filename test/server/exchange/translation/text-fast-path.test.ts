@@ -75,7 +75,7 @@ function translationOf(client: WireName, upstream: Upstream): AnswerTranslation 
   });
 }
 
-/** By the events alone, each of which is parsed. */
+/** Translates with the events alone, parsing each of them. */
 function slowly(client: WireName, upstream: Upstream, stream: Buffer): string {
   const events = translate({ from: client, to: upstream, model: 'm' }, asked[client]).events(moment);
   const told: Buffer[] = [];

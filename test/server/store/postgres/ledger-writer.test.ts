@@ -46,7 +46,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   };
 
   const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
-  /** Of all kinds that are stored in ways of their own. */
+  /** One request of each kind that is stored differently. */
   const all: RequestRecord[] = [
     finishedRow('req_1'),
     finishedRow('req_2', { startedAt: noon + 900_000, keyId: null, groupId: null, stream: true }),
@@ -139,6 +139,15 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   test('takes names with characters that PostgreSQL cannot hold', async () => {
     await openWriter().write(batch(finishedRow('req_1', { modelAsked: 'a\0b', client: '\ud800' })));
     expect((await rows())[0]).toMatchObject({ modelAsked: 'a\ufffdb' });
+  });
+
+  test('adds up names that become the same by that', async () => {
+    const asked = ['a\0', 'a\ufffd', 'a\ud800'].map((modelAsked, place) =>
+      finishedRow(`req_${place}`, { modelAsked, modelServed: null }),
+    );
+    await openWriter().write(batch(...asked));
+    const ofModel = (await sumsOf()).filter(({ dimension }) => dimension === 'model');
+    expect(ofModel).toMatchObject([{ name: 'a\ufffd', requests: 3 }]);
   });
 
   test('puts rows of wrong clocks into days near now', async () => {

@@ -41,10 +41,10 @@ export function liveInBerlin(): void {
 let count = 0;
 
 /** Whether a request is admitted; if so it ends at once, having used what it says. */
-export function passes(fake: Fake, party: Limited, used = cent): boolean {
+export function passes(fake: Fake, subject: Limited, used = cent): boolean {
   const id = `r${count++}`;
   try {
-    fake.limiter.admit(id, [party], exactly(none));
+    fake.limiter.admit(id, [subject], exactly(none));
   } catch (error) {
     if (error instanceof GatewayError) return false;
     throw error;
@@ -54,9 +54,9 @@ export function passes(fake: Fake, party: Limited, used = cent): boolean {
 }
 
 /** Throws if the request is admitted. */
-export function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
+export function refusalOf(fake: Fake, subjects: Limited[]): GatewayError {
   try {
-    fake.limiter.admit(`r${count++}`, parties, exactly(none));
+    fake.limiter.admit(`r${count++}`, subjects, exactly(none));
   } catch (error) {
     if (error instanceof GatewayError) return error;
   }
@@ -64,5 +64,5 @@ export function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
 }
 
 /** How many of so many requests are admitted. */
-export const spend = (fake: Fake, party: Limited, times: number) =>
-  Array.from({ length: times }, () => passes(fake, party)).filter(Boolean).length;
+export const spend = (fake: Fake, subject: Limited, times: number) =>
+  Array.from({ length: times }, () => passes(fake, subject)).filter(Boolean).length;
