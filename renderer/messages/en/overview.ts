@@ -165,7 +165,7 @@ export const attention = {
     'no-provider': 'No provider is enabled, so every request is refused.',
     'no-key': 'There is no key, so no program can use Sluice.',
   },
-  mends: {
+  fixes: {
     'provider-unusable': 'Open provider',
     'provider-unlisted': 'Open provider',
     'provider-left-alone': 'Open provider',

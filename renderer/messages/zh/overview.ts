@@ -146,7 +146,7 @@ export const attention: typeof english.attention = {
     'no-provider': '没有启用任何服务商，所有请求都会被拒绝。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
   },
-  mends: {
+  fixes: {
     'provider-unusable': '查看服务商',
     'provider-unlisted': '查看服务商',
     'provider-left-alone': '查看服务商',

@@ -6,20 +6,20 @@ import { modelRouteVersion } from '../../state/query-versions.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { AliasesSection } from './AliasesSection.tsx';
-import { AskerSelect } from './AskerSelect.tsx';
-import { askedAs } from './asker.ts';
+import { ModelScopeSelect } from './ModelScopeSelect.tsx';
 import classes from './Models.module.css';
 import { ModelsSection } from './ModelsSection.tsx';
 import { RouteSection } from './RouteSection.tsx';
+import { scopeQuery } from './scope-query.ts';
 import { useModelsAddress } from './use-models-address.ts';
 
 export function Models() {
   const { models: names } = useMessages();
   const isWithoutAliases = useControlState(({ views }) => views?.aliases.length === 0);
-  const { asker, chooseAsker, model, chooseModel } = useModelsAddress();
+  const { scope, chooseScope, model, chooseModel } = useModelsAddress();
   const field = useRef<HTMLInputElement>(null);
   const version = useControlState(modelRouteVersion);
-  const models = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, version);
+  const models = useQuery<'models'>(scope && { type: 'models', ...scopeQuery(scope) }, version);
   const explain = (name: string) => {
     chooseModel(name);
     field.current?.focus();
@@ -28,12 +28,12 @@ export function Models() {
     <Screen
       name="models"
       lead={isWithoutAliases && names.lead}
-      action={<AskerSelect asker={asker} onChange={chooseAsker} />}
+      action={<ModelScopeSelect scope={scope} onChange={chooseScope} />}
     >
       <div className={classes.pair}>
         <div className={classes.column}>
           <RouteSection
-            asker={asker}
+            scope={scope}
             model={model}
             models={models.answer ?? []}
             onModel={chooseModel}
@@ -41,7 +41,7 @@ export function Models() {
           />
           <AliasesSection onExplain={explain} />
         </div>
-        <ModelsSection models={models} isAsked={asker !== null} onExplain={explain} />
+        <ModelsSection models={models} isAsked={scope !== null} onExplain={explain} />
       </div>
     </Screen>
   );

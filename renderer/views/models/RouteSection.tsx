@@ -14,14 +14,14 @@ import { useMostUsed } from '../../state/use-most-used.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import { askedAs } from './asker.ts';
 import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
 import { SkippedList } from './SkippedList.tsx';
+import { scopeQuery } from './scope-query.ts';
 import { Wires } from './Wires.tsx';
 
 interface RouteSectionProps {
-  asker: Chosen | null;
+  scope: Chosen | null;
   model: string;
   models: readonly ModelView[];
   onModel(model: string): void;
@@ -32,14 +32,14 @@ interface RouteSectionProps {
 const typingPauseMs = 150;
 
 /** The route of a request for a model: the providers tried, in order, and why the others are left out. */
-export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteSectionProps) {
+export function RouteSection({ scope, model, models, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
   const mostUsed = useMostUsed() ?? [];
   const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
   const version = useControlState(modelRouteVersion);
-  const isAsked = asker !== null && settled !== '';
+  const isAsked = scope !== null && settled !== '';
   const { answer, problem } = useQuery<'route'>(
-    isAsked ? { type: 'route', ...askedAs(asker), model: settled } : null,
+    isAsked ? { type: 'route', ...scopeQuery(scope), model: settled } : null,
     version,
   );
   return (

@@ -5,8 +5,8 @@ import { useMostUsed } from '../../state/use-most-used.ts';
 
 interface ModelsAddress {
   /** The first group until another one is chosen; null while there is none. */
-  asker: Chosen | null;
-  chooseAsker(asker: Chosen): void;
+  scope: Chosen | null;
+  chooseScope(scope: Chosen): void;
   /** Whose route is shown: the most used one until another is named. */
   model: string;
   chooseModel(model: string): void;
@@ -27,8 +27,8 @@ export function useModelsAddress(): ModelsAddress {
     goTo(`${path}?${next}`, { replace: true });
   };
   return {
-    asker: chosenOf(search.get('for') ?? '') ?? (first === null ? null : { kind: 'group', id: first }),
-    chooseAsker: (asker) => change('for', chosenText(asker)),
+    scope: chosenOf(search.get('for') ?? '') ?? (first === null ? null : { kind: 'group', id: first }),
+    chooseScope: (scope) => change('for', chosenText(scope)),
     model: search.get('model') ?? mostUsed?.[0] ?? '',
     chooseModel: (model) => change('model', model),
   };

@@ -82,8 +82,8 @@ function ConcernLink({ concern, nowMs }: { concern: Concern; nowMs: number }) {
         <IconInfoCircle className={classes.warning} size={18} aria-hidden />
       )}
       <span className={classes.text}>{textOf(concern, localization, nowMs)}</span>
-      <span className={classes.mend}>{localization.messages.attention.mends[concern.kind]}</span>
-      <IconChevronRight className={classes.mend} size={16} aria-hidden />
+      <span className={classes.fix}>{localization.messages.attention.fixes[concern.kind]}</span>
+      <IconChevronRight className={classes.fix} size={16} aria-hidden />
     </Link>
   );
 }

@@ -66,7 +66,7 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
   if (unusable) return [{ kind: 'provider-unusable', isBad: true, href, name, provider }];
   if (health.state === 'cooling' || health.state === 'refused')
     return [{ kind: 'provider-left-alone', isBad: true, href, name, health }];
-  const ofCredentials = provider.credentials.filter(needsMend).map(
+  const ofCredentials = provider.credentials.filter(needsAttention).map(
     ({ id: credential, label, health: its }): Concern => ({
       ...{ kind: 'credential-left-alone', isBad: false, href, name, credential: label ?? credential, health: its },
     }),
@@ -77,7 +77,7 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
 }
 
 /** Rate limits pass by themselves; these two do not. */
-function needsMend({ enabled, health }: CredentialView): boolean {
+function needsAttention({ enabled, health }: CredentialView): boolean {
   return enabled && health.state !== 'ok' && (health.failure === 'credential' || health.failure === 'quota');
 }
 

@@ -3,21 +3,21 @@ import { FindSelect } from '../../components/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Models.module.css';
 
-interface AskerSelectProps {
-  asker: Chosen | null;
-  onChange(asker: Chosen): void;
+interface ModelScopeSelectProps {
+  scope: Chosen | null;
+  onChange(scope: Chosen): void;
 }
 
 /** The key or group for which the models are listed and explained. */
-export function AskerSelect({ asker, onChange }: AskerSelectProps) {
+export function ModelScopeSelect({ scope, onChange }: ModelScopeSelectProps) {
   const { models: names } = useMessages();
   return (
     <FindSelect
-      className={classes.asker}
+      className={classes.scope}
       size="xs"
       kinds={['group', 'key']}
       label={names.asker}
-      chosen={asker}
+      chosen={scope}
       onChange={(chosen) => chosen && onChange(chosen)}
     />
   );
