@@ -42,8 +42,8 @@ function look(): void {
 function lookAt(sender: Sender): void {
   const { request, bytes } = sender;
   sender.bytes = request.socket.bytesRead;
-  // Ignored while Sluice itself does not read, such as waiting for the disk.
-  const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
+  // Ignored while Sluice itself does not read, such as waiting for memory or the disk.
+  const isSlow = sender.bytes - bytes < leastBytes && request.readableFlowing === true;
   sender.slow = isSlow ? sender.slow + 1 : 0;
   if (sender.slow < patience) return;
   forget(sender);
