@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { listen } from '../../../server/http/server.ts';
 
 const anywhere = { host: '127.0.0.1', port: 0 };
@@ -91,6 +91,23 @@ describe('what is no HTTP', () => {
     const got = await talk(begin, 'begun\r\n', 'no HTTP\r\n\r\n');
     expect(got).toMatch(/^HTTP\/1\.1 200 .*begun\r\n$/s);
   });
+});
+
+test('a client that asks for a tunnel and resets its connection ends nothing but that', async () => {
+  const crashed = vi.fn();
+  process.on('uncaughtException', crashed);
+  const server = await listen((_request, response) => response.end('served'), anywhere);
+  for (let count = 0; count < 20; count++) {
+    const socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('CONNECT api.example:443 HTTP/1.1\r\nhost: x\r\n\r\n', () => socket.resetAndDestroy());
+    await once(socket, 'close');
+    const [reply] = await once(http.get({ port: server.port, host: '127.0.0.1', agent: false }), 'response');
+    expect(reply.resume().statusCode).toBe(200);
+  }
+  await server.stop(0);
+  process.off('uncaughtException', crashed);
+  expect(crashed).not.toHaveBeenCalled();
 });
 
 test('a port that is taken is the system’s error', async () => {

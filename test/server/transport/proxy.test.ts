@@ -35,7 +35,8 @@ describe('chooseProxy', () => {
     ['never takes the system’s for 127.x', 'system', 'https://127.1.2.3', settings, null],
     ['never takes the system’s for [::1]', 'system', 'http://[::1]:9', settings, null],
   ])('%s', (_what, choice, origin, proxies, expected) => {
-    expect(chooseProxy(choice, origin, proxies)?.host ?? null).toBe(expected);
+    const [proxy] = chooseProxy(choice, origin, proxies).hops;
+    expect(proxy?.host ?? null).toBe(expected);
   });
 
   test.each<[string, string, boolean]>([
@@ -60,7 +61,7 @@ describe('chooseProxy', () => {
     ['', 'https://a.example', false],
     [' , ', 'https://a.example', false],
   ])('with NO_PROXY=%j %s is exempt: %s', (noProxy, origin, exempt) => {
-    expect(chooseProxy('system', origin, { ...settings, noProxy }) === null).toBe(exempt);
+    expect(chooseProxy('system', origin, { ...settings, noProxy }).hops[0] === null).toBe(exempt);
   });
 });
 
@@ -285,6 +286,23 @@ describe('a request through a proxy', () => {
       const proxy = await listenRaw((socket) => socket.write(`${line}\r\n\r\n`));
       servers.push(proxy);
       expect(await through(`127.0.0.1:${proxy.port}`, 'https://api.example')).toContain(message);
+    });
+
+    test.each([
+      ['http', 'HTTP_PROXY'],
+      ['https', 'HTTPS_PROXY'],
+    ])('where the environment names one for %s that is not a URL', async (scheme, variable) => {
+      const proxy = 'http://me:hu#sh@proxy.example:3128';
+      const transport = transportWith({ proxies: { httpProxy: proxy, httpsProxy: proxy } });
+      const to = { origin: `${scheme}://api.example`, proxy: 'system' };
+      const error = await failureOf(transport, requestTo(to.origin, to));
+      expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
+      expect(error.message).toContain(`an ${variable} that is not a URL`);
+      expect(await transport.chainTo(to.origin, to.proxy)).toEqual({
+        hops: [],
+        unusable: [`an ${variable} that is not a URL`],
+        by: 'environment',
+      });
     });
 
     test('where it asks for a password for a plain request', async () => {
