@@ -1,4 +1,4 @@
-/** Opens the store in the data folder: three SQLite files, which one process owns. */
+/** Opens the store in the data folder: three SQLite files, owned by one process. */
 import { join } from 'node:path';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { budgetMigrations } from '../database/schema.ts';
@@ -10,7 +10,7 @@ import { createLedger } from '../ledger/ledger.ts';
 import { createReasoningStore } from '../reasoning/sqlite-reasoning-store.ts';
 import type { Store, StoreOptions } from './store.ts';
 
-/** Does not throw if a file cannot be opened: what needs it fails until it can. */
+/** Does not throw if a file cannot be opened. Operations on that file fail until it can be. */
 export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store {
   const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
   const database = openDatabase(fileOf('ledger.sqlite'));

@@ -1,6 +1,6 @@
 /**
- * What lasts longer than a request: the port behind which SQLite stands, on the machine's own disk. The configuration has a
- * port of its own (`config/config-store.ts`).
+ * The port to durable storage, for everything that outlives a request. It is implemented by SQLite on the machine's own
+ * disk, and by PostgreSQL for replicas. The configuration has its own port (`config/config-store.ts`).
  */
 import type { Settings } from '../contract/settings.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -10,7 +10,7 @@ import type { NowOrLater } from '../now-or-later.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 
 export interface StoreOptions {
-  /** Null: in memory, for tests. */
+  /** null to keep everything in memory, for tests. */
   dataDir: string | null;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
   /** Called on each use, so that changed settings take effect at once. */
@@ -18,12 +18,12 @@ export interface StoreOptions {
 }
 
 export interface Store {
-  /** Other replicas use it at the same time. */
+  /** Other replicas use the store at the same time. */
   readonly isShared: boolean;
   readonly ledger: Ledger;
   readonly jobs: JobStore;
   readonly keptResponses: ResponseStore;
   readonly reasoning: ReasoningStore;
-  /** Writes what waits and closes everything. */
+  /** Writes what is waiting and closes everything. */
   close(): NowOrLater<void>;
 }

@@ -1,10 +1,10 @@
-/** The address of a database: as it was given, or where a reference leads to. */
+/** Resolves the address of a database, which is given as a URL or as a reference to one. */
 import { GatewayError } from '../../contract/errors.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 
-/** What a database's address says, but for the password. */
+/** The parts of a database's address, without the password. */
 export interface Address {
-  /** With the port. */
+  /** Includes the port. */
   host: string;
   user: string;
   database: string;
@@ -15,8 +15,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 const isReference = (text: string) => text.startsWith('env:') || text.startsWith('file:');
 
 /**
- * The URL of `postgres://…`, `env:NAME` or `file:PATH`; its password may be such a reference as well. Rejects with a GatewayError
- * `invalid_value` that never contains a password.
+ * Accepts `postgres://…`, `env:NAME` or `file:PATH`; the password in the URL may be such a reference too. Rejects with
+ * a GatewayError `invalid_value` that never contains a password.
  */
 export async function resolveAddress(given: string, env: Env): Promise<string> {
   const url = isReference(given) ? (await resolve(given, env)).trim() : given;
@@ -28,7 +28,7 @@ export async function resolveAddress(given: string, env: Env): Promise<string> {
   return withVerifiedTls(read.href);
 }
 
-/** The driver takes these modes for `verify-full`, and warns of that in six lines at each start. */
+/** pg treats these modes as `verify-full` and prints a six-line warning about it at each start. */
 function withVerifiedTls(url: string): string {
   if (/[?&]uselibpqcompat=true(?:&|$)/.test(url)) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
@@ -41,7 +41,7 @@ async function resolve(reference: string, env: Env): Promise<string> {
   throw new GatewayError('invalid_value', `The address of the database refers to ${reference}, which holds no value.`);
 }
 
-/** Throws a GatewayError `invalid_value`, without the URL, if it is none of PostgreSQL's. */
+/** Throws a GatewayError `invalid_value` that does not contain the URL if it is not a PostgreSQL URL. */
 export function readAddress(url: string): Address {
   const read = URL.parse(url);
   if (read === null || !['postgres:', 'postgresql:'].includes(read.protocol)) throw unusable();

@@ -1,4 +1,4 @@
-/** Captured headers and bodies in PostgreSQL: written with the requests they belong to, read, and searched by their words. */
+/** Captured headers and bodies in PostgreSQL. They are written with their requests, read, and searched by word. */
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence } from '../../contract/capture.ts';
 import type { RequestView } from '../../contract/request-views.ts';
@@ -14,7 +14,7 @@ const insertSql = `INSERT INTO captures (day, id, captured_at, request, response
 const insertAttemptSql = `INSERT INTO captured_attempts (day, id, position, request, response)
   VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
 
-/** The tables, which have a partition for each day. */
+/** These tables have one partition per day. */
 export const captureTables = ['captures', 'captured_attempts'] as const;
 
 export const captureDay = ({ capturedAt }: Capture, nowMs: number) => partitionDay(capturedAt, nowMs);
@@ -30,7 +30,7 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, words);
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
-    // Finding the words takes milliseconds.
+    // Extracting the words takes milliseconds.
     await setImmediate();
   }
 }

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../database/database.ts';
 
-/** Rows as parameters of `unnest`, one list for each column. All rows have as many values. */
+/** Converts rows to parameters of `unnest`, one list per column. All rows must have the same number of values. */
 export function columnsOf(rows: readonly (readonly SqlValue[])[]): SqlValue[][] {
   const [first = []] = rows;
   return first.map((_, column) => rows.map((row) => row[column] ?? null));
@@ -17,12 +17,12 @@ export function replaced(columns: readonly string[]): string {
   return columns.map((column) => `${column} = excluded.${column}`).join(', ');
 }
 
-/** Removes what was written, unless it has changed since. */
+/** Removes the entries that were written, except those that have changed since. */
 export function removeWritten<T>(waiting: Map<string, T>, written: ReadonlyMap<string, T>): void {
   for (const [name, each] of written) if (waiting.get(name) === each) waiting.delete(name);
 }
 
-/** In one order everywhere, so that replicas do not deadlock. */
+/** A fixed order, so that replicas do not deadlock. */
 export function byText(one: readonly unknown[], other: readonly unknown[]): number {
   return one.join('\n') < other.join('\n') ? -1 : 1;
 }

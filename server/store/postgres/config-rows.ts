@@ -1,6 +1,6 @@
 /**
- * The rows of the configuration, one for each revision: the whole of it, or what it changes of the revision before. Of very many
- * keys and groups, changes alone can be written and followed within a second.
+ * The rows of the configuration, one per revision. A row holds either the whole configuration or the changes since the
+ * previous revision. With very many keys and groups, only changes can be written and followed within a second.
  */
 import { applyPatch, type ConfigPatch } from '../../config/config-patch.ts';
 import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
@@ -13,12 +13,12 @@ import { channel } from './notices.ts';
 import type { Postgres } from './postgres.ts';
 import { soon } from './within.ts';
 
-/** What is stored of a revision. */
+/** The stored form of a revision. */
 export type StoredRevision = { config: Config } | { patch: ConfigPatch };
 
-/** Before the first commit; the table is empty then. */
+/** The revision before the first commit, when the table is still empty. */
 export const firstRevision = 1;
-/** Older ones are deleted, unless a later one is a change of them. */
+/** Older revisions are deleted, unless a later one is stored as changes to them. */
 const keptRevisions = 1_000;
 const entriesPerSlice = 1_000;
 
@@ -38,7 +38,7 @@ const keepWholeSql = 'UPDATE config_revisions SET config = $2 WHERE revision = $
 const dropSql = `DELETE FROM config_revisions WHERE revision <= $1
   AND revision < (SELECT max(revision) FROM config_revisions WHERE config IS NOT NULL)`;
 
-/** All of it rejects with PostgreSQL's error. */
+/** All methods reject with PostgreSQL's error. */
 export class ConfigRows {
   readonly #postgres: Postgres;
 
@@ -46,12 +46,12 @@ export class ConfigRows {
     this.#postgres = postgres;
   }
 
-  /** False if the revision is not the next one. */
+  /** Resolves with false if the revision is not the next one. */
   async insert(revision: number, stored: StoredRevision): Promise<boolean> {
     const [config, patch] = bodiesOf(stored);
     let isMade = false;
     try {
-      // A server that stands still would carry out a statement by itself later, though it was refused by then.
+      // Outside a transaction, a stalled server could execute the statement later, after the commit was refused.
       await this.#postgres.transactionSoon(async (queries) => {
         isMade = (await queries.ask(insertSql, revision, config, patch, Date.now())).count > 0;
       });
@@ -65,12 +65,12 @@ export class ConfigRows {
     return isMade;
   }
 
-  /** Whether this is what the revision was made with. */
+  /** Whether the revision is stored with this body. */
   async #holds(revision: number, body: string | null): Promise<boolean> {
     return (await soon(this.#postgres.ask(oursSql, revision, body))).count > 0;
   }
 
-  /** The newest one, not checked yet. Null: nothing is stored. */
+  /** The newest revision, not validated yet. null if nothing is stored. */
   async newest(): Promise<{ revision: number; value: unknown } | null> {
     const { rows } = await this.#postgres.ask(wholeSql);
     const [base, ...later] = rows;
@@ -84,8 +84,8 @@ export class ConfigRows {
   }
 
   /**
-   * What later revisions change, in order; null: they cannot be followed one by one, since one is whole or is gone. Rejects soon if
-   * the server does not answer, since changes wait for their turn behind it.
+   * The changes of later revisions, in order. null if they cannot be applied one by one because a revision is stored
+   * whole or is missing. Rejects soon if the server does not answer, because other changes are queued behind this one.
    */
   async changesSince(revision: number): Promise<unknown[] | null> {
     const { rows } = await soon(this.#postgres.ask(laterSql, revision));
@@ -93,7 +93,7 @@ export class ConfigRows {
     return isGapless ? rows.map((row) => JSON.parse(text(row.patch) ?? 'null')) : null;
   }
 
-  /** Stores a revision as a whole beside what it changes, so that a start need not read all changes since the first. */
+  /** Also stores a revision in full, so that a start need not read all changes since the first one. */
   async keepWhole(revision: number, config: Config): Promise<void> {
     await this.#postgres.ask(keepWholeSql, revision, await writtenInSlices(config));
   }
@@ -105,7 +105,7 @@ function bodiesOf(stored: StoredRevision): [config: string | null, patch: string
     : [null, JSON.stringify(withoutDefaults(stored.patch))];
 }
 
-/** As JSON, without holding up requests. */
+/** Serializes to JSON in slices, so that requests can run in between. */
 async function writtenInSlices(config: Config): Promise<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(config)) {

@@ -1,6 +1,6 @@
 /**
- * The configuration that replicas share. A commit is one statement on the expected revision, so that of two at the same time one
- * is refused. Others' commits are followed within a second.
+ * The configuration that replicas share. A commit is one statement conditional on the expected revision, so of two
+ * concurrent commits one is refused. Commits of other replicas are followed within a second.
  */
 import { checkConfig, summarizeProblems } from '../../config/check-config.ts';
 import { applyPatch, type ConfigLists, entriesIn, patchBetween } from '../../config/config-patch.ts';
@@ -25,17 +25,17 @@ interface Options {
   log: { warn(fields: object, message: string): void };
 }
 
-/** A change that names no revision is made again on each one that came between. */
+/** A change that names no revision is tried again on each revision committed in between. */
 const mostAttempts = 10;
-/** Of a configuration with more entries, only changes are stored, as long as they are few. */
+/** With more entries than this, a revision is stored as changes only, as long as they are few. */
 const entriesStoredWhole = 500;
 const smallShare = 0.25;
-/** Every so many revisions, one is stored as a whole as well. */
+/** Every this many revisions, one is also stored in full. */
 const wholeEvery = 200;
 
 /**
- * Rejects with a GatewayError if the newest revision cannot be used by this version, and with PostgreSQL's error if it cannot be
- * read.
+ * Rejects with a GatewayError if this version cannot use the newest revision, and with PostgreSQL's error if it cannot
+ * be read.
  */
 export async function openPostgresConfig(options: Options): Promise<ConfigStore> {
   const store = new PostgresConfigStore(options);
@@ -55,7 +55,7 @@ class PostgresConfigStore implements ConfigStore {
   #isFirstRun = true;
   /** A later revision that this version cannot use. */
   #unusable = 0;
-  /** Whether the stored entries have the form of this version, so that changes can be stored beside them. */
+  /** Whether the stored entries have this version's format, so that changes to them can be stored. */
   #isOfThisVersion = false;
   #isFollowing = false;
   #isDueAgain = false;
@@ -99,7 +99,7 @@ class PostgresConfigStore implements ConfigStore {
       if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionPassed();
       const config = validateChange(typeof change === 'function' ? change(before) : change, before);
       if (await this.#insert(this.#stored(config), revision + 1)) return this.#committed(config, revision + 1);
-      // Another replica was first.
+      // Another replica committed first.
       await this.#follow(() => {
         throw revisionPassed();
       });
@@ -107,7 +107,7 @@ class PostgresConfigStore implements ConfigStore {
     throw revisionPassed();
   }
 
-  /** In full, or as the difference from the one in force. */
+  /** In full, or as the difference from the current configuration. */
   #stored(config: Config): StoredRevision {
     const { providers, aliases, groups, keys } = config;
     const entries = providers.length + aliases.length + groups.length + keys.length;
@@ -116,7 +116,7 @@ class PostgresConfigStore implements ConfigStore {
     return entriesIn(patch) <= entries * smallShare ? { patch } : { config };
   }
 
-  /** False if the revision is not the next one. */
+  /** Resolves with false if the revision is not the next one. */
   async #insert(stored: StoredRevision, revision: number): Promise<boolean> {
     try {
       return await this.#rows.insert(revision, stored);
@@ -143,7 +143,7 @@ class PostgresConfigStore implements ConfigStore {
     }
   }
 
-  /** Puts the newest revision in force. `refused` is called for one that this version cannot use. */
+  /** Makes the newest revision current. `refused` is called if this version cannot use it. */
   async #follow(refused: (problem: string) => void): Promise<void> {
     const { config, revision } = this.#current;
     const changes = await this.#rows.changesSince(revision);
@@ -168,8 +168,8 @@ class PostgresConfigStore implements ConfigStore {
   }
 
   /**
-   * Once for all notices that come meanwhile. After a failure it waits for the next notice, which a poll gives: while the database
-   * stands still, a change must not wait for its turn behind several that find that out.
+   * Runs once for all notices that arrive in the meantime. After a failure it waits for the next notice, which polling
+   * provides: while the database hangs, a change must not queue behind several attempts that each time out.
    */
   async #followInTurn(): Promise<void> {
     this.#isDueAgain = true;
@@ -185,7 +185,7 @@ class PostgresConfigStore implements ConfigStore {
     this.#isFollowing = false;
   }
 
-  /** False if it could not be read. */
+  /** Resolves with false if it could not be read. */
   async #followQuietly(): Promise<boolean> {
     const { log } = this.#options;
     try {
@@ -206,7 +206,7 @@ class PostgresConfigStore implements ConfigStore {
   }
 }
 
-/** Null: they have to be checked as a whole. */
+/** null if the changes have to be validated with the whole configuration. */
 function withChanges(config: Config, changes: readonly unknown[]): Config | null {
   let next: ConfigLists | null = config;
   for (const change of changes) next = next && applyPatch(next, change);

@@ -1,4 +1,4 @@
-/** What `sluice doctor` says about the database that replicas share. Changes nothing. */
+/** The report of `sluice doctor` on the shared database. Changes nothing. */
 import { number, text } from '../../database/columns.ts';
 import { readAddress, resolveAddress } from './address.ts';
 import { migrations } from './migrations.ts';
@@ -10,7 +10,7 @@ const aboutSql = `SELECT current_setting('server_version') AS version, to_regcla
   current_setting('max_connections')::integer AS connections, pg_size_pretty(pg_database_size(current_database())) AS size,
   abs(extract(epoch FROM now()) * 1000 - $1::float8) AS clock_off_ms`;
 const replicasSql = `SELECT count(*) AS replicas FROM replicas WHERE seen_at > now() - interval '1 minute'`;
-/** Beyond this, requests are recorded on other days than they belong to. */
+/** With a larger clock difference, requests are recorded under the wrong days. */
 const mostClockOffMs = 60_000;
 
 interface Examined {

@@ -1,4 +1,4 @@
-/** Classifies PostgreSQL's errors: those that pass, and those that a person has to do something about. */
+/** Classifies PostgreSQL's errors: temporary ones, and those that need a person to act. */
 import pg from 'pg';
 
 /** SQLSTATE classes: connection, transaction to be repeated, resources (disk full), shutdown and cancellation, I/O. */
@@ -23,17 +23,17 @@ export function isTemporary(error: unknown): boolean {
 const classesOfValues = new Set(['22', '23', '54']);
 
 /**
- * Whether these same rows can never be written. All else may be put right at the server, such as a missing right, a changed password or
- * a restored database.
+ * Whether these rows can never be written. Every other error can be fixed at the server, for example a missing
+ * privilege, a changed password or a restored database.
  */
 export function failsForEver(error: unknown): boolean {
   const code = sqlStateOf(error);
-  // Raised for a missing partition, which can be made.
+  // Raised for a missing partition, which can be created.
   if (code === '23514') return false;
   return error instanceof TypeError || classesOfValues.has(code?.slice(0, 2) ?? '');
 }
 
-/** Rejects with what `explain` makes of an error after which the same may succeed later, and with any other error itself. */
+/** Rejects with `explain(error)` for a temporary error, and with any other error unchanged. */
 export async function explained<T>(ask: () => Promise<T>, explain: (error: unknown) => Error): Promise<T> {
   try {
     return await ask();

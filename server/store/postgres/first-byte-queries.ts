@@ -8,7 +8,7 @@ import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;
 
-/** In order of time. */
+/** In chronological order. */
 export async function firstByteTimes(postgres: Postgres, question: FirstByteQuestion): Promise<FirstByteView> {
   const { by = 'day', names, stepMs } = question;
   const steps = stepsOf(question);
@@ -38,9 +38,9 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQues
 }
 
 interface Step {
-  /** Of the whole step. */
+  /** Start of the whole step. */
   startMs: number;
-  /** Of what is asked for of it. */
+  /** Start of the requested part of the step. */
   sinceMs: number;
   /** Exclusive. */
   untilMs: number;
@@ -58,11 +58,14 @@ function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes = 0 }: FirstByteQu
   return steps;
 }
 
-/** Numbers in the statement itself, not parameters: only then does PostgreSQL know how few rows that are, and reads just them. */
+/**
+ * The numbers are part of the statement instead of parameters. Only then does PostgreSQL know how few rows match, and
+ * reads just those.
+ */
 const within = ({ sinceMs, untilMs }: Step) =>
   `day BETWEEN ${Math.floor(sinceMs / dayMs)} AND ${Math.floor(untilMs / dayMs)} AND started_at >= ${sinceMs} AND started_at < ${untilMs}`;
 
-/** The number of requests that a step's samples represent. */
+/** The number of requests that the samples of a step represent. */
 const countInRequests = (step: Step) => `SELECT count(*) FROM requests WHERE ${within(step)}`;
 const countInSums = ({ sinceMs, untilMs }: Step) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
   AND quarter >= ${Math.floor(sinceMs / quarterMs)} AND quarter < ${Math.ceil(untilMs / quarterMs)}`;

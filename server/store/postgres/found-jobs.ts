@@ -4,12 +4,12 @@ import type { KnownJobs } from '../../jobs/job-store.ts';
 
 export const placeOf = ({ kind, groupId, id }: Pick<Job, 'kind' | 'groupId' | 'id'>) => `${kind}\n${groupId}\n${id}`;
 
-/** Jobs of any group that a look-up has found. */
+/** Jobs of any group, found by a look-up. */
 export class FoundJobs implements KnownJobs {
   readonly #kept: readonly KeptJob[];
   readonly #used: (kept: KeptJob) => void;
 
-  /** `used` is called for each job that is asked for. */
+  /** `used` is called for each job that is returned. */
   constructor(kept: readonly KeptJob[], used: (kept: KeptJob) => void) {
     this.#kept = kept;
     this.#used = used;

@@ -1,4 +1,4 @@
-/** Whether everything has arrived: the same sums, asked of SQLite and of PostgreSQL. */
+/** Checks that an import is complete by computing the same sums in SQLite and in PostgreSQL. */
 import { number } from '../../database/columns.ts';
 import type { Database } from '../../database/database.ts';
 import { columnsOf, unnest } from './columns.ts';
@@ -18,7 +18,7 @@ export interface Compared {
 const arrivedSql = `SELECT count(*) AS requests, coalesce(sum(cost_usd), 0) AS cost_usd
   FROM ${unnest({ day: 'integer', id: 'text' })} JOIN requests USING (day, id)`;
 
-/** Reads back what was copied. */
+/** Reads back the copied requests. */
 export class RequestTally {
   #before = { requests: 0, costUsd: 0 };
   #after = { requests: 0, costUsd: 0 };
@@ -98,7 +98,7 @@ export async function compareSums(
   return compared;
 }
 
-/** Fractions are added up in another order. */
+/** Floating-point sums differ slightly because the values are added in another order. */
 function compare(what: string, before: number, after: number): Compared {
   return { what, before, after, isSame: Math.abs(before - after) <= 1e-9 * Math.max(1, Math.abs(before)) };
 }

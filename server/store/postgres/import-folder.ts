@@ -1,4 +1,4 @@
-/** `sluice migrate`: copies a data folder, which stays as it is, into a database. */
+/** `sluice migrate`: copies a data folder into a database. The folder itself is not changed. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,13 +18,13 @@ import { openSharedStore, type SharedStore } from './open-shared.ts';
 import type { OutsideKey } from './secret-store.ts';
 
 interface Options {
-  /** Claimed by the caller. */
+  /** Already locked by the caller. */
   dataDir: string;
   /** `postgres://user:password@host:port/database`, or a reference to it; secret. */
   address: string;
   env: Readonly<Record<string, string | undefined>>;
   key: OutsideKey;
-  /** Where the data folder's secrets are. */
+  /** Where the secrets of the data folder are. */
   secrets: 'auto' | 'keychain' | 'file';
   log: StoreOptions['log'];
   /** Called with the number of requests copied so far. */
@@ -33,13 +33,13 @@ interface Options {
 
 export interface Imported {
   compared: Compared[];
-  /** Number of secrets. */
+  /** The number of secrets. */
   secrets: number;
   /** What was left out, one line each. */
   notices: string[];
 }
 
-/** Rejects with a GatewayError, with nothing copied, if the database holds another configuration. */
+/** Rejects with a GatewayError if the database holds a different configuration; nothing is copied then. */
 export async function importFolder(options: Options): Promise<Imported> {
   const { dataDir, address, env, key, log, progress } = options;
   const config = await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
@@ -48,7 +48,7 @@ export async function importFolder(options: Options): Promise<Imported> {
     checkConfig(config, shared.config);
     const copied = await copySecrets(options, shared);
     if (shared.config.isFirstRun && !config.isFirstRun) await shared.config.commit(config.current.config);
-    // Brings the files up to date, and marks what an earlier process has left behind.
+    // Migrates the files, and marks the requests that an earlier process left unfinished.
     await openLocalStore({ dataDir, log, settings: () => config.current.config.settings }).close();
     const ledger = openSqlite(join(dataDir, 'ledger.sqlite'));
     const responses = openSqlite(join(dataDir, 'responses.sqlite'), keptResponseMigrations);
@@ -63,7 +63,7 @@ export async function importFolder(options: Options): Promise<Imported> {
   }
 }
 
-/** Equal ones are there if an import is repeated. */
+/** An equal configuration exists if an import is repeated. */
 function checkConfig(own: ConfigStore, shared: ConfigStore): void {
   if (own.isFirstRun || shared.isFirstRun || isDeepStrictEqual(own.current.config, shared.current.config)) return;
   throw new GatewayError(
@@ -93,7 +93,7 @@ async function copyAll(names: readonly string[], from: SecretStore, to: SecretSt
   return names.length;
 }
 
-/** Opening a file that has a key file beside it with a passphrase would change it. */
+/** If a key file lies beside the secrets, opening them with a passphrase would change them. */
 async function needsPassphrase(dataDir: string): Promise<boolean> {
   const written = await readFile(join(dataDir, encryptedFileName), 'utf8').catch(() => '');
   return written.includes('"from":"passphrase"');

@@ -1,6 +1,6 @@
 /**
- * Copies what lasts from the SQLite files of a data folder. Whatever is there already stays or is replaced by the same, so that an
- * import that was interrupted is repeated; what is live in the database is not touched.
+ * Copies the durable records from the SQLite files of a data folder. Existing rows stay or are replaced by equal ones,
+ * so an interrupted import can be repeated. Live data in the database is not touched.
  */
 import type { Database, Row } from '../../database/database.ts';
 import { readCapture } from '../../ledger/capture-rows.ts';
@@ -30,11 +30,11 @@ interface Options {
 
 const rowsPerPiece = 1_000;
 const capturesPerPiece = 20;
-/** Requests of a laptop are as old as its retention. */
+/** Requests from a laptop may be as old as its retention allows. */
 const mostDaysBack = 3_650;
 const noReplica = 'import';
 
-/** Resolves with the sums of both. Rejects with PostgreSQL's or SQLite's error. */
+/** Resolves with the sums of both sides. Rejects with PostgreSQL's or SQLite's error. */
 export async function importFiles({ ledger, responses }: Files, options: Options): Promise<Compared[]> {
   const { postgres, progress, now = Date.now } = options;
   const nowMs = now();
@@ -68,7 +68,7 @@ async function copyRequests(
   return tally;
 }
 
-/** Nothing for one that runs, which no request does whose process has ended. */
+/** Empty for a running request. There are none once the process has ended. */
 function placeOf(row: Row, nowMs: number): PlacedRow[] {
   const { outcome, totalMs, ...request } = toLedgerRow(row);
   if (outcome === null) return [];

@@ -1,4 +1,4 @@
-/** Tables that are the same in SQLite and PostgreSQL, but for how sums are laid out. */
+/** Tables that are the same in SQLite and PostgreSQL, except for the layout of sums. */
 import type { Database, SqlValue, Statement } from '../../database/database.ts';
 import { sumColumns } from '../../ledger/sums.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -10,16 +10,16 @@ import { reasoningTypes } from './reasoning-store.ts';
 import { keptResponseTypes } from './response-store.ts';
 import { totalTypes, typesBy } from './sums-writer.ts';
 
-/** Replicas write sums of parts below this; those of a data folder stand beside them. */
+/** Replicas use part numbers below this one for their sums; imported sums are stored beside them. */
 export const importedPart = 100;
 
 interface Copied {
   table: string;
   from: 'ledger' | 'responses';
-  /** SQL of SQLite; its columns are those of `columns`, in this order. */
+  /** A SQLite statement. It returns the columns of `columns`, in that order. */
   select: string;
   columns: Readonly<Record<string, string>>;
-  /** What identifies a row. */
+  /** The columns that identify a row. */
   key: readonly string[];
   rowsPerPiece: number;
 }
@@ -27,7 +27,7 @@ interface Copied {
 const added = sumColumns.map((column) => `sum(${column})`).join(', ');
 const same = (columns: object, table: string) => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}`;
 
-/** Of days that were rolled up and of others alike. */
+/** Includes days that were rolled up and days that were not. */
 const daysSql = `SELECT dimension, quarter / ${quartersPerDay} AS day, name, ${importedPart} AS part, ${added} FROM usage_cells GROUP BY 1, 2, 3`;
 
 const tables: readonly Copied[] = [
@@ -89,7 +89,7 @@ const sessions = {
   cost_usd: 'double precision',
   resumed_usd: 'double precision',
 };
-/** Requests have other sequence numbers here, which follow the same order. */
+/** Requests have new sequence numbers here, in the same order. */
 const sessionsSql = `INSERT INTO sessions (${Object.keys(sessions).join(', ')}, last_seq)
   SELECT given.*, last.seq FROM ${unnest(sessions)}
     JOIN LATERAL (SELECT max(seq) AS seq FROM requests WHERE requests.session = given.id) AS last ON last.seq IS NOT NULL
@@ -100,7 +100,7 @@ async function copySessions(postgres: Postgres, ledger: Database): Promise<void>
   for (const rows of pieces(all, 500)) await postgres.ask(sessionsSql, ...columnsOf(rows));
 }
 
-/** The values of all rows, at most `rowsPerPiece` at once. */
+/** The values of all rows, in pieces of at most `rowsPerPiece` rows. */
 function* pieces(statement: Statement, rowsPerPiece: number): Generator<SqlValue[][]> {
   let piece: SqlValue[][] = [];
   for (const row of statement.iterate()) {

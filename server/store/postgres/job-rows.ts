@@ -4,7 +4,7 @@ import type { JobKind, JobPage } from '../../jobs/job.ts';
 import { type KeptJob, toValues } from '../../jobs/job-rows.ts';
 import { byText, columnsOf, replaced, unnest } from './columns.ts';
 
-/** Types by column, in the order of `toValues`. */
+/** Column types, in the order of `toValues`. */
 export const jobTypes = {
   kind: 'text',
   group_id: 'text',
@@ -20,7 +20,9 @@ export const jobTypes = {
 };
 const names = Object.keys(jobTypes).join(', ');
 
-/** What a job owes is ended by the ledger alone, and stays ended whatever a replica remembers that has not heard of it. */
+/**
+ * Only the ledger clears `owed`. It stays cleared even if a replica that does not know of it yet writes the job again.
+ */
 export const upsertJobsSql = `INSERT INTO jobs (${names}) SELECT * FROM ${unnest(jobTypes)}
   ON CONFLICT (kind, group_id, id) DO UPDATE SET
     ${replaced(['provider_id', 'credential_id', 'model', 'key_id', 'created_at', 'upstream_id'])},
@@ -41,10 +43,10 @@ export const owingSql = 'SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY crea
 export const sweepSql = `DELETE FROM jobs WHERE (kind, group_id, id) IN
   (SELECT kind, group_id, id FROM jobs WHERE last_used_at < $1 LIMIT 1000)`;
 
-/** In one order everywhere, so that replicas do not deadlock. */
+/** Sorted the same way everywhere, so that replicas do not deadlock. */
 export const jobColumns = (jobs: readonly KeptJob[]) => columnsOf(jobs.map(toValues).sort(byText));
 
-/** Selects one job more than the limit, which tells whether there is another page. */
+/** Selects one job more than the limit, which shows whether there is another page. */
 export function pageSql(kind: JobKind, groupId: string, page: JobPage): { sql: string; values: SqlValue[] } {
   const isAscending = page.order === 'asc';
   const direction = isAscending ? 'ASC' : 'DESC';

@@ -1,6 +1,7 @@
 /**
- * Jobs in memory and in PostgreSQL. What this replica has seen of late is found in memory, also while the database is away. A job
- * never changes its owner, so what is in memory stays right whatever other replicas do, but for what it owes: they may have billed it.
+ * Jobs in memory and in PostgreSQL. Jobs that this replica used recently are found in memory, even while the database
+ * is unavailable. A job never changes its owner, so the copy in memory stays correct whatever other replicas do. The
+ * exception is `owed`, because another replica may have billed the job.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { messageOf } from '../../database/failures.ts';
@@ -20,7 +21,7 @@ import { repeat } from './repeat.ts';
 interface Options {
   postgres: Postgres;
   log: { warn(fields: object, message: string): void };
-  /** Days without use after which a job is forgotten. Called on each use. */
+  /** Days without use after which a job is deleted. Called on each use. */
   retentionDays(): number;
   now?: () => number;
 }
@@ -28,9 +29,14 @@ interface Options {
 const dayMs = 86_400_000;
 const sweepEveryMs = 6 * 3_600_000;
 const maxInMemory = 4_096;
-/** Long enough that requests at the same time are written together; the id may be used elsewhere at once. */
+/**
+ * Long enough to write concurrent requests together, and short because the id may be used at another replica at once.
+ */
 const flushMs = 5;
-/** Jobs waiting to be written while writing fails; beyond this the oldest are not written, but stay in memory. */
+/**
+ * The most jobs that wait to be written while writing fails. Beyond this, the oldest are not written but stay in
+ * memory.
+ */
 const maxPending = 10_000;
 
 export class PostgresJobStore implements JobStore {
@@ -38,7 +44,7 @@ export class PostgresJobStore implements JobStore {
   readonly #now: () => number;
   readonly #memory = new RecentMap<KeptJob>(maxInMemory);
   readonly #pending = new Map<string, KeptJob>();
-  /** Objects that may have an owner already. */
+  /** Jobs that may already have an owner. */
   readonly #new = new Map<string, KeptJob>();
   readonly #forgotten = new Map<string, Pick<Job, 'kind' | 'groupId' | 'id'>>();
   readonly #writing: LaterWrite;
@@ -78,7 +84,7 @@ export class PostgresJobStore implements JobStore {
     const near = ids.flatMap((id) => this.#nearBy(id, groupId));
     if (!ids.every((id) => near.some(({ job }) => job.id === id))) return this.#ask(ids, near);
     const mayBeBilled = near.some(({ job }) => job.owed && !this.#pending.has(placeOf(job)));
-    // Better billed twice than not found.
+    // Billing twice is better than not finding the job.
     return mayBeBilled ? this.#ask(ids, []).catch(() => this.#found(near)) : this.#found(near);
   }
 
@@ -101,11 +107,11 @@ export class PostgresJobStore implements JobStore {
     });
   }
 
-  /** Written at most once a day, so that polling a video does not write. */
+  /** Written at most once a day, so that polling a video does not write each time. */
   #noteUse(found: KeptJob): void {
     const nowMs = this.#now();
     const known = this.#memory.get(placeOf(found.job));
-    // It may have been settled here since it was read.
+    // This replica may have settled it since it was read.
     const { job, lastUsedAt } = known && !known.job.owed ? known : found;
     if (nowMs - lastUsedAt >= dayMs) this.#keep({ job, lastUsedAt: nowMs });
     else this.#memory.set(placeOf(job), { job, lastUsedAt });
@@ -132,7 +138,7 @@ export class PostgresJobStore implements JobStore {
   async owing(): Promise<Job[]> {
     await this.flush();
     const { rows } = await this.#options.postgres.ask(owingSql);
-    // Jobs that are new or settled may not be written yet.
+    // New or settled jobs may not be written yet.
     const known = [...rows.flatMap((row) => toKept(row) ?? []), ...this.#pending.values()];
     const owing = [...new Map(known.map((kept) => [placeOf(kept.job), kept])).values()].filter(
       ({ job }) => (this.#memory.get(placeOf(job))?.job ?? job).owed,
@@ -141,7 +147,7 @@ export class PostgresJobStore implements JobStore {
     return owing.map(({ job }) => job);
   }
 
-  /** Of several replicas that settle a job, the ledger books the first only. */
+  /** If several replicas settle a job, the ledger books only the first. */
   settle(named: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
     const place = placeOf(named);
     const job = (this.#memory.get(place) ?? this.#pending.get(place))?.job;

@@ -1,11 +1,11 @@
-/** When keys were last used, at any replica: in memory, since views of keys are made at once. */
+/** The last use of each key at any replica. Kept in memory because views of keys are built synchronously. */
 import { number, text } from '../../database/columns.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
 
 /** How often uses at other replicas are read. */
 const pollMs = 15_000;
-/** Clocks of replicas may differ by this much, and rows wait to be written. */
+/** Clocks of replicas may differ by this much, and rows may wait before they are written. */
 const slackMs = 120_000;
 
 export class KeyUses {
@@ -24,7 +24,7 @@ export class KeyUses {
     });
   }
 
-  /** Unix milliseconds, by key id. */
+  /** Unix milliseconds by key id. */
   get lastUsed(): Map<string, number> {
     return this.#lastUsed;
   }

@@ -1,9 +1,12 @@
-/** Combines writes within a short time, one after the other, retries failed ones, and reports each new failure once. */
+/**
+ * Combines writes that are due within a short time and runs them one after another. Retries failed writes, and reports
+ * each new failure once.
+ */
 import { messageOf } from '../../database/failures.ts';
 import { within } from './within.ts';
 
 interface LaterWriteOptions {
-  /** Writes everything pending, or rejects and keeps it. */
+  /** Writes everything pending. If it rejects, everything stays pending. */
   write(): Promise<void>;
   /** Called for a failure that differs from the previous one. */
   failed(problem: string): void;
@@ -11,14 +14,14 @@ interface LaterWriteOptions {
 }
 
 const retryMs = 1_000;
-/** A request waits no longer for a database that does not answer. */
+/** The longest that a request waits for a database that does not answer. */
 const soonMs = 1_000;
 
 export class LaterWrite {
   readonly #options: LaterWriteOptions;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
-  /** By the monotonic clock. */
+  /** When the running write began, by the monotonic clock. */
   #runningSinceMs = 0;
   #isDueAgain = false;
   #isClosed = false;
@@ -33,7 +36,7 @@ export class LaterWrite {
     return this.#problem;
   }
 
-  /** Schedules a write, after the running one. */
+  /** Schedules a write. It runs after the current one. */
   due(delayMs = this.#options.delayMs): void {
     if (this.#running) this.#isDueAgain = true;
     else if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref();
@@ -49,19 +52,22 @@ export class LaterWrite {
     await this.#running;
   };
 
-  /** As `flush`, for requests: resolves after a second at the latest, at once behind a write that has taken longer already. */
+  /**
+   * Like `flush`, for requests: resolves after one second at the latest, and at once if the running write has already
+   * taken longer.
+   */
   async flushSoon(): Promise<void> {
     if (this.#running && performance.now() - this.#runningSinceMs > soonMs) return;
     await within(soonMs, this.flush());
   }
 
-  /** Performs a scheduled write, without retries. */
+  /** Runs a scheduled write, without retries. */
   async close(): Promise<void> {
     await this.flush();
     this.stop();
   }
 
-  /** Without waiting for the running write. */
+  /** Does not wait for the running write. */
   stop(): void {
     this.#isClosed = true;
     this.#disarm();

@@ -1,4 +1,4 @@
-/** The queries of the ledger, each with what waited to be written when it was asked. */
+/** The queries of the ledger. Each first writes the rows that are waiting, so that they are included. */
 import type { LedgerQueries } from '../../ledger/queries.ts';
 import { unreadable } from '../../ledger/unreadable.ts';
 import { readCapture } from './captures.ts';
@@ -13,12 +13,12 @@ import { summarizeUsage, usageOverTime } from './usage-queries.ts';
 
 interface Asking {
   postgres: Postgres;
-  /** Writes what waits; does not reject. */
+  /** Writes the waiting rows; does not reject. */
   flush(): Promise<void>;
   lastUsed(): Map<string, number>;
 }
 
-/** They reject with a GatewayError `storage_unavailable` while the database cannot be read. */
+/** The queries reject with a GatewayError `storage_unavailable` while the database cannot be read. */
 export function createPostgresQueries({ postgres, flush, lastUsed }: Asking): LedgerQueries {
   const read = async <T>(ask: () => Promise<T>): Promise<T> => {
     await flush();

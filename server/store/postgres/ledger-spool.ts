@@ -1,7 +1,8 @@
 /**
- * Batches of the ledger in this replica's data folder, while the database is away: in order, bounded, and kept over a restart. The
- * rows of a batch are one file, its captures another: these are far larger, and are given up first. Rows are stored as they are in memory,
- * so the next version of the program has to understand those of this one: a field that is added may be missing.
+ * Keeps batches of the ledger in this replica's data folder while the database is unavailable. They are ordered,
+ * limited in size, and survive a restart. The rows of a batch are in one file and its captures in another, because
+ * captures are much larger and are dropped first. Rows are stored in their in-memory form, so the next version of the
+ * program must be able to read them: a field that it adds may be missing.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,12 +15,12 @@ import { createSerialQueue } from '../../serial-queue.ts';
 import type { Batch } from './ledger-writer.ts';
 
 interface Options {
-  /** Made when it is needed, and private to this user. */
+  /** Created when needed; only this user can read it. */
   folder: string;
   /** A UUID of this run of this replica. */
   replica: string;
   log: { warn(fields: object, message: string): void };
-  /** Of all files together. Default 256 MB. */
+  /** Limit for all files together. Default 256 MB. */
   maxBytes?: number;
 }
 
@@ -29,11 +30,11 @@ const namePattern = /^(\d{12})-([\da-f-]{36})\.(\d+)\.rows$/;
 
 interface Entry {
   id: string;
-  /** Of its files, without `.rows` or `.captures`. */
+  /** Path of the batch's files, without `.rows` or `.captures`. */
   path: string;
   rows: number;
   rowBytes: number;
-  /** 0: there are none, or no longer. */
+  /** 0 if there are no captures (any more). */
   captureBytes: number;
 }
 
@@ -43,7 +44,7 @@ export class LedgerSpool {
   readonly #entries: Entry[];
   readonly #inOrder = createSerialQueue();
   #position: number;
-  /** Why the latest batch could not be added. */
+  /** Why the last batch could not be added. */
   #problem: string | null = null;
   #lostRows = 0;
   #lostCaptures = 0;
@@ -55,7 +56,7 @@ export class LedgerSpool {
     this.#position = position;
   }
 
-  /** With what an earlier run has left. Where the folder cannot be read, with nothing. */
+  /** Opens the spool with the batches of an earlier run. It is empty if the folder cannot be read. */
   static async open(options: Options): Promise<LedgerSpool> {
     const { folder, log } = options;
     const entries: Entry[] = [];
@@ -81,12 +82,12 @@ export class LedgerSpool {
     return this.#entries.length === 0;
   }
 
-  /** That wait on disk. */
+  /** The number of rows that wait on disk. */
   get rows(): number {
     return this.#entries.reduce((sum, { rows }) => sum + rows, 0);
   }
 
-  /** Rows of files that could not be read since the start. */
+  /** The number of rows in files that could not be read since the start. */
   get lostRows(): number {
     return this.#lostRows;
   }
@@ -95,12 +96,15 @@ export class LedgerSpool {
     return this.#entries.some((entry) => entry.id === id);
   }
 
-  /** Puts a batch behind all others. False, and nothing has changed, if there is no room for its rows. Never rejects. */
+  /** Appends a batch. Resolves with false, without any change, if there is no room for its rows. Never rejects. */
   add(batch: Batch): Promise<boolean> {
     return this.#inOrder(() => this.#add(batch));
   }
 
-  /** The first batch; null if there is none. Batches whose file cannot be read are lost and counted. Never rejects. */
+  /**
+   * The first batch, or null if there is none. Batches whose file cannot be read are dropped, and their rows counted as
+   * lost. Never rejects.
+   */
   oldest(): Promise<Batch | null> {
     return this.#inOrder(async () => {
       for (let [first] = this.#entries; first; [first] = this.#entries) {
@@ -113,13 +117,13 @@ export class LedgerSpool {
     });
   }
 
-  /** To be called once a batch is written. Never rejects. */
+  /** Must be called once a batch is written. Never rejects. */
   remove({ id }: Pick<Batch, 'id'>): Promise<void> {
     return this.#inOrder(async () => {
       const index = this.#entries.findIndex((entry) => entry.id === id);
       const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
       if (!entry) return;
-      // A file that stays is written again at the next start, and counts once.
+      // If a file remains, it is written again at the next start; its rows still count once.
       for (const kind of ['captures', 'rows']) await rm(`${entry.path}.${kind}`, { force: true }).catch(() => {});
     });
   }
@@ -143,7 +147,7 @@ export class LedgerSpool {
     }
   }
 
-  /** Told once, since what cannot be added is tried again every second. */
+  /** Logged once, because adding is retried every second. */
   #refuse(problem: string): false {
     const { folder, log } = this.#options;
     if (problem !== this.#problem) log.warn({ error: problem, folder }, 'no more requests can wait on disk');
@@ -151,7 +155,7 @@ export class LedgerSpool {
     return false;
   }
 
-  /** Resolves with their number of bytes. */
+  /** Resolves with the number of bytes written. */
   async #addCaptures(path: string, captures: readonly Capture[]): Promise<number> {
     if (captures.length === 0) return 0;
     const content = serialize(captures);
@@ -161,7 +165,7 @@ export class LedgerSpool {
         return content.length;
       }
     } catch {
-      // The rows are there, which matter more.
+      // The rows are stored, and they matter more.
     }
     this.#noteLostCaptures();
     return 0;
@@ -182,7 +186,7 @@ export class LedgerSpool {
     return this.#entries.reduce((sum, { rowBytes, captureBytes }) => sum + rowBytes + captureBytes, 0);
   }
 
-  /** Gives up captures, the oldest first. */
+  /** Deletes captures until there is room, the oldest first. */
   async #makeRoom(neededBytes: number): Promise<void> {
     for (const entry of this.#entries) {
       if (entry.captureBytes === 0) continue;

@@ -1,4 +1,4 @@
-/** The ledger's tables, as its first migration makes them. */
+/** The ledger's tables, as created by its first migration. */
 
 const sums = `
   requests bigint NOT NULL, errors bigint NOT NULL, refused bigint NOT NULL,

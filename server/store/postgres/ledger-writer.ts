@@ -1,6 +1,6 @@
 /**
- * Writes requests with everything that follows from them, a batch in one transaction: sums, sessions, last uses of keys, the
- * bills of jobs. A batch may be written again after an answer was lost; it counts once.
+ * Writes requests and everything derived from them: sums, sessions, last uses of keys, the bills of jobs. Each batch is
+ * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
 
 import { number, text } from '../../database/columns.ts';
@@ -24,9 +24,9 @@ export interface Batch {
   id: string;
   rows: readonly (BegunRow | EndedRow)[];
   captures?: readonly Capture[];
-  /** Recorded in this batch or an earlier one. */
+  /** Requests recorded in this batch or an earlier one that have joined a session. */
   joined?: readonly JoinedRequest[];
-  /** The run that served these requests; absent: this one. */
+  /** The run that served these requests; this one if absent. */
   replica?: string;
 }
 
@@ -34,7 +34,7 @@ interface Options {
   postgres: Postgres;
   /** A UUID of this run of this replica. */
   replica: string;
-  /** Which rows of the sums this replica writes; less than `parts`. */
+  /** The part of the sums that this replica writes; less than `parts`. */
   part: number;
   now?: () => number;
 }
@@ -43,7 +43,7 @@ const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
   SELECT * FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })} ON CONFLICT DO NOTHING RETURNING kind, group_id, id`;
 const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', group_id: 'text', id: 'text' })}
   WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
-/** Types by column. */
+/** Column types. */
 export const keyUseTypes = { key_id: 'text', last_used_at: 'double precision' };
 const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)}
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
@@ -62,7 +62,7 @@ export class LedgerWriter {
     this.#capturePartitions = captureTables.map((table) => new Partitions(options.postgres, table));
   }
 
-  /** Rejects if it is not known to be written; the same batch may be written again then. */
+  /** Rejects if the batch may not have been written. The same batch may then be written again. */
   async write(batch: Batch): Promise<void> {
     try {
       await this.#write(batch);
@@ -117,14 +117,14 @@ export class LedgerWriter {
   }
 }
 
-/** Resolves with the `seq` of each request that has begun or ended by this. */
+/** Resolves with the `seq` of each request whose beginning or end this recorded. */
 async function record(queries: Queries, rows: readonly PlacedRow[], replica: string): Promise<Map<string, number>> {
   if (rows.length === 0) return new Map();
   const { rows: recorded } = await queries.ask(writeRequestsSql, ...requestColumns(rows, replica));
   return new Map(recorded.map((row) => [text(row.id) ?? '', number(row.seq) ?? 0]));
 }
 
-/** Leaves out the usage of jobs that another replica has booked. */
+/** Leaves out the usage of jobs that another replica has already booked. */
 async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise<PlacedRow[]> {
   const booking = placed.flatMap(({ row }) => (isFinished(row) && row.books ? [row.books] : []));
   if (booking.length === 0) return [...placed];
@@ -135,7 +135,7 @@ async function bookJobs(queries: Queries, placed: readonly PlacedRow[]): Promise
   return placed.flatMap(({ row, day }) => {
     const books = isFinished(row) ? row.books : undefined;
     if (!isFinished(row) || !books || isBooked.has(placeOf(books.kind, books.groupId, books.id))) return [{ row, day }];
-    // A row without an attempt is the bill alone.
+    // A row without attempts contains nothing but the bill.
     return row.attempts.length === 0 ? [] : [{ row: withoutUsage(row), day }];
   });
 }

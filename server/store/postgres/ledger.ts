@@ -1,6 +1,6 @@
 /**
- * The ledger in PostgreSQL, which any number of replicas write and read. Requests wait in memory for a fraction of a second and are
- * written in batches; no request waits for the database.
+ * The ledger in PostgreSQL, which any number of replicas write and read. Requests wait in memory for a fraction of a
+ * second and are written in batches; no request waits for the database.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { messageOf } from '../../database/failures.ts';
@@ -28,10 +28,10 @@ import { within } from './within.ts';
 
 interface Options {
   postgres: Postgres;
-  /** Other connections, so that what people ask for does not hold up what is written. */
+  /** Separate connections, so that queries do not delay writes. */
   reading: Postgres;
   notices: Notices;
-  /** Where requests wait while the database is away; null: in memory only. */
+  /** Folder for requests that wait while the database is unavailable; null to keep them in memory only. */
   spoolFolder: string | null;
   log: { warn(fields: object, message: string): void };
   /** Called on each use, so that changed settings take effect at once. */
@@ -40,10 +40,10 @@ interface Options {
 
 type Recording = Pick<Ledger, 'started' | 'finished' | 'joined' | 'capture'>;
 
-/** To say goodbye to the database; it does without. */
+/** Limit for signing off from the database, which works without it too. */
 const closeMs = 1_000;
 
-/** The ledger alone has what was spent: it is backed up as a whole. */
+/** The ledger itself holds the amounts spent, because it is backed up as a whole. */
 const noBudgetSums: BudgetSums = {
   find: () => null,
   keep() {},

@@ -1,8 +1,8 @@
 import { wordsOf } from '../../ledger/searchable-text.ts';
 
 /**
- * A query of PostgreSQL's full-text search for texts with all words of the search; the last one may be the beginning of a word.
- * Null if the search contains no word.
+ * A PostgreSQL full-text query for texts that contain all words of the search. The last word may be a prefix. null if
+ * the search contains no word.
  */
 export function matchedWords(search: string): string | null {
   const words = wordsOf(search).filter((word) => /[\p{L}\p{N}]/u.test(word));

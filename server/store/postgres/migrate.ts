@@ -3,12 +3,13 @@ import { number } from '../../database/columns.ts';
 import { type Migration, migrations as ownMigrations } from './migrations.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
-/** Any number that no other program uses in the same database. */
+/** An arbitrary number that no other program uses in the same database. */
 const migrationLock = 4_810_001;
 
 /**
- * Brings the tables up to date, once however many replicas start, in one transaction. Rejects with a GatewayError `internal` if
- * a newer version of Sluice has made the tables unusable for this one, and with PostgreSQL's error if rights are missing.
+ * Applies the missing migrations in one transaction, once even if several replicas start at the same time. Rejects with
+ * a GatewayError `internal` if a newer version of Sluice has made the tables unusable for this one, and with
+ * PostgreSQL's error if privileges are missing.
  */
 export async function migrate(postgres: Postgres, migrations: readonly Migration[] = ownMigrations): Promise<void> {
   await postgres.transaction(async (queries) => {
@@ -24,7 +25,7 @@ export async function migrate(postgres: Postgres, migrations: readonly Migration
   });
 }
 
-/** The number of migrations that were applied. */
+/** The number of migrations already applied. */
 async function readVersion(queries: Queries, known: number): Promise<number> {
   const { rows } = await queries.ask(
     'SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_program), 0) AS oldest FROM schema_migrations',

@@ -1,8 +1,7 @@
 /**
- * The tables in PostgreSQL, as migrations. Published ones are never edited; a change is a new entry, and only adds, so that the
- * version of the program before it goes on working while replicas are replaced one after the other.
- *
- * Times are Unix milliseconds, JSON is kept as it was written.
+ * The tables in PostgreSQL, as migrations. A published migration is never edited. A change is a new entry that only
+ * adds, so that the previous version of the program keeps working while replicas are replaced one by one.
+ * Times are Unix milliseconds; JSON is stored as it was written.
  */
 import { ledgerTables } from './ledger-tables.ts';
 import { peopleTables } from './people-tables.ts';
@@ -11,8 +10,9 @@ export interface Migration {
   name: string;
   sql: string;
   /**
-   * Programs must know this many migrations to use a database with this one; absent: any that has used it before. What is dropped
-   * here must not be read by the release before, so this is the number of migrations of that release.
+   * The number of migrations that a program must know to use a database with this one. If absent, every program that
+   * could use the database before still can. What is dropped here must not be read by the previous release, so this is
+   * the number of migrations in that release.
    */
   oldestProgram?: number;
 }

@@ -1,4 +1,4 @@
-/** Records which keys, models, clients and so on occur on which days. */
+/** Records which keys, models, clients and other names occur on which days. */
 import type { NameDimension } from '../../ledger/request-names.ts';
 import { isFinished } from '../../ledger/writer.ts';
 import { columnsOf, unnest } from './columns.ts';
@@ -8,16 +8,16 @@ import type { PlacedRow } from './request-rows.ts';
 const insertSql = `INSERT INTO request_names (dimension, name, day)
   SELECT * FROM ${unnest({ dimension: 'text', name: 'text', day: 'integer' })} ON CONFLICT DO NOTHING`;
 
-/** Names of more days and dimensions than this are written again, to no effect. */
+/** Beyond this many combinations of name, day and dimension, names may be written again, which has no effect. */
 const mostKnown = 50_000;
 
 type Named = [dimension: NameDimension, name: string | number | null | undefined];
 
 export class NamesWriter {
-  /** What this replica has recorded. */
+  /** What this replica has already recorded. */
   #known = new Set<string>();
 
-  /** Returns what to call once the transaction is committed. */
+  /** Returns a function to call once the transaction is committed. */
   async add(queries: Queries, rows: readonly PlacedRow[]): Promise<() => void> {
     const found = new Map<string, [string, string, number]>();
     for (const { row, day } of rows) {
@@ -27,7 +27,7 @@ export class NamesWriter {
         if (!this.#known.has(place)) found.set(place, [dimension, String(name), day]);
       }
     }
-    // In one order everywhere, so that replicas do not wait for each other in a circle.
+    // Sorted the same way everywhere, so that replicas do not deadlock.
     const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
     if (sorted.length > 0) await queries.ask(insertSql, ...columnsOf(sorted.map(([, values]) => values)));
     return () => this.#remember(found.keys());

@@ -1,14 +1,14 @@
 /**
- * What replicas tell one another through PostgreSQL: short notices, each the name of a topic. A notice may be lost with a
- * connection, so listeners are also called after each new connection; and every few seconds, since a connection may be dead
- * without anybody having said so.
+ * Short notices between replicas through PostgreSQL; each is the name of a topic. A notice may be lost with its
+ * connection, so listeners are also called after each new connection. They are called every few seconds as well,
+ * because a connection may be dead without an error.
  */
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
 import { clientConfig } from './postgres.ts';
 import { within } from './within.ts';
 
-/** What has changed. */
+/** The subject that has changed. */
 export type Topic = 'config' | 'sessions' | 'people';
 
 interface NoticesOptions {
@@ -16,11 +16,11 @@ interface NoticesOptions {
   log: { warn(fields: object, message: string): void };
   /** How often listeners are called without a notice. Default 5 s. */
   pollMs?: number;
-  /** Between attempts to connect again; the first one is made at once. Default 1 s. */
+  /** Delay between attempts to reconnect; the first one is immediate. Default 1 s. */
   reconnectMs?: number;
 }
 
-/** For `pg_notify(channel, topic)`, which tells all replicas once its transaction is committed. */
+/** Channel for `pg_notify(channel, topic)`, which notifies all replicas once its transaction is committed. */
 export const channel = 'sluice';
 const defaultPollMs = 5_000;
 const defaultReconnectMs = 1_000;
@@ -41,7 +41,7 @@ export class Notices {
     void this.#connect();
   }
 
-  /** Calls the listener whenever something of the topic may have changed. It must not throw. */
+  /** Calls the listener whenever something about the topic may have changed. It must not throw. */
   on(topic: Topic, listener: () => void): void {
     this.#listeners.push({ topic, listener });
   }
@@ -73,7 +73,7 @@ export class Notices {
     }
   }
 
-  /** Called several times for one loss. */
+  /** May be called several times for one lost connection. */
   #lost(client: pg.Client, error: unknown): void {
     if (this.#isClosed || client !== this.#client) return;
     this.#client = null;

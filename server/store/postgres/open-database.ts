@@ -1,6 +1,6 @@
 /**
- * Opens a database of PostgreSQL with the tables of this version. Imported only if one is named, since the driver costs time and
- * memory.
+ * Opens a PostgreSQL database and migrates it to this version. Imported only if a database is configured, because the
+ * driver costs time and memory.
  */
 import { readAddress } from './address.ts';
 import { migrate } from './migrate.ts';
@@ -16,19 +16,19 @@ interface Options {
   statementMs?: number;
 }
 
-/** Changes of large tables take their time, and so does waiting for a replica that makes them. */
+/** Changing large tables takes time, as does waiting for another replica that is migrating. */
 const migrationMs = 30 * 60_000;
 
 export interface OpenDatabase {
   readonly postgres: Postgres;
-  /** Other connections, so that what people ask for does not hold up what is written. */
+  /** Separate connections, so that queries do not delay writes. */
   readonly reading: Postgres;
   readonly notices: Notices;
-  /** To be called once everything that uses it is closed. */
+  /** Must be called after everything that uses the database is closed. */
   close(): Promise<void>;
 }
 
-/** Rejects with a GatewayError if the database cannot be used, which says what to do. */
+/** Rejects with a GatewayError that says what to do if the database cannot be used. */
 export async function openDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
   const address = readAddress(url);
   const failed = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');

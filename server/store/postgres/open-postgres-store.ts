@@ -1,4 +1,4 @@
-/** Opens what lasts in PostgreSQL. */
+/** Opens the durable store in PostgreSQL. */
 import { join } from 'node:path';
 import { counted } from '../../contract/counted.ts';
 import type { Store, StoreOptions } from '../store.ts';
@@ -15,11 +15,11 @@ interface Options extends StoreOptions {
   notice?: ((line: string) => void) | undefined;
 }
 
-/** In the data folder. */
+/** Subfolder of the data folder. */
 const spoolName = 'waiting-requests';
 const closeMs = 2_000;
 
-/** The store in a database that is open; closing it leaves the database open. Rejects with PostgreSQL's error. */
+/** Opens the store in an open database; closing the store leaves the database open. Rejects with PostgreSQL's error. */
 export async function openPostgresStore({ database, dataDir, log, settings, notice }: Options): Promise<Store> {
   const { postgres, reading, notices } = database;
   const jobs = new PostgresJobStore({ postgres, log, retentionDays: () => settings().jobs.retentionDays });

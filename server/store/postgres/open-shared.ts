@@ -1,4 +1,7 @@
-/** Opens everything that replicas share: configuration, secrets and what lasts. Imported only if a database is named. */
+/**
+ * Opens everything that replicas share: configuration, secrets and the store. Imported only if a database is
+ * configured.
+ */
 import type { ConfigStore } from '../../config/config-store.ts';
 import type { PeopleStore } from '../../people/people-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
@@ -29,13 +32,16 @@ export interface SharedStore {
   readonly config: ConfigStore;
   openSecrets(): Promise<SecretStore>;
   openStore(options: StoreOptions): Promise<Store>;
-  /** Who has signed in, for all replicas. */
+  /** The people who have signed in, shared by all replicas. */
   openPeople(): PeopleStore;
-  /** To be called once the store is closed. */
+  /** Must be called after the store is closed. */
   close(): Promise<void>;
 }
 
-/** Rejects with a GatewayError, of one line that says what to do, if the database or its configuration cannot be used. */
+/**
+ * Rejects with a GatewayError if the database or its configuration cannot be used. Its message is one line that says
+ * what to do.
+ */
 export async function openSharedStore({ address: given, env, key, log, notice }: Options): Promise<SharedStore> {
   const url = await resolveAddress(given, env);
   const address = readAddress(url);
@@ -50,7 +56,7 @@ export async function openSharedStore({ address: given, env, key, log, notice }:
   };
   try {
     const config = await opening(() => openPostgresConfig({ postgres, notices, log }));
-    // A wrong key is told at the start, not when a secret is needed.
+    // Reports a wrong key at the start instead of at the first use of a secret.
     const secrets = await opening(() => openSealedSecrets(postgres, key));
     return {
       address,

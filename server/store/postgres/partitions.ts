@@ -1,13 +1,13 @@
-/** Partitions by day. A new one is attached, which holds up neither readers nor writers of the others. */
+/** Partitions by day. Attaching a new one does not block readers or writers of the others. */
 import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;
-/** Any number that no other program uses in the same database. */
+/** An arbitrary number that no other program uses in the same database. */
 const partitionLock = 4_810_002;
-/** Clocks that are wrong by more must not make partitions of their own. */
+/** A clock that is further off than this must not create partitions for its days. */
 const defaultDaysBack = 7;
 
-/** Days since 1970, in UTC; of a time far from now the nearest day that is not. */
+/** In days since 1970 (UTC). A time too far from now is moved to the nearest allowed day. */
 export function partitionDay(timeMs: number, nowMs: number, mostDaysBack = defaultDaysBack): number {
   const today = Math.floor(nowMs / dayMs);
   return Math.min(Math.max(Math.floor(timeMs / dayMs), today - mostDaysBack), today + 1);
@@ -18,7 +18,7 @@ export function partitionOf(table: string, day: number): string {
   return `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;
 }
 
-/** The day of a partition with such a name; null if it is none. */
+/** The day of the partition with this name; null if the name does not end in a day. */
 export function partitionDayIn(name: string): number | null {
   const [, year, month, day] = /_(\d{4})_(\d{2})_(\d{2})$/.exec(name) ?? [];
   return day === undefined ? null : Date.UTC(Number(year), Number(month) - 1, Number(day)) / dayMs;
@@ -27,7 +27,7 @@ export function partitionDayIn(name: string): number | null {
 export class Partitions {
   readonly #postgres: Postgres;
   readonly #table: string;
-  /** Days that have one. Partitions are dropped only when they are old. */
+  /** Days whose partition exists. Only old partitions are dropped. */
   readonly #known = new Set<number>();
 
   constructor(postgres: Postgres, table: string) {
@@ -35,12 +35,12 @@ export class Partitions {
     this.#table = table;
   }
 
-  /** After a failure: the database may be another by now, such as one from a backup. */
+  /** Called after a failure, because the database may have been replaced, for example by a backup. */
   forget(): void {
     this.#known.clear();
   }
 
-  /** Makes those that are missing. */
+  /** Creates the missing partitions. */
   async ensure(days: Iterable<number>): Promise<void> {
     for (const day of new Set(days)) {
       if (this.#known.has(day)) continue;

@@ -1,4 +1,7 @@
-/** People, sessions, API tokens and the audit list of all replicas. Nothing is cached: what one replica ends is ended on all. */
+/**
+ * People, sessions, API tokens and the audit list of all replicas. Nothing is cached, so what is revoked at one replica
+ * is revoked at all.
+ */
 import { GatewayError } from '../../contract/errors.ts';
 import { number, text } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
@@ -33,10 +36,10 @@ const toFound = (row: Row) => ({
   person: readPerson({ ...row, id: text(row.person_id), name: text(row.person_name) }),
 });
 
-/** Closing it leaves the database open. */
+/** Closing the store leaves the database open. */
 export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notices: Pick<Notices, 'on'>): PeopleStore {
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
-  /** Each call of the control plane waits for this. */
+  /** Every call of the control plane waits for this query. */
   const find = async (condition: string, value: Parameter) =>
     (await explained(() => soon(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
   return {

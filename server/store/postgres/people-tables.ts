@@ -1,4 +1,4 @@
-/** People who sign in, what they are signed in with, and the audit list: see people/people-store.ts. */
+/** Tables for people who sign in, their sessions and tokens, and the audit list. See people/people-store.ts. */
 export const peopleTables = `
   CREATE TABLE people (
     id text PRIMARY KEY, issuer text NOT NULL, subject text NOT NULL, name text NOT NULL, email text,

@@ -1,19 +1,19 @@
-/** Connections to PostgreSQL, which nothing outside this folder imports, and which is loaded only if it is used. */
+/** Connections to PostgreSQL. Nothing outside this folder imports this file, and it is loaded only if used. */
 import pg from 'pg';
 import type { Row, SqlValue } from '../../database/database.ts';
 import { sqlStateOf } from './failures.ts';
 import { soon, within } from './within.ts';
 
-/** A value of a parameter; a list becomes an array of PostgreSQL. */
+/** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlValue | readonly SqlValue[];
 
 export interface Asked {
   rows: Row[];
-  /** Number of rows returned, inserted, changed or deleted. */
+  /** The number of rows returned, inserted, updated or deleted. */
   count: number;
 }
 
-/** Runs statements: each for itself, or all in one transaction. */
+/** Runs statements, either separately or all in one transaction. */
 export interface Queries {
   ask(sql: string, ...values: Parameter[]): Promise<Asked>;
   /** Runs any number of statements without parameters. */
@@ -25,11 +25,11 @@ export interface PostgresOptions {
   url: string;
   /** Default 4. */
   connections?: number;
-  /** After this time a statement is given up. Default 10 s. */
+  /** Time limit for a statement. Default 10 s. */
   statementMs?: number;
-  /** For a connection, and for an answer beyond the time of its statement. Default 5 s. */
+  /** Time limit for connecting, and the extra time for an answer after a statement's limit. Default 5 s. */
   connectMs?: number;
-  /** Called for a connection that broke while nothing used it; the pool replaces it. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   failed(error: Error): void;
 }
 
@@ -38,7 +38,7 @@ const defaultStatementMs = 10_000;
 const defaultConnectMs = 5_000;
 const closeMs = 1_000;
 
-/** `int8`, `numeric`: counts and sums below 2^53. JSON stays text, so that rows are like SQLite's. */
+/** `int8` and `numeric` are counts and sums below 2^53. JSON stays text, so that rows look like SQLite's. */
 const ownParsers = new Map<number, (text: string) => unknown>([
   [20, Number],
   [1700, Number],
@@ -59,16 +59,16 @@ export function clientConfig({
     application_name: 'sluice',
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
-    // To compile a statement over all days takes a second, and to run it some milliseconds.
+    // JIT-compiling a statement over all days takes a second; running it takes milliseconds.
     options: '-c jit=off',
     statement_timeout: statementMs,
-    // Where the server does not answer at all.
+    // For a server that does not answer at all.
     query_timeout: statementMs + connectMs,
     types,
   };
 }
 
-/** A pool of connections. Statements reject with the errors that `failures.ts` tells apart. */
+/** A pool of connections. Statements reject with the errors that `failures.ts` classifies. */
 export class Postgres implements Queries {
   readonly #pool: pg.Pool;
   readonly #queries: Queries;
@@ -80,8 +80,8 @@ export class Postgres implements Queries {
       allowExitOnIdle: true,
     });
     this.#pool.on('error', options.failed);
-    // A connection that breaks during a transaction tells so as well, and Node ends a process for an error that nobody hears. Its
-    // statement, or the next one, rejects.
+    // A connection that breaks during a transaction also emits `error`, and Node ends the process on an `error` event
+    // without a listener. The current or next statement rejects.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
     this.#queries = queriesOf(this.#pool);
   }
@@ -99,7 +99,7 @@ export class Postgres implements Queries {
     return this.#transact(await this.#begin(), work);
   }
 
-  /** As `transaction`, for a person who waits: rejects soon if the server does not answer, and runs nothing then. */
+  /** Like `transaction`, for a caller who waits: rejects soon if the server does not answer, and runs nothing then. */
   async transactionSoon<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     return this.#transact(await soon(this.#begin(), (client) => client.release(true)), work);
   }
@@ -125,19 +125,19 @@ export class Postgres implements Queries {
       broken = await rollBack(client, error);
       throw error;
     } finally {
-      // A connection that cannot roll back is not used again.
+      // A connection that cannot roll back is not reused.
       client.release(broken);
     }
   }
 
   /**
-   * Runs `work` outside a transaction, unless it runs elsewhere with the same number: null then. Statements of `work` use the one
-   * connection that holds the lock.
+   * Runs `work` outside a transaction while holding the advisory lock. Resolves with null if the lock is held
+   * elsewhere. The statements of `work` use the connection that holds the lock.
    */
   async exclusive<T>(lock: number, work: (queries: Queries) => Promise<T>): Promise<T | null> {
     const client = await this.#pool.connect();
     const queries = queriesOf(client);
-    // The lock ends with its connection, which is not used again if anything failed.
+    // The lock ends with its connection, which is not reused if anything failed.
     let isDone = false;
     try {
       const { rows } = await queries.ask('SELECT pg_try_advisory_lock($1) AS taken', lock);
@@ -150,15 +150,15 @@ export class Postgres implements Queries {
     }
   }
 
-  /** Waits for running statements, for a short time. */
+  /** Waits a short time for running statements. */
   close(): Promise<void> {
     return within(closeMs, this.#pool.end());
   }
 }
 
-/** Resolves with the fault of a connection that is not to be used again. */
+/** Resolves with an error if the connection must not be reused. */
 async function rollBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {
-  // Who has not answered so far would only take the time of another statement.
+  // A server that has not answered would only take the time of another statement.
   if (sqlStateOf(error) === null) return error instanceof Error ? error : new Error('the work failed');
   return client.query('ROLLBACK').then(
     () => undefined,
@@ -166,13 +166,13 @@ async function rollBack(client: pg.PoolClient, error: unknown): Promise<Error | 
   );
 }
 
-/** PostgreSQL's texts cannot hold the character NUL, which clients can put into names. */
+/** PostgreSQL's text cannot contain NUL, which clients can put into names. */
 function storable(value: Parameter): SqlValue {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
   return Array.isArray(value) ? `{${value.map(elementOf).join(',')}}` : (value as SqlValue);
 }
 
-/** An element of an array. pg quotes all of them, which costs three times as much, and more bytes. */
+/** An array element. pg quotes all of them, which takes three times as long and more bytes. */
 function elementOf(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return String(value);

@@ -1,6 +1,6 @@
 /**
- * Reasoning that clients cannot carry, in memory and in PostgreSQL. What another replica has stored is read into memory before a
- * conversation is translated.
+ * Reasoning that clients cannot carry, in memory and in PostgreSQL. Entries stored by other replicas are read into
+ * memory before a conversation is translated.
  */
 import { messageOf } from '../../database/failures.ts';
 import { type KeptReasoning, placeOf, ReasoningMemory } from '../../reasoning/reasoning-memory.ts';
@@ -20,12 +20,12 @@ interface Options {
 const dayMs = 86_400_000;
 const flushMs = 5;
 const sweepEveryMs = 3_600_000;
-/** A request goes on without what is not read by then. */
+/** After this time, a request continues without the entries that have not been read. */
 const readMs = 1_000;
-/** Entries waiting while the database is away. */
+/** The most entries that wait while the database is unavailable. */
 const maxPending = 2_000;
 
-/** Types by column. */
+/** Column types. */
 export const reasoningTypes = { key_id: 'text', call_id: 'text', kept_at: 'double precision', reasoning: 'text' };
 const upsertSql = `INSERT INTO reasoning (${Object.keys(reasoningTypes).join(', ')}) SELECT * FROM ${unnest(reasoningTypes)}
   ON CONFLICT (key_id, call_id) DO UPDATE SET ${replaced(['kept_at', 'reasoning'])}`;

@@ -1,4 +1,4 @@
-/** Counts of requests without a valid key, of all replicas. Those of others are as old as the latest poll. */
+/** Counts of requests without a valid key, at all replicas. The counts of other replicas date from the latest poll. */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
 import { number } from '../../database/columns.ts';
@@ -13,7 +13,7 @@ import { repeat } from './repeat.ts';
 interface Options {
   postgres: Postgres;
   log: { warn(fields: object, message: string): void };
-  /** How often others' are read. Default 5 s. */
+  /** How often the counts of other replicas are read. Default 5 s. */
   pollMs?: number;
 }
 
@@ -41,7 +41,7 @@ export class PostgresRefusals implements Refusals {
   readonly #counts: RefusalCounts;
   readonly #writing: LaterWrite;
   readonly #polls: NodeJS.Timeout;
-  /** Of all replicas, in order of time. */
+  /** Counts of all replicas, in chronological order. */
   #written: CountedMinute[] = [];
 
   constructor(options: Options) {
@@ -77,7 +77,7 @@ export class PostgresRefusals implements Refusals {
     );
   }
 
-  /** Reads what all replicas have written. Rejects with PostgreSQL's error. */
+  /** Reads the counts that all replicas have written. Rejects with PostgreSQL's error. */
   async read(): Promise<void> {
     const { rows } = await this.#options.postgres.ask(readSql);
     this.#written = rows.map((row) => ({ minute: number(row.minute) ?? 0, ...toRefusal(row) })).reverse();
@@ -103,7 +103,8 @@ export class PostgresRefusals implements Refusals {
           Number(one) - Number(other) || (String(reason) < String(otherReason) ? -1 : 1),
       );
     try {
-      // By itself it would be carried out by a server that stood still, and again after it was given up.
+      // Outside a transaction, a stalled server could still execute it after it was given up, and it would be counted
+      // twice.
       await this.#options.postgres.transaction((queries) => queries.ask(upsertSql, ...columnsOf(rows)));
     } catch (error) {
       this.#counts.putBack(taken);

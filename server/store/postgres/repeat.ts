@@ -4,11 +4,11 @@ interface Repeated {
   everyMs: number;
   work(): Promise<unknown>;
   log: { warn(fields: object, message: string): void };
-  /** What is logged if it fails. It is done again at the next turn all the same. */
+  /** Logged if the work fails. It is repeated at the next interval all the same. */
   failed: string;
 }
 
-/** Until `clearInterval`; does not keep the process alive. */
+/** Repeats until `clearInterval`; does not keep the process alive. */
 export function repeat({ everyMs, ...repeated }: Repeated): NodeJS.Timeout {
   return setInterval(() => void doOnce(repeated), everyMs).unref();
 }

@@ -1,6 +1,6 @@
 /**
- * Which replicas are alive, and what becomes of the requests of those that are not: they were interrupted, and count with what
- * was reserved for them.
+ * Tracks which replicas are alive. Requests of those that are gone count as interrupted, with the amounts reserved for
+ * them.
  */
 import { toLedgerRow } from '../../ledger/rows.ts';
 import { SessionUses } from '../../ledger/session-rows.ts';
@@ -15,17 +15,17 @@ interface Options {
   postgres: Postgres;
   /** A UUID of this run of this replica. */
   replica: string;
-  /** Which rows of the sums this replica writes. */
+  /** The part of the sums that this replica writes. */
   part: number;
   log: { warn(fields: object, message: string): void };
-  /** A monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   steadyMs?: () => number;
 }
 
 const beatEveryMs = 5_000;
 /** A replica that has not been seen for this long is gone. */
 const goneMs = 60_000;
-/** Any number that no other program uses in the same database. */
+/** An arbitrary number that no other program uses in the same database. */
 const interruptionLock = 4_810_003;
 const rowsPerBatch = 1_000;
 
@@ -45,7 +45,7 @@ export class Replicas {
   readonly #options: Options;
   readonly #steadyMs: () => number;
   #beats: NodeJS.Timeout | null = null;
-  /** The first of the beats that came in time; null: there is none. */
+  /** Time of the first beat in the current uninterrupted series; null if there is none. */
   #steadySince: number | null = null;
   #lastBeat = Number.NEGATIVE_INFINITY;
 
@@ -68,12 +68,12 @@ export class Replicas {
   async beat(): Promise<void> {
     await this.#options.postgres.ask(beatSql, this.#options.replica);
     const nowMs = this.#steadyMs();
-    // While the database was away, others could not be seen either.
+    // While the database was unavailable, other replicas could not be seen either.
     if (nowMs - this.#lastBeat > goneMs / 2) this.#steadySince = nowMs;
     this.#lastBeat = nowMs;
   }
 
-  /** Marks what replicas have left behind that are gone. Resolves with the number of requests. */
+  /** Marks the running requests of replicas that are gone as interrupted. Resolves with the number of requests. */
   async markInterrupted(): Promise<number> {
     const nowMs = this.#steadyMs();
     if (this.#steadySince === null || nowMs - this.#lastBeat > goneMs / 2 || nowMs - this.#steadySince < goneMs)
@@ -87,11 +87,11 @@ export class Replicas {
     return marked;
   }
 
-  /** To be called once everything is written. */
+  /** Must be called once everything is written. */
   async close(): Promise<void> {
     if (this.#beats !== null) clearInterval(this.#beats);
     const { postgres, replica } = this.#options;
-    // If that fails, it is gone in a minute.
+    // If that fails, the replica counts as gone after a minute.
     await postgres.ask('DELETE FROM replicas WHERE id = $1', replica).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** The conditions of a request filter in PostgreSQL's SQL, and the days on which its requests can be. */
+/** The conditions of a request filter in PostgreSQL's SQL, and the days on which matching requests can be. */
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import { containsText, failedOutcomes, type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
@@ -12,9 +12,9 @@ export interface Selection {
   values: Parameter[];
 }
 
-/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
+/** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
 const mostNames = 2_000;
-/** Captures that a search considers; of more, the newest. */
+/** The most captures that a search considers; the newest are used. */
 const mostHits = 2_000;
 const dayMs = 86_400_000;
 const capturedSql = `SELECT day, id FROM captures WHERE words @@ to_tsquery('simple', $1)
@@ -66,7 +66,10 @@ class Selecting {
     this.#conditions.push(sql);
   }
 
-  /** One of the columns has one of the names; only days that have one are read. */
+  /**
+   * Matches requests with one of the names in one of the dimension's columns. Only days on which one of the names
+   * occurs are read.
+   */
   named(dimension: NameDimension, names: readonly string[]): void {
     const place = this.#value(names);
     this.add(this.#has(dimension, place));
@@ -74,7 +77,7 @@ class Selecting {
     this.add(`day = ANY(ARRAY(${days}))`);
   }
 
-  /** Of one of the keys, or of one of the groups. */
+  /** Matches requests of one of the keys or one of the groups. */
   within({ keyIds, groupIds }: Within): void {
     this.add(`(key_id = ANY(${this.#value(keyIds)}) OR group_id = ANY(${this.#value(groupIds)}))`);
   }
@@ -94,7 +97,7 @@ class Selecting {
     this.add(`started_at < ${this.#value(timeMs)} AND day <= ${this.#value(Math.floor(timeMs / dayMs))}`);
   }
 
-  /** In ids, names, errors and captured bodies. */
+  /** Searches ids, names, errors and captured bodies. */
   async search(postgres: Postgres, text: string): Promise<void> {
     const found: string[] = [];
     if (timesOfId(text)) found.push(`starts_with(id, ${this.#value(text.toLowerCase())})`);
@@ -109,7 +112,7 @@ class Selecting {
     this.add(found.length === 0 ? 'false' : `(${found.join(' OR ')})`);
   }
 
-  /** A request begins on the day of its capture, or on the one before. */
+  /** A request begins on the day of its capture or on the day before. */
   async #captured(postgres: Postgres, words: string): Promise<string[]> {
     const { rows } = await postgres.ask(capturedSql, words);
     if (rows.length === 0) return [];
@@ -122,7 +125,7 @@ class Selecting {
     return `(${(columns[dimension] ?? []).map((column) => `${column} = ANY(${place})`).join(' OR ')})`;
   }
 
-  /** Returns the parameter's place, such as `$1`. */
+  /** Returns the placeholder of the parameter, such as `$1`. */
   #value(value: Parameter): string {
     return `$${this.#values.push(value)}`;
   }

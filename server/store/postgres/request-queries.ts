@@ -10,9 +10,9 @@ import type { Postgres } from './postgres.ts';
 import { select } from './request-conditions.ts';
 
 const dayMs = 86_400_000;
-/** An id contains the time of its request, which may have been recorded by another clock. */
+/** An id contains the time of its request, which may come from another clock. */
 const idSlackMs = 60_000;
-/** Requests that a count reads; of more, the newest. */
+/** The most requests that a count reads; the newest are used. */
 const mostCounted = 200_000;
 const latestRows = 100_000;
 const mostClients = 500;
@@ -39,7 +39,7 @@ export async function listRequests(postgres: Postgres, filter: RequestFilter): P
   return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null), sortedOf: null };
 }
 
-/** Requests without a value are left out. */
+/** Leaves out requests without a value. */
 async function sortRequests(
   postgres: Postgres,
   conditions: RequestConditions,
@@ -58,7 +58,7 @@ async function sortRequests(
   return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? mostSorted : null };
 }
 
-/** Null if there is none. */
+/** null if there is no such request. */
 export async function getRequest(postgres: Postgres, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
   const near = times && [dayOf(times.sinceMs - idSlackMs), dayOf(times.untilMs + idSlackMs)];
@@ -74,7 +74,7 @@ export async function getRequest(postgres: Postgres, id: string): Promise<Reques
   return rows[0] ? toLedgerRow(rows[0]) : null;
 }
 
-/** Days of PostgreSQL's integers. */
+/** Clamps to the range of PostgreSQL's `integer`. */
 const dayOf = (timeMs: number) => Math.min(Math.max(Math.floor(timeMs / dayMs), 0), 2 ** 31 - 1);
 
 export async function countRequests(postgres: Postgres, filter: RequestConditions): Promise<RequestCount> {
@@ -89,7 +89,7 @@ export async function countRequests(postgres: Postgres, filter: RequestCondition
   return { requests: Math.min(requests, mostCounted), failed, isComplete: requests <= mostCounted };
 }
 
-/** Of the latest 100,000 requests. */
+/** Considers the latest 100,000 requests. */
 export async function listClients(postgres: Postgres): Promise<ClientUseView[]> {
   const { rows } = await postgres.ask(
     `SELECT client, key_id, max(started_at) AS last_used_at
@@ -103,7 +103,7 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   }));
 }
 
-/** Of the latest 100,000 requests, those that may have cost something of unknown amount, as `isUnpriced` has it. */
+/** Among the latest 100,000 requests, those that may have an unknown cost by the rule of `isUnpriced`. */
 export async function listUnpriced(postgres: Postgres): Promise<UnpricedUse[]> {
   const { rows } = await postgres.ask(
     `SELECT provider, coalesce(model_served, model_asked) AS model, count(*) AS requests

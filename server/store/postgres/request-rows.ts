@@ -1,4 +1,4 @@
-/** The statement that writes requests, begun and ended ones alike. */
+/** The statement that writes requests, both begun and ended ones. */
 import type { SqlValue } from '../../database/database.ts';
 import {
   type BegunRow,
@@ -13,7 +13,7 @@ import {
 import { errorsOf, isFinished } from '../../ledger/writer.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
 
-/** All others are texts. */
+/** Types of the columns that are not `text`. */
 const types: Readonly<Record<string, string>> = {
   day: 'integer',
   started_at: 'double precision',
@@ -45,14 +45,14 @@ const given = columns.map((column) =>
   column === 'errors' ? "to_tsvector('simple', given.errors)" : `given.${column}`,
 );
 
-/** Returns the `id`, `seq` and `outcome` of what was new: a request's beginning, or its end. */
+/** Returns the `id`, `seq` and `outcome` of each request whose beginning or end is new. */
 export const writeRequestsSql = `INSERT INTO requests (${columns.join(', ')})
   SELECT ${given.join(', ')} FROM ${unnest(Object.fromEntries(columns.map((column) => [column, types[column] ?? 'text'])))}
   ON CONFLICT (day, id) DO UPDATE SET ${replaced(['errors', ...finished])}
   WHERE requests.outcome IS NULL AND excluded.outcome IS NOT NULL
   RETURNING id, seq, outcome`;
 
-/** A row with the day of its partition. */
+/** A row and the day of its partition. */
 export interface PlacedRow {
   row: BegunRow | EndedRow;
   day: number;

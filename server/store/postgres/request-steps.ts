@@ -1,4 +1,7 @@
-/** Usage in steps shorter than the sums', from the requests themselves. Must count in the same way as `ledger/usage-cells.ts`. */
+/**
+ * Usage in steps shorter than those of the sums, computed from the requests themselves. Must count in the same way as
+ * `ledger/usage-cells.ts`.
+ */
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { nameColumns } from '../../ledger/counted-names.ts';
 import { sumColumns, usageColumns } from '../../ledger/sums.ts';
@@ -6,8 +9,8 @@ import { sumColumns, usageColumns } from '../../ledger/sums.ts';
 const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 /**
- * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups whose
- * requests are meant, or null twice.
+ * Parameters: offset and step in milliseconds, names or null, the range in Unix milliseconds, and the keys and groups
+ * whose requests are included, or null twice.
  */
 export function stepsOfRequestsSql(by: UsageDimension): string {
   const isOfAttempts = by === 'model' || by === 'provider';
@@ -23,7 +26,7 @@ export function stepsOfRequestsSql(by: UsageDimension): string {
     WHERE $3::text[] IS NULL OR name = ANY($3) GROUP BY slot, name ORDER BY slot`;
 }
 
-/** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
+/** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : 'true';
   const unpriced = `coalesce((CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
@@ -42,7 +45,7 @@ function requestsSql(by: UsageDimension): string {
 const unpricedAttempt = `attempt ->> 'costUsd' IS NULL AND (attempt ->> 'usage' IS NOT NULL
   OR coalesce(attempt ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
 
-/** The usage of each attempt, by its model or provider; unknown costs count once for each. */
+/** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt ->> 'model', model_asked, '')" : "attempt ->> 'provider'";
   return `SELECT slot, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,

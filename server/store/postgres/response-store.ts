@@ -1,4 +1,4 @@
-/** Stores kept responses in PostgreSQL, where any replica finds them. */
+/** Stores kept responses in PostgreSQL, where every replica finds them. */
 import type { Settings } from '../../contract/settings.ts';
 import { messageOf } from '../../database/failures.ts';
 import type { KeptResponse } from '../../kept-responses/kept-response.ts';
@@ -18,11 +18,11 @@ interface Options {
 }
 
 const hourMs = 3_600_000;
-/** A client may go on from a response at another replica at once. */
+/** A client may continue from a response at another replica at once. */
 const flushMs = 1;
 const sweepEveryMs = 15 * 60_000;
 
-/** Types by column. */
+/** Column types. */
 export const keptResponseTypes = {
   group_id: 'text',
   id: 'text',
@@ -35,7 +35,7 @@ const upsertSql = `INSERT INTO kept_responses (${Object.keys(keptResponseTypes).
   ON CONFLICT (group_id, id) DO UPDATE SET ${replaced(['created_at', 'bytes', 'response', 'input'])}`;
 const deleteSql = `DELETE FROM kept_responses USING ${unnest({ group_id: 'text', id: 'text' })}
   WHERE kept_responses.group_id = given.group_id AND kept_responses.id = given.id`;
-/** Newest first, so that rows beyond the limits come last. */
+/** Ordered newest first, so that rows beyond the limits come last. */
 const trimSql = `DELETE FROM kept_responses WHERE group_id = $1 AND id IN (
   SELECT id FROM (
     SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total FROM kept_responses WHERE group_id = $1
@@ -113,8 +113,8 @@ export class PostgresResponseStore implements ResponseStore {
   }
 
   /**
-   * Responses that cannot be written are dropped; their clients then have to send the whole conversation. Those that were
-   * deleted are deleted later.
+   * Responses that cannot be written are dropped; their clients then have to send the whole conversation. Failed
+   * deletions are retried.
    */
   async #write(): Promise<void> {
     const pending = new Map(this.#pending);

@@ -1,4 +1,4 @@
-/** Deletes what is old: requests by whole days, so that it costs the same however many there are. */
+/** Deletes old records. Requests are deleted by whole days, so that the cost does not depend on their number. */
 import { number } from '../../database/columns.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import { quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -7,33 +7,33 @@ import { isTemporary } from './failures.ts';
 import { partitionDayIn } from './partitions.ts';
 import type { Queries } from './postgres.ts';
 
-/** Who reads or writes a partition for longer holds it up until the next sweep. */
+/** A partition that is in use for longer than this is kept until the next sweep. */
 const lockMs = 2_000;
 
-/** By the database's clock, which all replicas share. */
+/** Uses the database's clock, which all replicas share. */
 const today = `floor(extract(epoch FROM now()) / 86400)::integer`;
 
-/** Days before the returned one are dropped: older than the retention, or beyond the number of requests. */
+/** Days before the returned one are dropped: they are older than the retention or beyond the limit on requests. */
 const firstDaySql = `WITH counted AS (
       SELECT day, sum(sum(requests)) OVER (ORDER BY day DESC) AS requests FROM usage_days WHERE dimension = 'day' GROUP BY day
     )
   SELECT greatest(${today} - $1::integer, coalesce((SELECT max(day) FROM counted WHERE requests > $2), 0)) AS day`;
 
-/** Resolves with the number of days that were dropped. */
+/** Resolves with the number of days dropped. */
 export async function sweepLedger(queries: Queries, limits: RetentionLimits): Promise<number> {
   const { rows } = await queries.ask(firstDaySql, limits.retentionDays, limits.retentionRows);
   const firstDay = number(rows[0]?.day) ?? 0;
   const dropped = await dropPartitions(queries, 'requests', firstDay);
   await queries.ask('DELETE FROM request_names WHERE day < $1', firstDay);
   await queries.ask('DELETE FROM sessions WHERE last_seq < (SELECT min(seq) FROM requests)');
-  // Totals are small: they expire by age, but are not subject to the limit on rows.
+  // Totals are small, so they expire by age but are not limited in number.
   await queries.ask(`DELETE FROM usage_days WHERE day < ${today} - $1::integer`, limits.retentionDays);
   await queries.ask(
     `DELETE FROM usage_quarters WHERE quarter < (${today} - $1::integer) * ${quartersPerDay}`,
     limits.retentionDays,
   );
-  // A batch is written again within minutes, or later from a replica's disk: then its rows are known by their ids. A job is booked within
-  // a day, or never.
+  // A batch is written again within minutes, or later from a replica's disk; in that case its rows are recognized by
+  // their ids. A job is booked within a day or never.
   await queries.ask(`DELETE FROM ledger_batches WHERE written_at < now() - interval '7 days'`);
   await queries.ask(`DELETE FROM booked_jobs WHERE booked_at < now() - interval '30 days'`);
   const captures = await queries.ask(`SELECT ${today} - $1::integer AS day`, limits.captureRetentionDays);
@@ -43,13 +43,14 @@ export async function sweepLedger(queries: Queries, limits: RetentionLimits): Pr
 
 interface Partition {
   name: string;
-  /** Detaching it has begun, and is not done; or is done, and only dropping it is left. */
+  /** `pending`: detaching has begun but is not complete. `detached`: only dropping is left. */
   state: 'attached' | 'pending' | 'detached';
 }
 
 /**
- * Drops the partitions of days before one, and returns how many. Each is detached first, which waits for those who use it without
- * holding up others; what does not succeed in time is gone on with at the next sweep. `queries` must be one connection.
+ * Drops the partitions of days before `firstDay`, and returns how many. Each is detached first, which waits for its
+ * users without blocking others. What does not finish in time is continued at the next sweep. `queries` must use a
+ * single connection.
  */
 export async function dropPartitions(queries: Queries, table: string, firstDay: number): Promise<number> {
   const old = (await partitionsOf(queries, table)).filter(({ name }) => (partitionDayIn(name) ?? firstDay) < firstDay);
@@ -74,7 +75,7 @@ const partitionsSql = `SELECT relname AS name,
   WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass)
     AND relname ~ $2 ORDER BY relname`;
 
-/** In order of time; one that is pending comes first, since no other can be detached before it is. */
+/** In chronological order, except that a pending one comes first, because no other can be detached before it. */
 async function partitionsOf(queries: Queries, table: string): Promise<Partition[]> {
   const { rows } = await queries.ask(partitionsSql, table, `^${table}_[0-9]{4}_[0-9]{2}_[0-9]{2}$`);
   const partitions = rows.map(({ name, state }) => ({

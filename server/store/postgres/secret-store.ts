@@ -1,6 +1,7 @@
 /**
- * Secrets in the database, each sealed with AES-256-GCM by a key that is not in the database: derived from a passphrase, or read
- * from a file that all replicas are given. Each is sealed together with its name, so that none can take another's place.
+ * Secrets in the database, each encrypted with AES-256-GCM. The key is not in the database: it is derived from a
+ * passphrase, or read from a file that all replicas have. Each secret is sealed together with its name, so that none
+ * can be swapped for another.
  */
 import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../contract/errors.ts';
@@ -16,7 +17,7 @@ import { soon } from './within.ts';
 
 export interface OutsideKey {
   passphrase?: string | undefined;
-  /** The path of a file with 32 bytes in base64. */
+  /** Path of a file that contains 32 bytes in base64. */
   keyFile?: string | undefined;
 }
 
@@ -25,9 +26,9 @@ const readSql = 'SELECT sealed FROM secrets WHERE name = $1';
 const writeSql = `INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed`;
 
 /**
- * Opens the secrets with the key from outside; without one, secrets can only be referred to. Rejects with a GatewayError if the key
- * is not the one that the secrets are sealed with, and with PostgreSQL's error. The store itself rejects with a GatewayError
- * `storage_unavailable` while the database cannot be used.
+ * Opens the secrets with the key from outside. Without a key, secrets can only be referred to. Rejects with a
+ * GatewayError if the secrets are sealed with another key, and with PostgreSQL's error. The store itself rejects with a
+ * GatewayError `storage_unavailable` while the database cannot be used.
  */
 export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey): Promise<SecretStore> {
   const key = await openKey(postgres, outside);
@@ -38,7 +39,7 @@ export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey)
       'Secrets are stored in the database only if they can be encrypted: set SLUICE_PASSPHRASE or SLUICE_KEY_FILE for all replicas, or refer to the secret by env:NAME or file:PATH.',
     );
   };
-  /** By itself, a statement would be carried out later by a server that stands still. */
+  /** Outside a transaction, a stalled server could execute the statement later. */
   const change = (sql: string, ...values: Parameter[]) =>
     explained(() => postgres.transactionSoon((queries) => queries.ask(sql, ...values)), unavailable);
   return {
@@ -83,12 +84,12 @@ function open(sealed: string | null, name: string, key: FileKey): string {
     const plain: unknown = JSON.parse(decrypt(encryptedSecretsSchema.parse(JSON.parse(sealed ?? '')), key));
     if (Array.isArray(plain) && plain[0] === name && typeof plain[1] === 'string') return plain[1];
   } catch {
-    // As one that is another's.
+    // Handled like a secret that belongs to another name.
   }
   throw new GatewayError('internal', `The secret "${name}" in the database is damaged. Enter it again.`);
 }
 
-/** Null without one. */
+/** null if no key is given. */
 async function openKey(postgres: Postgres, { passphrase, keyFile }: OutsideKey): Promise<FileKey | null> {
   if (passphrase === undefined && keyFile === undefined) return null;
   const stored = await readProof(postgres);
@@ -99,7 +100,7 @@ async function openKey(postgres: Postgres, { passphrase, keyFile }: OutsideKey):
     'INSERT INTO secret_key (proof) VALUES ($1) ON CONFLICT DO NOTHING',
     JSON.stringify(encrypt(provenText, made)),
   );
-  // Another replica may have been first, with a salt of its own.
+  // Another replica may have been first, with its own salt.
   const first = await readProof(postgres);
   return first ? prove(first, await keyFor(first, { passphrase, keyFile })) : made;
 }
@@ -140,7 +141,7 @@ function prove(proof: Proof, key: FileKey): FileKey {
   try {
     if (decrypt(proof, key) === provenText) return key;
   } catch {
-    // The wrong key.
+    // The key is wrong.
   }
   const what = key.source.from === 'key-file' ? 'SLUICE_KEY_FILE' : 'SLUICE_PASSPHRASE';
   throw new GatewayError(

@@ -1,4 +1,4 @@
-/** Queries about sessions. Sums are made from the sessions' requests. */
+/** Queries about sessions. Their sums are computed from the sessions' requests. */
 import type { SessionInFull } from '../../contract/session-views.ts';
 import { number, text } from '../../database/columns.ts';
 import { readRequest, requestColumns } from '../../ledger/session-request.ts';
@@ -46,7 +46,7 @@ function conditionsOf({ keyId, groupId, client, sinceMs, running, stopped, stopA
   return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** Null if there is no such session. `stopAtUsd`: the budget of each session. */
+/** null if there is no such session. `stopAtUsd` is the budget of each session. */
 export async function getSession(
   postgres: Postgres,
   id: string,
@@ -60,7 +60,7 @@ export async function getSession(
   return { session: viewOf(row, read, stopAtUsd), turns: turnsOf(read.requests, requests), requests };
 }
 
-/** What a session has used of its budget and is written, in US dollars. */
+/** The part of a session's budget that its written requests have used, in US dollars. */
 export async function readBudgetUsedUsd(postgres: Postgres, id: string): Promise<number> {
   const { rows } = await postgres.ask(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = $1`, id);
   return number(rows[0]?.usd) ?? 0;
@@ -68,7 +68,7 @@ export async function readBudgetUsedUsd(postgres: Postgres, id: string): Promise
 
 const nothing: SessionRead = { requests: [], isComplete: true };
 
-/** By session. */
+/** Requests by session id. */
 async function readRequests(postgres: Postgres, ids: readonly string[]): Promise<Map<string, SessionRead>> {
   const { rows } = await postgres.ask(readSql, ids);
   const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');

@@ -1,4 +1,4 @@
-/** Writes what the table `sessions` holds of requests, within the transaction that writes them. */
+/** Updates the table `sessions` within the transaction that writes the requests. */
 import { text } from '../../database/columns.ts';
 import type { JoinedRequest, SessionUses } from '../../ledger/session-rows.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
@@ -37,7 +37,7 @@ export async function writeSessions(queries: Queries, sessions: SessionUses): Pr
   if (rows.length > 0) await queries.ask(sessionsSql, ...columnsOf(rows.sort(byText)));
 }
 
-/** Adds a recorded request to its session, unless it has one. */
+/** Adds a recorded request to its session, unless it already has one. */
 export async function joinSession(
   queries: Queries,
   day: number,

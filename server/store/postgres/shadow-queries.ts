@@ -10,7 +10,7 @@ const rowsPerPiece = 1_000;
 const pieceSql = `SELECT * FROM requests WHERE shadow_of IS NOT NULL AND seq < $1 AND day >= $2
   ORDER BY seq DESC LIMIT ${rowsPerPiece}`;
 
-/** The latest shadow that repeats the request; null if there is none. */
+/** The latest shadow of the request; null if there is none. */
 export async function getShadow(postgres: Postgres, requestId: string): Promise<RequestView | null> {
   const { rows } = await postgres.ask(
     "SELECT * FROM requests WHERE shadow_of ->> 'id' = $1 AND shadow_of IS NOT NULL ORDER BY seq DESC LIMIT 1",
@@ -19,7 +19,7 @@ export async function getShadow(postgres: Postgres, requestId: string): Promise<
   return rows[0] ? toLedgerRow(rows[0]) : null;
 }
 
-/** Of the newest 100,000 shadows, most requests first. */
+/** Considers the newest 100,000 shadows. Sorted by requests, most first. */
 export async function summarizeShadows(postgres: Postgres, question: ShadowsQuestion): Promise<ShadowSummary[]> {
   const firstDay = Math.max(0, Math.floor((question.sinceMs ?? 0) / dayMs));
   const sums = new ShadowSums(question);

@@ -3,7 +3,10 @@ import { messageOf } from '../../database/failures.ts';
 import type { Address } from './address.ts';
 import { isTemporary, sqlStateOf } from './failures.ts';
 
-/** One line about a database that cannot be used, which says what to do. Other errors stay as they are. */
+/**
+ * Converts the error into one line that says what to do about a database that cannot be used. Other errors are returned
+ * unchanged.
+ */
 export function startProblem(error: unknown, { host, user, database }: Address): unknown {
   if (error instanceof GatewayError) return error;
   const told = (message: string) => new GatewayError('storage_unavailable', message, { cause: error });
@@ -20,7 +23,7 @@ export function startProblem(error: unknown, { host, user, database }: Address):
         `The user "${user}" may not make Sluice's tables in the database "${database}" at ${host}. ` +
           `Make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}"`,
       );
-    // A table, sequence or index of that name is there already.
+    // A table, sequence or index with that name already exists.
     case '42P07':
       return told(
         `The database "${database}" at ${host} has tables of another program (${messageOf(error)}). ` +

@@ -1,4 +1,4 @@
-/** Which sessions are stopped. Every replica has them in memory, and hears of changes by the others. */
+/** The stopped sessions. Every replica keeps them in memory and is notified of changes by the others. */
 import { messageOf } from '../../database/failures.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { channel, type Notices } from './notices.ts';
@@ -26,7 +26,7 @@ export class StoppedSessions {
     this.#options = options;
   }
 
-  /** Ids of the stopped ones. */
+  /** Ids of the stopped sessions. */
   get ids(): ReadonlySet<string> {
     return this.#ids;
   }
@@ -37,19 +37,22 @@ export class StoppedSessions {
     this.#options.notices.on('sessions', () => void this.#readQuietly());
   }
 
-  /** Calls the listener for each session that was stopped, here or elsewhere, or goes on. */
+  /** Calls the listener for each session that is stopped or resumed, here or at another replica. */
   onChange(listener: Listener): void {
     this.#listeners.push(listener);
   }
 
-  /** Refuses a session's requests, or serves them again, with a new budget. False if there is no such session. */
+  /**
+   * Stops a session, so that its requests are refused, or resumes it with a new budget. Resolves with false if there is
+   * no such session.
+   */
   async set(id: string, stoppedAt: number | null): Promise<boolean> {
     const { count } = await this.#options.postgres.ask(stopSql, id, stoppedAt);
     await this.#read();
     return count > 0;
   }
 
-  /** In turn, so that an older answer does not take the place of a newer one. */
+  /** Serialized, so that an older answer cannot replace a newer one. */
   #read(): Promise<void> {
     return this.#inTurn(() => this.#readNow());
   }

@@ -1,10 +1,10 @@
-/** Adds up usage in PostgreSQL. To be called last in a transaction, since other replicas wait for these rows. */
+/** Adds up usage in PostgreSQL. Must be called last in a transaction, because other replicas wait for these rows. */
 import { addInto, sumColumns, sumValues } from '../../ledger/sums.ts';
 import { type Cell, quartersPerDay, type UsageSums } from '../../ledger/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import type { Queries } from './postgres.ts';
 
-/** Rows of one sum, which are spread over the replicas. */
+/** Each sum has this many rows, which are spread over the replicas. */
 export const parts = 8;
 
 const fractions = new Set(['seconds', 'cost_usd']);
@@ -12,7 +12,7 @@ const sumTypes = Object.fromEntries(
   sumColumns.map((column) => [column, fractions.has(column) ? 'double precision' : 'bigint']),
 );
 
-/** Types by column of sums by this time. */
+/** Column types of the sums per quarter or day. */
 export function typesBy(time: 'quarter' | 'day'): Record<string, string> {
   return { dimension: 'text', [time]: 'integer', name: 'text', part: 'smallint', ...sumTypes };
 }
@@ -26,7 +26,7 @@ function upsertSql(table: string, time: 'quarter' | 'day'): string {
 
 const quarterSql = upsertSql('usage_quarters', 'quarter');
 const daySql = upsertSql('usage_days', 'day');
-/** Types by column. */
+/** Column types. */
 export const totalTypes = {
   dimension: 'text',
   name: 'text',
@@ -39,7 +39,7 @@ const totalSql = `INSERT INTO usage_totals (dimension, name, part, tokens, cost_
     tokens = usage_totals.tokens + excluded.tokens, cost_usd = usage_totals.cost_usd + excluded.cost_usd`;
 
 export async function addSums(queries: Queries, sums: UsageSums, part: number): Promise<void> {
-  // In one order everywhere, so that replicas do not deadlock.
+  // Sorted the same way everywhere, so that replicas do not deadlock.
   const cells = [...sums.values()].sort(inOrder);
   if (cells.length === 0) return;
   const owned = cells.filter(({ dimension }) => dimension === 'key' || dimension === 'group');
@@ -63,7 +63,7 @@ function inOrder(one: Cell, other: Cell): number {
 
 const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));
 
-/** Adds up cells of the same dimension, time and name; `quarter` is then that time. */
+/** Adds up cells with the same dimension, time and name. In the result, `quarter` holds that time. */
 function addUp(cells: readonly Cell[], timeOf: (cell: Cell) => number): Cell[] {
   const found = new Map<string, Cell>();
   for (const cell of cells) {

@@ -1,4 +1,4 @@
-/** Deletes old records now and then, at one replica at a time. */
+/** Periodically deletes old records, at one replica at a time. */
 import { messageOf } from '../../database/failures.ts';
 import type { RetentionLimits } from '../../ledger/retention.ts';
 import type { Postgres } from './postgres.ts';
@@ -12,7 +12,7 @@ interface Options {
 
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
-/** Any number that no other program uses in the same database. */
+/** An arbitrary number that no other program uses in the same database. */
 const sweepLock = 4_810_004;
 
 export class Sweeps {
@@ -25,7 +25,7 @@ export class Sweeps {
     this.#options = options;
   }
 
-  /** Resolves with the number of days that were dropped, 0 if another replica sweeps. Rejects with PostgreSQL's error. */
+  /** Resolves with the number of days dropped; 0 if another replica is sweeping. Rejects with PostgreSQL's error. */
   sweep(): Promise<number> {
     this.#running ??= this.#sweep().finally(() => {
       this.#running = null;

@@ -1,6 +1,6 @@
 /**
- * The usage of keys and groups so far, of all replicas, for their limits. Questions of one moment, such as those about all keys at
- * a start, are asked together.
+ * The usage of keys and groups so far at all replicas, for their limits. Queries made at the same moment, such as those
+ * for all keys at a start, are combined.
  */
 import type { LimitScope } from '../../contract/limits.ts';
 import { AskedTogether } from '../../database/asked-together.ts';
@@ -27,7 +27,7 @@ interface LateQuestion {
 }
 
 const dayMs = 86_400_000;
-/** Later than all quarters that a table can hold. */
+/** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
 const asked = unnest({
@@ -42,7 +42,7 @@ const asked = unnest({
 const partsOf = (table: string, time: string, first: string, end: string) =>
   `SELECT input_tokens + output_tokens AS tokens, cost_usd, unpriced_requests AS unpriced FROM ${table} AS sums
    WHERE sums.dimension = given.dimension AND sums.name = given.name AND ${time} >= ${first} AND ${time} < ${end}`;
-/** Whole days where possible, quarters of an hour before and after. */
+/** Uses whole days where possible, and quarter-hours before and after them. */
 const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced) AS unpriced FROM ${asked}, LATERAL (
     ${partsOf('usage_quarters', 'quarter', 'first', `least(until, first_day * ${quartersPerDay})`)}
     UNION ALL ${partsOf('usage_days', 'day', 'first_day', 'end_day')}
@@ -69,7 +69,7 @@ export class PostgresUsageHistory implements UsageHistory {
     this.#late = new AskedTogether((questions) => readLate(postgres, questions));
   }
 
-  /** Of requests that are written. */
+  /** Counts requests that are written. */
   spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
     return this.#spent.ask({ scope, id, range });
   }
@@ -88,7 +88,7 @@ export class PostgresUsageHistory implements UsageHistory {
     });
   }
 
-  /** Bound, since it is passed as a callback. */
+  /** Bound, because it is passed as a callback. */
   readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
     await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
   };
@@ -97,8 +97,8 @@ export class PostgresUsageHistory implements UsageHistory {
 const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 /**
- * Totals of the requests that began in each range and are written, in the order of the questions. For all time, `unpriced` is not
- * available.
+ * Totals of the written requests that began in each range, in the order of the questions. `unpriced` is not available
+ * for all time.
  */
 async function readSpent(queries: Queries, questions: readonly SpentQuestion[]): Promise<Spent[]> {
   const places = [...questions.entries()];
@@ -150,7 +150,7 @@ async function readLate(postgres: Postgres, questions: readonly LateQuestion[]):
   );
 }
 
-/** Quarters of an hour, and the whole days among them. */
+/** The range in quarter-hours, and the whole days within it. */
 function timesOf({ startMs, endMs }: HistoryRange): number[] {
   const first = Math.max(0, Math.floor(startMs / quarterMs));
   const until = Math.min(lastQuarter, Math.ceil(endMs / quarterMs));

@@ -1,4 +1,4 @@
-/** Usage over a range, from the sums: whole days where possible, quarters of an hour before and after. */
+/** Usage over a range, from the sums: whole days where possible, and quarter-hours before and after them. */
 import type { Within } from '../../contract/people.ts';
 import type { UsageStepView, UsageView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
@@ -14,14 +14,14 @@ import { stepsOfRequestsSql } from './request-steps.ts';
 const dayMs = 86_400_000;
 const summed = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
-/** Days in chronological order; everything else by cost, then by requests, highest first. */
+/** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
 export async function summarizeUsage(postgres: Postgres, question: UsageQuestion): Promise<UsageView[]> {
   const { within } = question;
   if (within) return summaryOf(await readSteps(postgres, stepsOf({ ...question, within })), question);
   return question.by === 'day' ? summarizeDays(postgres, question) : summarizeNames(postgres, question);
 }
 
-/** Later than all quarters that a table can hold. */
+/** Later than every quarter that a table can hold. */
 const lastQuarter = 2 ** 31 - 1 - quartersPerDay;
 
 function quartersOf({ sinceMs, untilMs }: UsageQuestion): [from: number, to: number] {
@@ -69,7 +69,7 @@ function viewOf(name: string | null, row: Row): UsageView {
   return { ...sums, name: name || null, costUsd: displayedCost(sums) };
 }
 
-/** In order of time. */
+/** In chronological order. */
 export async function usageOverTime(postgres: Postgres, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
   return (await readSteps(postgres, question)).map(viewStep);
 }

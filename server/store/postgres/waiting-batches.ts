@@ -1,7 +1,8 @@
 /**
- * Requests in memory until they are written to PostgreSQL, in batches within a fraction of a second. A batch whose fate is not
- * known is written again as it was, so that it counts once. While the database is away or slow, batches wait on disk; where the
- * disk has no room, rows wait in memory, and beyond a number the oldest are dropped and counted.
+ * Keeps requests in memory until they are written to PostgreSQL, in batches within a fraction of a second. A batch that
+ * may or may not have been written is written again unchanged, so that it counts once. While the database is
+ * unavailable or slow, batches wait on disk. If the disk has no room, rows wait in memory, and beyond a limit the
+ * oldest are dropped and counted.
  */
 import { randomUUID } from 'node:crypto';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
@@ -17,25 +18,28 @@ import { within } from './within.ts';
 
 interface Options {
   writer: Pick<LedgerWriter, 'write'>;
-  /** Null: rows wait in memory only. */
+  /** null to keep rows in memory only. */
   spool: LedgerSpool | null;
   log: { warn(fields: object, message: string): void };
   flushMs?: number;
-  /** How often rows go to disk while they cannot be written, or a batch takes twice as long. */
+  /**
+   * How often rows are moved to disk while they cannot be written, or while writing one batch takes more than twice
+   * this time.
+   */
   spillMs?: number;
   now?: () => number;
 }
 
 const defaultFlushMs = 100;
 const defaultSpillMs = 1_000;
-/** Nearly all requests end soon, and then need one insert rather than an insert and an update. */
+/** Nearly all requests end soon. Waiting for the end takes one insert instead of an insert and an update. */
 const youngMs = 50;
 const rowsPerBatch = 1_000;
 const maxWaiting = 10_000;
 /** Captured bodies are large, so fewer are kept. */
 const capturesPerBatch = 20;
 const maxWaitingCaptures = 200;
-/** A program that ends writes for this long; what is left goes to disk. */
+/** The longest that writing continues at shutdown; the rest goes to disk. */
 const closeMs = 2_000;
 
 export class WaitingBatches {
@@ -46,11 +50,11 @@ export class WaitingBatches {
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
   #joined: JoinedRequest[] = [];
-  /** The batch that is being written, or whose fate is not known. */
+  /** The batch that is being written, or that may or may not have been written. */
   #frozen: Batch | null = null;
-  /** When that was begun, by the monotonic clock. */
+  /** When that write began, by the monotonic clock. */
   #frozenAtMs = 0;
-  /** On its way to disk. */
+  /** The batch that is being moved to disk. */
   #spilled: Batch | null = null;
   #dropped = 0;
   /** Young rows are written as well. */
@@ -78,7 +82,7 @@ export class WaitingBatches {
 
   add(row: BegunRow | EndedRow): void {
     this.#rows.push(row);
-    // Never the frozen ones, which may be written already.
+    // Frozen rows are never dropped, because they may already be written.
     while (this.#rows.length > maxWaiting) {
       this.#rows.shift();
       this.#dropped += 1;
@@ -112,7 +116,10 @@ export class WaitingBatches {
     return { pending: this.#rows.length + frozen + spilled + spooled, spooled, dropped };
   }
 
-  /** Resolves once everything is written, or cannot be written now; what waits on disk is written later. Never rejects. */
+  /**
+   * Resolves once everything in memory is written, or cannot be written now. Batches on disk are written later. Never
+   * rejects.
+   */
   async flush(): Promise<void> {
     this.#writing.due();
     if (this.#options.spool?.isEmpty === false) return;
@@ -121,7 +128,7 @@ export class WaitingBatches {
     this.#isFlushing = false;
   }
 
-  /** Writes what waits, for a short time; the rest stays on disk for the next run. */
+  /** Writes the waiting rows for a short time; the rest stays on disk for the next run. */
   async close(): Promise<void> {
     this.#isFlushing = true;
     this.#writing.due();
@@ -148,7 +155,7 @@ export class WaitingBatches {
     if (this.#rows.length + this.#joined.length > 0) this.#writing.due();
   }
 
-  /** Null if no row is due. */
+  /** null if no row is due. */
   #freeze(): Batch | null {
     const nowMs = this.#now();
     const rows: (BegunRow | EndedRow)[] = [];
@@ -166,7 +173,7 @@ export class WaitingBatches {
     return rows.length + captures.length + joined.length === 0 ? null : { id: randomUUID(), rows, captures, joined };
   }
 
-  /** Takes those whose requests are not among these, which are written later. */
+  /** Removes and returns those whose requests are not in `left`; the others are written later, with their requests. */
   #joinedOtherThan(left: readonly (BegunRow | EndedRow)[]): JoinedRequest[] {
     if (this.#joined.length === 0) return [];
     const ids = new Set(left.map(({ id }) => id));
@@ -186,7 +193,7 @@ export class WaitingBatches {
       lost = error;
       this.#dropped += batch.rows.length;
     }
-    // Before it is removed, so that it is not spilled again.
+    // Cleared before the batch is removed, so that it is not moved to disk again.
     this.#frozen = null;
     await spool?.remove(batch);
     if (lost !== null) throw lost;
@@ -197,12 +204,12 @@ export class WaitingBatches {
     const isSlow = this.#frozen !== null && performance.now() - this.#frozenAtMs > 2 * spillMs;
     const isLate = isSlow || this.#writing.problem !== null || spool?.isEmpty === false;
     if (isLate) await this.#spill();
-    // The write may have ended meanwhile, and have found nothing on disk.
+    // The write may have ended in the meantime and found nothing on disk.
     if (spool?.isEmpty === false) this.#writing.due();
     if (this.#frozen !== null || this.#rows.length > 0) this.#spilling.due();
   }
 
-  /** Puts everything that waits on disk, as far as there is room. */
+  /** Moves everything that waits to disk, as far as there is room. */
   async #spill(): Promise<void> {
     const { spool } = this.#options;
     if (spool === null) return;

@@ -1,4 +1,4 @@
-/** Settles as the work does; resolves after this time if it has not: a server that hangs must not hold up who waits. */
+/** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
 export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(resolve, limitMs);
@@ -6,10 +6,10 @@ export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** For how long a person waits for a server that does not answer. */
+/** How long a person waits for a server that does not answer. */
 export const soonMs = 2_500;
 
-/** Rejects if the work has not settled within `soonMs`; what comes of it later is given to `late`. */
+/** Rejects if the work has not settled within `soonMs`. A result that arrives later is passed to `late`. */
 export async function soon<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {
   let isLate = false;
   work.then((result) => isLate && late(result)).catch(() => {});
