@@ -1,4 +1,4 @@
-/** Limits while Valkey cannot be used: each replica allows an equal share, by what it has counted itself. */
+/** Limits while Valkey is unavailable: each replica allows an equal share, based on its own counts. */
 import type { Budget, Limits } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Limited } from '../contract/limits.ts';
@@ -9,7 +9,7 @@ import type { CountedParty } from './counted-party.ts';
 
 const retryAfterSeconds = 5;
 
-/** A replica's share of the limits, at least 1 of each; budgets as `AloneCounts` counts them. */
+/** A replica's share of the limits, at least 1 of each. Budgets are not divided here; `AloneCounts` handles them. */
 export function shareOf(limits: Limits, replicas: number): Limits {
   const share = (amount: number | undefined) =>
     amount === undefined ? undefined : Math.max(1, Math.floor(amount / replicas));
@@ -23,8 +23,8 @@ export function shareOf(limits: Limits, replicas: number): Limits {
 }
 
 /**
- * What this replica has counted. Of a budget, what it spends itself since the last reply counts as often as there are
- * replicas, since each of them may do the same.
+ * The counts of this replica. For a budget, the amount that this replica has spent since the last reply is multiplied
+ * by the number of replicas, because each of them may have spent as much.
  */
 export class AloneCounts implements Counted {
   readonly requests: Counted['requests'];
@@ -61,7 +61,7 @@ export class AloneCounts implements Counted {
   }
 }
 
-/** A hard budget blocks while it cannot be known how much of it is left. */
+/** A hard budget blocks while the remaining amount is unknown. */
 export function countsUnavailable({ scope, name }: Limited): GatewayError {
   return new GatewayError(
     'shared_counts_unavailable',

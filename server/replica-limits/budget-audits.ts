@@ -1,18 +1,20 @@
 /**
- * Makes the sums of budgets in Valkey equal to the ledger, which is the only place of money. A request that ends is added to both,
- * each time by its id, so that it counts once. They differ only if Valkey has lost its data, or was not told of all that ended while
- * it was away. Then they are compared:
+ * Makes the sums of budgets in Valkey equal to the ledger, which is the authority on money. A request that ends is
+ * added to both, each time by its id, so that it counts once. The two differ only if Valkey has lost its data, or if
+ * requests ended while it was unavailable. Then they are compared:
  *
- * 1. the ledger is read as of one moment;
- * 2. Valkey tells its sum, and which requests of all replicas have ended in the last seconds;
- * 3. the ledger is asked which of these it held at that moment.
+ * 1. The ledger is read as of one moment.
+ * 2. Valkey returns its sum, and the requests of all replicas that ended in the last seconds.
+ * 3. The ledger reports which of these it held at that moment.
  *
- * The sum should be what the ledger held, and those requests that it did not hold yet. The difference is added: what ends meanwhile is
- * added as well, and of several replicas that have compared the same sum, one adds it.
+ * The sum should equal what the ledger held plus those requests that it did not hold yet. The difference is added.
+ * Requests that end in the meantime are added as well, and of several replicas that have compared the same sum, only
+ * one adds the difference.
  *
- * Only a request that the ledger held before Valkey was told of it, after step 2, would now count twice. Usually Valkey is told long
- * before the ledger is written. A replica that tells it late, after Valkey was away, compares afterwards; and each goes on comparing
- * for as long as commands and leases of before may have an effect, and until nothing is missing.
+ * The only request that would now count twice is one that was in the ledger at step 1 but reached Valkey after step 2.
+ * Usually Valkey is notified long before the ledger is written. A replica that notifies it late, because Valkey was
+ * unavailable, compares again afterwards. Every replica also goes on comparing for as long as earlier commands and
+ * leases may have an effect, and until nothing is missing.
  */
 import { AskedTogether } from '../database/asked-together.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -32,7 +34,7 @@ interface BudgetAuditsPorts {
   clocks: Clocks;
 }
 
-/** A period of a party's budgets. */
+/** A budget period of a party. */
 interface Audited {
   party: CountedParty;
   period: BudgetPeriod;
@@ -46,7 +48,7 @@ interface Compared extends Audited {
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
   readonly #audits = new AskedTogether<CountedParty, boolean>((parties) => this.#audit(parties));
-  /** Until when they are compared at least, on the monotonic clock. */
+  /** The earliest time at which the comparisons of a party may stop, on the monotonic clock. */
   readonly #inDoubt = new Map<CountedParty, number>();
   #timer: NodeJS.Timeout | null = null;
   #isInRound = false;
@@ -57,12 +59,12 @@ export class BudgetAudits {
     this.#ports = ports;
   }
 
-  /** Resolves with whether nothing was missing. Rejects if Valkey or the ledger cannot be asked. */
+  /** Resolves with true if nothing was missing. Rejects if Valkey or the ledger cannot be read. */
   now(party: CountedParty): Promise<boolean> {
     return this.#audits.ask(party);
   }
 
-  /** Compares them every few seconds, for as long as a lease lasts and until nothing is missing. */
+  /** Compares the parties every few seconds, for at least as long as a lease lasts and until nothing is missing. */
   doubt(parties: readonly CountedParty[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
     for (const party of parties) this.#inDoubt.set(party, clocks.steadyMs() + connection.leaseMs);
@@ -74,7 +76,10 @@ export class BudgetAudits {
     this.#inDoubt.delete(party);
   }
 
-  /** True once after requests of this replica had to wait for the ledger: others may have compared without them. */
+  /**
+   * True once after requests of this replica had to wait for the ledger, because other replicas may have compared
+   * without them.
+   */
   hasCaughtUp(): boolean {
     const wasBehind = this.#wasBehind;
     this.#wasBehind = this.#isBehind;
@@ -122,7 +127,7 @@ export class BudgetAudits {
     if (isExact && isOver) this.#inDoubt.delete(party);
   }
 
-  /** Resolves with whether nothing was missing, in the order of the parties. */
+  /** Resolves with one result per party, in the order of the parties: whether nothing was missing. */
   async #audit(parties: readonly CountedParty[]): Promise<boolean[]> {
     const nowMs = this.#ports.connection.serverMs();
     const all = [...new Set(parties)].flatMap((party) => party.at(nowMs).periods.map((period) => ({ party, period })));
@@ -135,7 +140,7 @@ export class BudgetAudits {
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
     if (history.atOneMoment) return history.atOneMoment(work);
-    // This replica's own ledger answers at once, and has requests as soon as they end.
+    // This replica's own ledger is read synchronously, and contains requests as soon as they end.
     const isRunning = (id: string) => all.some(({ party }) => party.leases.has(id));
     return work({
       spent: (questions) => questions.map(({ scope, id, range }) => history.spent(scope, id, range) as Spent),
@@ -145,7 +150,7 @@ export class BudgetAudits {
 
   async #compare(all: readonly Audited[], moment: LedgerMoment): Promise<Compared[]> {
     const asked = moment.spent(all.map(questionOf));
-    // If it is there at once, nothing may end before Valkey is asked.
+    // If the sums are available synchronously, no request may end before Valkey is read.
     const held = asked instanceof Promise ? await asked : asked;
     const told = await Promise.all(all.map((each) => this.#ask(each)));
     const inLedger = await moment.ended(told.flatMap(({ ended }) => ended));

@@ -2,13 +2,13 @@ import type { Limited } from '../contract/limits.ts';
 import { type Party, PartyMap } from '../limits/party-map.ts';
 import { CountedParty } from './counted-party.ts';
 
-/** Keys and groups with limits that this replica has met, and what jobs hold of their budgets. */
+/** Keys and groups with limits that this replica has seen, and the amounts that jobs reserve in their budgets. */
 export class CountedParties {
   readonly #parties = new PartyMap<CountedParty>();
-  /** By party and job: leases; the party need not be there yet. */
+  /** Leases by party and job; the party need not exist yet. */
   readonly #held = new PartyMap<Map<string, string>>();
 
-  /** Created on first use, and anew when its limits have changed. */
+  /** Created on first use, and again when its limits have changed. */
   of(limited: Limited): CountedParty {
     const known = this.#parties.get(limited);
     if (known?.isOf(limited)) return known;
@@ -18,7 +18,7 @@ export class CountedParties {
     return party;
   }
 
-  /** Undefined: not met. */
+  /** undefined if the party has not been seen. */
   get(named: Party): CountedParty | undefined {
     return this.#parties.get(named);
   }

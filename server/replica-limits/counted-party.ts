@@ -1,4 +1,7 @@
-/** A key or group with limits as the scripts see it: the keys in Valkey that count it, and its limits as arguments. */
+/**
+ * A key or group with limits in the form that the scripts use: the Valkey keys that count it, and its limits as
+ * arguments.
+ */
 import type { Budget } from '../contract/config.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Spent } from '../ledger/usage-history.ts';
@@ -9,23 +12,23 @@ import type { SeenCounts } from './seen-counts.ts';
 
 interface LastSpent {
   startMs: number;
-  /** By all replicas. */
+  /** Spent by all replicas. */
   all: Spent;
-  /** By this one, as far as it knows. */
+  /** Spent by this one, as far as it knows. */
   own: Spent;
 }
 
 export class CountedParty {
   readonly limited: Limited;
-  /** By request (or job) that runs here: its lease, as the scripts write it. */
+  /** Leases, as the scripts write them, by request (or job) running here. */
   readonly leases: Map<string, string>;
-  /** A request of it has been here. */
+  /** Whether this replica has had a request of the party. */
   isUsed: boolean;
-  /** When its meters were last asked for, on the monotonic clock. */
+  /** When its meters were last requested, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */
   readonly canRefuse: boolean;
-  /** Whether one can refuse a request that costs nothing. */
+  /** Whether a limit can refuse a request that costs nothing. */
   readonly canRefuseFree: boolean;
   readonly hasHardBudget: boolean;
   #seen: SeenCounts | null = null;
@@ -33,7 +36,7 @@ export class CountedParty {
   readonly #prefix: string;
   #call: (PartyCall & { fromMs: number; untilMs: number }) | null = null;
 
-  /** `before`: what it was before its limits changed. */
+  /** `before` is the party before its limits changed. */
   constructor(limited: Limited, before?: CountedParty) {
     const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limited.limits;
     this.limited = limited;
@@ -41,7 +44,7 @@ export class CountedParty {
     this.hasHardBudget = budgets.some(({ hard }) => hard);
     this.canRefuse = this.canRefuseFree || this.hasHardBudget;
     const { groupId, scope, id, sinceMs } = limited;
-    // The braces make one slot of a cluster of a group and its keys.
+    // The braces put a group and its keys into the same slot of a cluster.
     this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = before !== undefined && before.#prefix === this.#prefix ? before.leases : new Map();
     this.isUsed = before?.isUsed ?? false;
@@ -52,12 +55,15 @@ export class CountedParty {
     return own.limits === limits && own.groupId === groupId && own.sinceMs === sinceMs;
   }
 
-  /** The latest reply; null: none yet. */
+  /** The latest reply; null if there is none yet. */
   get seen(): SeenCounts | null {
     return this.#seen;
   }
 
-  /** Takes a reply. `account`: what this replica alone has counted. Returns whether the count of a period has begun (anew). */
+  /**
+   * Stores a reply. `account` is what this replica alone has counted. Returns whether the count of a period has
+   * (re)started.
+   */
   saw(seen: SeenCounts, account: Pick<Account, 'spent'>): boolean {
     this.#seen = seen;
     let hasBegun = false;
@@ -73,7 +79,7 @@ export class CountedParty {
     return hasBegun;
   }
 
-  /** What was spent at the last reply, if that was in the given period. */
+  /** What was spent at the last reply, if it was in the given period. */
   lastSpent(per: Budget['per'], period: Period): LastSpent | null {
     const last = this.#lastSpent.get(per);
     return last?.startMs === period.startMs ? last : null;
@@ -138,7 +144,7 @@ export class CountedParty {
   }
 }
 
-/** As an argument of a script; empty: none. */
+/** As a script argument; empty if the period has no end. */
 export function endOf(endMs: number): string {
   return Number.isFinite(endMs) ? String(endMs) : '';
 }

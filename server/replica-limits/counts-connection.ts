@@ -1,6 +1,7 @@
 /**
- * Whether limits are counted together now. After a failed command they are not, so that no further request waits for Valkey;
- * it is then tried in the background until it can be written to again. A beat every few seconds says that this replica lives.
+ * Tracks whether limits are currently counted together. After a failed command they are not, so that no further request
+ * waits for Valkey. Reconnecting is then tried in the background until Valkey can be written to again. A beat every few
+ * seconds reports that this replica is alive.
  */
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { ScriptName } from './scripts.ts';
@@ -22,13 +23,13 @@ export interface ConnectionPorts {
   link: ValkeyLink;
   /** This replica's id. */
   replica: string;
-  /** As it is shown to people. */
+  /** In the form shown to people. */
   address: string;
-  /** Before this start; at least 1. */
+  /** The number of replicas before this start; at least 1. */
   lastReplicas: number;
   timing: Timing;
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
-  /** The view has changed. */
+  /** Called when the view has changed. */
   changed(view: SharedCountsView): void;
 }
 
@@ -46,7 +47,7 @@ export class CountsConnection {
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
   #isBeating = false;
-  /** Valkey's clock minus this machine's, in milliseconds. */
+  /** Valkey's clock minus this machine's clock, in milliseconds. */
   #aheadMs = 0;
 
   constructor(ports: ConnectionPorts) {
@@ -64,7 +65,7 @@ export class CountsConnection {
     return this.#view;
   }
 
-  /** How long a lease lasts without being renewed. */
+  /** How long a lease lasts if it is not renewed. */
   get leaseMs(): number {
     return this.#ports.timing.aliveMs;
   }
@@ -74,13 +75,16 @@ export class CountsConnection {
     return Date.now() + this.#aheadMs;
   }
 
-  /** Of whoever counts; called once. Resolves when limits are counted together, or it is known that they cannot be. */
+  /**
+   * Registers the component that counts; called once. Resolves when limits are counted together, or when it is known
+   * that they cannot be.
+   */
   async attend(attendant: Attendant): Promise<void> {
     this.#attendant = attendant;
     await this.#beat();
   }
 
-  /** Rejects with a LinkError; from then on it is not up. */
+  /** Rejects with a LinkError; after that, `isUp` is false. */
   async run(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string> {
     try {
       return await this.#ports.link.run(script, keys, args);

@@ -1,10 +1,13 @@
 import type { Settlement } from './replica-counts.ts';
 
-/** Beyond this number, what was spent is brought back by the ledger; the oldest have leases that they end. */
+/**
+ * Beyond this number, further settlements are dropped, because the ledger restores the amounts spent. The oldest are
+ * kept, because they end leases.
+ */
 const most = 10_000;
 const atOnce = 100;
 
-/** Settlements that have not reached Valkey, or perhaps have. */
+/** Settlements that have not reached Valkey, or may not have. */
 export class LateSettlements {
   #waiting: Settlement[] = [];
 
@@ -12,7 +15,10 @@ export class LateSettlements {
     if (this.#waiting.length < most) this.#waiting.push(settlement);
   }
 
-  /** Sends those that wait now, in order. Rejects with the first failure; what did not arrive stays. */
+  /**
+   * Sends the settlements that are waiting now, in order. Rejects with the first failure; those that did not arrive
+   * stay.
+   */
   async send(settle: (settlement: Settlement) => Promise<unknown>): Promise<void> {
     for (let left = this.#waiting.length; left > 0; left -= atOnce) {
       const sent = this.#waiting.splice(0, Math.min(atOnce, left));

@@ -15,38 +15,38 @@ import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
 import { LinkError, ValkeyLink } from './valkey-link.ts';
 
 export interface ReplicaLimitsOptions {
-  /** Null: nothing is kept, for tests. */
+  /** null to keep nothing on disk, for tests. */
   dataDir: string | null;
-  /** The name of a ledger that the replicas have in common; null: each has its own. */
+  /** The name of the ledger that the replicas share; null if each has its own. */
   commonLedger: string | null;
   ledger: Pick<Ledger, 'flush' | 'health'>;
   local: LocalLimiterPorts;
   settings(): SharedCountsSettings;
-  /** Default: as usual; shorter for tests. */
+  /** Default: the usual times; tests set shorter ones. */
   timing?: Timing;
   log: LocalLimiterPorts['log'] & { info(fields: object, message: string): void };
 }
 
 export interface ReplicaLimits {
   limiter: Limiter;
-  /** From replica to replica. */
+  /** Messages between replicas. */
   messages: Pick<ReplicaMessages, 'send' | 'serverMs' | 'onMessage'>;
   readonly view: SharedCountsView;
   /** Replaces the listener, which is called when the view has changed. */
   onChange(listener: () => void): void;
-  /** Writes what waits, and takes this replica's leave. */
+  /** Writes what is waiting, and signs this replica off. */
   close(): Promise<void>;
 }
 
-/** A connection to Valkey, to be closed if no limits are opened on it. */
+/** A connection to Valkey. It must be closed if no limits are opened on it. */
 export interface ConnectedValkey {
   link: ValkeyLink;
   address: ValkeyAddress;
 }
 
 /**
- * Rejects with a GatewayError, without the password, if the URL cannot be used or Valkey refuses the credentials. If it cannot
- * be reached, it is tried again in the background.
+ * Rejects with a GatewayError that does not contain the password if the URL cannot be used or Valkey refuses the
+ * credentials. If Valkey cannot be reached, connecting is retried in the background.
  */
 export async function connectValkey(url: string): Promise<ConnectedValkey> {
   const address = readValkeyAddress(url);
@@ -81,7 +81,8 @@ export async function openReplicaLimits(
       changed();
     },
   });
-  // Notices come from Valkey's sums: of one replica alone, they would come too late and several times.
+  // Notices are based on Valkey's sums. Based on this replica's counts alone, they would come too late and several
+  // times.
   const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
   const { clocks, history, reached } = localPorts;
   const ledgerName = commonLedger ?? replica.id;

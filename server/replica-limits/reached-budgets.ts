@@ -3,7 +3,10 @@ import type { Spent } from '../ledger/usage-history.ts';
 import { percentOf } from '../limits/budget-watch.ts';
 import type { Counted } from '../limits/meters.ts';
 
-/** Tells which budgets have reached 80 or 100 percent by what was just added: of all replicas, only one adds that. */
+/**
+ * Reports the budgets that have reached 80 or 100 percent through the amount just added. Each amount is added by one
+ * replica only, so each notice is sent once.
+ */
 export function tellReached(
   { scope, id, name, limits }: Limited,
   counted: Pick<Counted, 'spent'>,

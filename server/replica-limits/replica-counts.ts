@@ -1,4 +1,4 @@
-/** What the limiter asks of Valkey: the scripts with their arguments, and their replies. */
+/** The calls that the limiter makes to Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
@@ -8,7 +8,7 @@ import type { CountsConnection } from './counts-connection.ts';
 import { tellReached } from './reached-budgets.ts';
 import { ReplyNumbers, type SeenAt, SeenCounts } from './seen-counts.ts';
 
-/** Which limits are checked; `free`: not budgets. */
+/** Which limits are checked. `free`: all except budgets. */
 export type Checks = 'all' | 'free' | 'none';
 export type Verdict = 'admitted' | 'refused' | 'unknown-spending';
 
@@ -16,7 +16,7 @@ export interface Asked {
   verdict: Verdict;
   /** By Valkey's clock, in Unix milliseconds. */
   serverMs: number;
-  /** Of each party. */
+  /** Counts of each party. */
   seen: readonly SeenCounts[];
 }
 
@@ -24,13 +24,13 @@ export interface Asked {
 export interface Ended {
   id: string;
   parties: readonly CountedParty[];
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0 if Valkey was not asked. */
   admittedAtMs: number;
   likelyTokens: number;
   settled: Settled;
 }
 
-/** What an ended request changes in Valkey. */
+/** The changes in Valkey for an ended request. */
 export interface Settlement {
   parties: readonly CountedParty[];
   settled: Settled;
@@ -40,11 +40,11 @@ export interface Settlement {
 
 interface ReplicaCountsPorts {
   connection: CountsConnection;
-  /** The ledger that holds this replica's requests; replicas with a common ledger name the same. */
+  /** The ledger that contains this replica's requests. Replicas with a common ledger use the same name. */
   ledger: string;
   audits: BudgetAudits;
   clocks: Clocks;
-  /** What this replica has counted of a party. */
+  /** This replica's own counts of a party. */
   account(party: CountedParty): Account;
   reached(notice: LimitReached): void;
 }
@@ -59,12 +59,12 @@ export class ReplicaCounts {
     this.#ports = ports;
   }
 
-  /** A lease as the scripts write it. */
+  /** A lease in the form that the scripts use. */
   leaseOf({ usd, tokens }: Amounts, isRunning: boolean): string {
     return `${isRunning ? 1 : 0}|${usd}|${Math.round(tokens)}|${this.#ports.ledger}`;
   }
 
-  /** Asks to admit a request; an empty id only looks. Rejects with a LinkError. */
+  /** Requests admission; with an empty id, it only reads the counts. Rejects with a LinkError. */
   async ask(id: string, parties: readonly CountedParty[], estimate: Estimate, checks: Checks): Promise<Asked> {
     const { connection, ledger } = this.#ports;
     const nowMs = connection.serverMs();
@@ -81,7 +81,7 @@ export class ReplicaCounts {
     return { verdict, serverMs: at.serverMs, seen };
   }
 
-  /** To be made when the request ends, even if it is sent later. */
+  /** Must be created when the request ends, even if it is sent later. */
   settlementOf({ id, parties, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
@@ -90,12 +90,12 @@ export class ReplicaCounts {
     args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
     args.push(this.#ports.ledger, String(parties.length));
     const keys: string[] = [];
-    // As the ledger does: in the period in which it began.
+    // Counted in the period in which it began, as in the ledger.
     for (const party of parties) addCall(party, startedAt, keys, args);
     return { parties, settled, keys, args };
   }
 
-  /** It counts once, however often it is sent. Rejects with a LinkError. */
+  /** Counts once, however often it is sent. Rejects with a LinkError. */
   async settle({ parties, settled, keys, args }: Settlement): Promise<void> {
     const { connection, reached } = this.#ports;
     const numbers = new ReplyNumbers(await connection.run('settle', keys, args));
@@ -107,7 +107,7 @@ export class ReplicaCounts {
     }
   }
 
-  /** Prolongs the leases of a party, and restores those that are gone. Rejects with a LinkError. */
+  /** Extends the leases of a party, and restores missing ones. Rejects with a LinkError. */
   async renew(party: CountedParty, leases: Iterable<readonly [string, string]> = party.leases): Promise<void> {
     const all = [...leases];
     for (let first = 0; first < all.length; first += leasesAtOnce) {
@@ -124,7 +124,7 @@ export class ReplicaCounts {
     const { audits } = this.#ports;
     const account = this.#ports.account(party);
     const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
-    // Another replica may have begun it without what ended here just now.
+    // Another replica may have started the count without the request that just ended here.
     if (party.saw(seen, account)) audits.doubt([party]);
     if (seen.isUnknown) audits.now(party).catch(() => {});
     return seen;

@@ -6,17 +6,17 @@ import { writeFileDurably } from '../files/durable-file.ts';
 
 const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
 
-/** What a replica knows of itself over a restart. */
+/** What a replica remembers across restarts. */
 export interface Replica {
-  /** Names its data folder, and with it its ledger. */
+  /** Identifies its data folder, and therefore its ledger. */
   id: string;
-  /** The number of replicas last seen, with this one. */
+  /** The last known number of replicas, including this one. */
   replicas: number;
 }
 
 const fileName = 'replica.json';
 
-/** A new one if there is no file, or one that cannot be used. `dataDir` null: in memory. */
+/** Returns a new replica if the file is missing or cannot be used. `dataDir` null: in memory. */
 export async function readReplica(dataDir: string | null): Promise<Replica> {
   const fresh = { id: randomUUID(), replicas: 1 };
   if (dataDir === null) return fresh;

@@ -1,7 +1,8 @@
 /**
- * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group, in
- * one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can refuse are
- * not asked about. Everything is counted here as well, so that this replica can go on alone at any moment.
+ * Counts limits together with other replicas. One script in Valkey admits a request by the limits of its key and group,
+ * in one round trip. The request's usage is written afterwards, and no request waits for that. Valkey is not asked
+ * about requests that no limit can refuse. Everything is also counted locally, so that this replica can continue alone
+ * at any moment.
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
@@ -27,7 +28,7 @@ interface ReplicaLimiterPorts {
   connection: CountsConnection;
   counts: ReplicaCounts;
   audits: BudgetAudits;
-  /** Counts what this replica does. */
+  /** This replica's own counts. */
   local: LocalLimiter;
   clocks: Clocks;
   settings(): SharedCountsSettings;
@@ -36,11 +37,11 @@ interface ReplicaLimiterPorts {
 interface Admitted {
   parties: readonly CountedParty[];
   estimate: Estimate;
-  /** By Valkey's clock; 0: Valkey was not asked. */
+  /** By Valkey's clock; 0 if Valkey was not asked. */
   atMs: number;
 }
 
-/** Meters are kept up to date for this long after they were shown. */
+/** Meters are kept up to date for this long after they were last requested. */
 const shownMs = 15_000;
 const mostShown = 200;
 const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
@@ -55,7 +56,7 @@ export class ReplicaLimiter implements Limiter {
     this.#ports = ports;
   }
 
-  /** Resolves when limits are counted together, or it is known that they cannot be now. */
+  /** Resolves when limits are counted together, or when it is known that they cannot be now. */
   begin(): Promise<void> {
     return this.#ports.connection.attend({ renew: () => this.#renew(), restore: () => this.#restore() });
   }
@@ -79,7 +80,7 @@ export class ReplicaLimiter implements Limiter {
     }));
     refuseIfExceeded(judged, estimate, clocks);
     this.#take(id, { parties, estimate, atMs: connection.serverMs() });
-    // If it fails, the lease comes with a later beat.
+    // If this fails, a later beat writes the lease.
     counts.ask(id, parties, estimate, 'none').catch(() => {});
     return headersOf(judged, clocks);
   }
@@ -107,7 +108,7 @@ export class ReplicaLimiter implements Limiter {
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
     for (const named of payersOf(owner)) {
       const party = this.#parties.hold(named, ...lease);
-      // If it fails, it comes with a later beat.
+      // If this fails, a later beat renews it.
       if (party?.hasBudgets && connection.isUp) counts.renew(party, [lease]).catch(() => {});
     }
   }
@@ -157,12 +158,15 @@ export class ReplicaLimiter implements Limiter {
     const unknown = parties.find(({ hasHardBudget }) => hasHardBudget);
     if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
     const [first] = asked.seen;
-    // As of the reply: a moment later, a limit may be free again.
+    // Uses the time of the reply, because a moment later the limit may no longer be reached.
     refuseIfExceeded(judged, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
 
-  /** If Valkey does not know what was spent in this period so far, it is told, and asked again. */
+  /**
+   * If Valkey does not know the amount spent in this period so far, its sum is first set from the ledger, and Valkey is
+   * asked again.
+   */
   async #ask(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<Asked> {
     const { counts, audits } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
@@ -172,7 +176,7 @@ export class ReplicaLimiter implements Limiter {
     return counts.ask(id, parties, estimate, checks);
   }
 
-  /** Valkey may have admitted it all the same, without the answer having arrived. */
+  /** Valkey may have admitted the request even though its reply was lost. */
   #admitUnanswered(id: string, parties: readonly CountedParty[], estimate: Estimate): RateHeaders {
     try {
       return this.#admitAlone(id, parties, estimate);
@@ -217,7 +221,7 @@ export class ReplicaLimiter implements Limiter {
     else counts.settle(settlement).catch(() => this.#late.add(settlement));
   }
 
-  /** Ends a lease that has used nothing. */
+  /** Ends a lease without any usage. */
   #withdraw(id: string, parties: readonly CountedParty[]): void {
     this.#settle(endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn));
   }
@@ -244,7 +248,7 @@ export class ReplicaLimiter implements Limiter {
     return [...this.#parties.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
   }
 
-  /** Leases first, since what is settled ends them. */
+  /** Renews leases first, because settlements end them. */
   async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
     for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
@@ -261,5 +265,5 @@ function judgedBy(limited: Limited, counted: SeenCounts | undefined): Judged {
   return { limited, counted };
 }
 
-/** Replies of Valkey are separated by spaces. */
+/** Encoded, because Valkey's replies are separated by spaces. */
 const leaseName = (job: string) => `job:${encodeURIComponent(job)}`;

@@ -1,4 +1,7 @@
-/** Short messages from replica to replica, by publish and subscribe. Nothing waits for one, and it is lost where nobody listens. */
+/**
+ * Short messages between replicas by publish and subscribe. Nothing waits for a message, and one without a listener is
+ * lost.
+ */
 import type { CountsConnection } from './counts-connection.ts';
 import type { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -7,7 +10,10 @@ interface MessagePorts {
   connection: Pick<CountsConnection, 'isUp' | 'serverMs'>;
   /** This replica's id. */
   replica: string;
-  /** Of Valkey: publishing knows no databases, and each may have other replicas. */
+  /**
+   * Valkey's database number. It is part of the channel because publishing ignores databases, and each database may
+   * have other replicas.
+   */
   database: number;
   log: { warn(fields: object, message: string): void };
 }
@@ -33,7 +39,7 @@ export class ReplicaMessages {
     return this.#ports.connection.serverMs();
   }
 
-  /** Replaces the listener, which is called with what other replicas send. */
+  /** Replaces the listener, which is called with the messages of other replicas. */
   onMessage(listener: (text: string) => void): void {
     this.#listener = listener;
   }
@@ -53,7 +59,7 @@ export class ReplicaMessages {
     if (end !== -1 && message.slice(0, end) !== this.#ports.replica) this.#listener(message.slice(end + 1));
   }
 
-  /** A lost connection is told by whoever counts. */
+  /** A lost connection is reported by the connection for counts. */
   #tellOnce({ problem, message }: LinkError): void {
     if (this.#hasTold || problem !== 'not-permitted') return;
     this.#hasTold = true;

@@ -1,4 +1,4 @@
-/** The Lua functions that all scripts begin with. Their keys and arguments are described in `scripts.ts`. */
+/** The Lua functions at the beginning of all scripts. Their keys and arguments are described in `scripts.ts`. */
 export const common = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -1,23 +1,23 @@
 /**
- * What Valkey runs, each script atomically. The keys of a party (a key or group of Sluice), in this order: `requests`, `tokens`
- * (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends), `amounts` (hash: request ->
- * `running|usd|tokens|ledger`), `lapsed` (the same, and when it lapsed), `settled` (sorted set: ended request -> when that was
- * told), then one hash for each budget period. Its arguments: requests and tokens per minute, requests at the same time (empty:
- * no limit), `1` if it has leases, the number of periods, and for each of them its end in Unix milliseconds (empty: none) and
- * the hard budget in dollars and in tokens (empty: none).
+ * The scripts that Valkey runs, each atomically. The keys of a party (a key or group of Sluice), in this order:
+ * `requests`, `tokens` (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends),
+ * `amounts` (hash: request -> `running|usd|tokens|ledger`), `lapsed` (the same with the time when it lapsed), `settled`
+ * (sorted set: ended request -> when that was reported), then one hash for each budget period. Its arguments: requests
+ * and tokens per minute, concurrent requests (empty: no limit), `1` if it has leases, the number of periods, and for
+ * each of them its end in Unix milliseconds (empty: none) and the hard budget in dollars and in tokens (empty: none).
  *
- * Replies are texts without spaces, mostly numbers, in one string, separated by spaces. All times are the server's.
+ * Replies are strings of values separated by spaces, mostly numbers. All times are the server's.
  */
 import { common } from './script-parts.ts';
 
-/** For so long an ended request is known as such: for longer than its row needs to be in the ledger. */
+/** How long an ended request is remembered: longer than its row needs to reach the ledger. */
 const settledMs = 30_000;
 
 /**
- * Arguments: request (empty: only looks), how it is checked (`all`, `free`: not against budgets, `none`), `1` if it counts
- * as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of parties; parties.
- * Replies 0 refused, 1 admitted, 2 what was spent is unknown; the time; the figures of each party after it; if refused, also
- * the slots of each.
+ * Arguments: request (empty: only reads), the checks (`all`; `free`, which leaves out budgets; `none`), `1` if it
+ * counts as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of parties;
+ * parties. Replies with 0 (refused), 1 (admitted) or 2 (the amount spent is unknown), the time, and the figures of each
+ * party afterwards; if refused, also the slots of each.
  */
 const admit = `${common}
 local id, checks, running, leaseMs = nextText(), nextText(), nextNumber(), nextNumber()
@@ -68,9 +68,10 @@ return table.concat(reply, ' ')
 `;
 
 /**
- * Ends a request; a request that is told again, since the answer was lost, counts once. Arguments: request, when it began and when
- * it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars, tokens and unpriced requests
- * spent; ledger, number of parties; parties. Replies 1, the time and the figures of each party.
+ * Ends a request. A request that is reported again because the reply was lost counts once. Arguments: request, when it
+ * began and when it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars,
+ * tokens and unpriced requests spent; ledger, number of parties; parties. Replies with 1, the time and the figures of
+ * each party.
  */
 const settle = `${common}
 local id, startedAt, admittedAt = nextText(), nextText(), nextNumber()
@@ -124,9 +125,10 @@ return '1'
 `;
 
 /**
- * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies dollars, tokens, unpriced
- * requests, when it was last corrected (a number that only grows; 0: never), and `1` if it is known; then of each request that may
- * not be in the ledger yet `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
+ * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies with dollars,
+ * tokens, unpriced requests, when the sum was last corrected (a number that only grows; 0: never), and `1` if it is
+ * known. Then follows, for each request that may not be in the ledger yet, `request|when it began or
+ * lapsed|usd|tokens|unpriced|ledger`.
  */
 const sum = `${common}
 local lapsed, settled, period, ledger = nextKey(), nextKey(), nextKey(), nextText()
@@ -143,8 +145,9 @@ return table.concat(reply, ' ')
 `;
 
 /**
- * Adds what is missing in such a sum, unless another replica has corrected it meanwhile. Key: the period. Arguments: ledger, when
- * it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies `1` if that was added.
+ * Adds the missing amount to such a sum, unless another replica has corrected it in the meantime. Key: the period.
+ * Arguments: ledger, when it had last been corrected, dollars, tokens, unpriced requests, the period's end. Replies
+ * with `1` if the amount was added.
  */
 const correct = `${common}
 local ledger, corrected = nextText(), nextText()
@@ -157,7 +160,10 @@ redis.call('HSETNX', period.key, 'known|' .. ledger, text(now))
 return '1'
 `;
 
-/** Key: the sorted set of replicas. Arguments: this replica, how long it counts as alive in milliseconds (0: it leaves). Replies how many live, and the time. */
+/**
+ * Key: the sorted set of replicas. Arguments: this replica, how long it counts as alive in milliseconds (0: it signs
+ * off). Replies with the number of live replicas and the time.
+ */
 const beat = `${common}
 local replicas, replica, aliveMs = nextKey(), nextText(), nextNumber()
 if aliveMs == 0 then redis.call('ZREM', replicas, replica) else redis.call('ZADD', replicas, now + aliveMs, replica) end

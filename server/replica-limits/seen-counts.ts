@@ -1,4 +1,4 @@
-/** The counts of a party as the latest reply of Valkey tells them, in the form in which limits are evaluated. */
+/** The counts of a party according to Valkey's latest reply, in the form in which limits are evaluated. */
 import type { Budget } from '../contract/config.ts';
 import type { Spent } from '../ledger/usage-history.ts';
 import type { Estimate } from '../limits/account.ts';
@@ -8,10 +8,10 @@ import { nothing } from '../limits/spending.ts';
 import type { PartyCall } from './party-call.ts';
 
 const slotMs = 1_000;
-/** A slot counts until all of it is older than a minute. */
+/** A slot counts until it is entirely older than a minute. */
 const keptSlots = 61;
 
-/** Reads the numbers of a reply one after the other. */
+/** Reads the numbers of a reply one by one. */
 export class ReplyNumbers {
   readonly #numbers: readonly string[];
   #at = 0;
@@ -35,7 +35,7 @@ class SeenWindow implements Window {
   readonly #at: SeenAt;
   readonly #sum: number;
   readonly #last: number;
-  /** Number of a slot and its amount, oldest first; only of a refused request. */
+  /** Number and amount of each slot, oldest first. Only present for a refused request. */
   #slots: readonly (readonly [number, number])[] = [];
 
   constructor(at: SeenAt, sum: number, last: number) {
@@ -74,7 +74,7 @@ class SeenWindow implements Window {
 
 interface SeenPeriod extends Period {
   spent: Spent;
-  /** When the count of this replica's ledger began, by Valkey's clock; 0: it is unknown what was spent. */
+  /** When the count for this replica's ledger began, by Valkey's clock; 0 if the amount spent is unknown. */
   begunMs: number;
 }
 
@@ -84,11 +84,14 @@ export class SeenCounts implements Counted {
   readonly running: number;
   readonly reserved: Estimate;
   readonly at: SeenAt;
-  /** By the key of a period: when its count began; 0: it is unknown what was spent. */
+  /** When the count of a period began, by the period's key; 0 if the amount spent is unknown. */
   readonly begun = new Map<string, number>();
   readonly #periods = new Map<Budget['per'], SeenPeriod>();
 
-  /** `likely`: what the running requests of this process will probably use; Valkey only knows what they use at most. */
+  /**
+   * `likely` is what the running requests of this process will probably use. Valkey only knows the most that they may
+   * use.
+   */
   constructor(numbers: ReplyNumbers, at: SeenAt, { call, likely }: { call: PartyCall; likely: Estimate['likely'] }) {
     this.at = at;
     this.requests = new SeenWindow(at, numbers.next(), numbers.next());
@@ -103,7 +106,7 @@ export class SeenCounts implements Counted {
     }
   }
 
-  /** Of one of the periods. */
+  /** Whether the amount spent in one of the periods is unknown. */
   get isUnknown(): boolean {
     for (const begunMs of this.begun.values()) if (begunMs === 0) return true;
     return false;

@@ -1,21 +1,21 @@
-/** Valkey's sum of a budget period for one ledger, and what the ledger says is missing in it. */
+/** Valkey's sum of a budget period for one ledger, and the amount that it lacks according to the ledger. */
 import type { RequestName, Spent } from '../ledger/usage-history.ts';
 import type { Period } from '../limits/period.ts';
 
-/** A request of which Valkey was told that it has ended, or whose lease has lapsed. */
+/** A request that was reported to Valkey as ended, or whose lease has lapsed. */
 interface ToldEnd extends RequestName, Spent {}
 
 export interface ToldSum {
   counted: Spent;
-  /** When the sum was last corrected; as in the reply. */
+  /** When the sum was last corrected, as it is in the reply. */
   corrected: string;
-  /** False: Valkey does not know what was spent before. */
+  /** False if Valkey does not know what was spent before. */
   isKnown: boolean;
   /** Requests of the last seconds, whose rows may not be in the ledger yet. */
   ended: readonly ToldEnd[];
 }
 
-/** As the script `sum` replies. */
+/** Parses the reply of the script `sum`. */
 export function readToldSum(reply: string, ledger: string): ToldSum {
   const [usd, tokens, unpriced, corrected = '', isKnown, ...ended] = reply.split(' ');
   return {
@@ -32,7 +32,7 @@ function readEnd(told: string, ledger: string): ToldEnd[] {
   return [{ id, startedAt: Number(startedAt), usd: Number(usd), tokens: Number(tokens), unpriced: Number(unpriced) }];
 }
 
-/** `held`: what the ledger held at the moment for which `inLedger` names ended requests. */
+/** `held` is what the ledger held at one moment, and `inLedger` the ended requests that it contained then. */
 export function missingIn(
   { counted, ended }: ToldSum,
   held: Spent,
@@ -42,10 +42,10 @@ export function missingIn(
   const missing = (unit: keyof Spent) => unwritten.reduce((sum, each) => sum + each[unit], held[unit]) - counted[unit];
   const usd = missing('usd');
   return {
-    // Sums of fractions depend on their order.
+    // Floating-point sums depend on the order of addition.
     usd: Math.abs(usd) <= 1e-9 * Math.max(1, held.usd) ? 0 : usd,
     tokens: Math.round(missing('tokens')),
-    // For all time, the ledger does not count them.
+    // The ledger does not count them for all time.
     unpriced: Number.isFinite(startMs) ? missing('unpriced') : 0,
   };
 }

@@ -1,15 +1,15 @@
 import { GatewayError } from '../contract/errors.ts';
 
-/** Where Valkey (or Redis) is, out of its URL. */
+/** The address of Valkey (or Redis), from its URL. */
 export interface ValkeyAddress {
   host: string;
   port: number;
   isEncrypted: boolean;
-  /** Undefined: the server's default user. */
+  /** undefined for the server's default user. */
   user: string | undefined;
   password: string | undefined;
   database: number;
-  /** For people: without user and password. */
+  /** In the form shown to people, without user and password. */
   shown: string;
 }
 
@@ -21,7 +21,7 @@ const protocols = new Map([
 ]);
 const defaultPort = 6379;
 
-/** Throws a GatewayError `invalid_value`, which does not repeat the URL, since it may hold a password. */
+/** Throws a GatewayError `invalid_value` that does not contain the URL, because it may include a password. */
 export function readValkeyAddress(url: string): ValkeyAddress {
   const read = URL.parse(url);
   const isEncrypted = read && protocols.get(read.protocol);

@@ -1,4 +1,4 @@
-/** The connection to Valkey. Nothing waits in it: a command that cannot be sent or answered now fails. */
+/** The connection to Valkey. Commands are never queued: one that cannot be sent or answered now fails. */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
@@ -6,7 +6,7 @@ import { messageOf } from '../database/failures.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 import type { ValkeyAddress } from './valkey-address.ts';
 
-/** A command that takes longer is given up. */
+/** A command that takes longer fails. */
 const commandMs = 1_000;
 const connectMs = 2_000;
 const longestRetryMs = 1_000;
@@ -25,8 +25,8 @@ export class LinkError extends Error {
 const lateMessage = `no answer within ${commandMs} ms`;
 
 /**
- * Rejects if there is no answer in time. The driver's own time limit would be at fault when this process has stood still: by
- * then the answer has arrived, but was not read yet.
+ * Rejects if there is no answer in time. The driver's own time limit would be wrong after this process was stalled: by
+ * then the answer may have arrived without having been read.
  */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Any other error is a fault of the program, which must not end it. */
+/** Any other error is a bug in the program, which must not end it. */
 export function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError('unreachable', String(error));
 }
@@ -46,13 +46,13 @@ interface Listening {
   failed(error: LinkError): void;
 }
 
-/** By name of the script. */
+/** Digest by script name. */
 const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, hash('sha1', script)]));
 
 export class ValkeyLink {
   readonly #client: Redis;
   readonly #password: string | undefined;
-  /** Why there is no connection; commands only say that there is none. */
+  /** Why there is no connection; the errors of commands only report that there is none. */
   #connectionError: Error | null = null;
 
   constructor({ host, port, user, password, database, isEncrypted }: ValkeyAddress) {
@@ -78,18 +78,21 @@ export class ValkeyLink {
     });
   }
 
-  /** Rejects with a LinkError. It is tried again in the background, whatever comes of it. */
+  /** Rejects with a LinkError. Connecting is retried in the background in any case. */
   async open(): Promise<void> {
     try {
       await this.#client.connect();
     } catch (error) {
       throw this.#explained(error);
     }
-    // A server that also serves without a password only refuses a wrong one now.
+    // A server that also works without a password refuses a wrong one only at this point.
     await this.load();
   }
 
-  /** Gives the scripts to the server, so that commands are carried out in the order in which they are sent. Rejects with a LinkError. */
+  /**
+   * Loads the scripts into the server, so that commands run in the order in which they are sent. Rejects with a
+   * LinkError.
+   */
   async load(): Promise<void> {
     try {
       await inTime(Promise.all(Object.values(scripts).map((script) => this.#client.script('LOAD', script))));
@@ -106,7 +109,7 @@ export class ValkeyLink {
     } catch (error) {
       if (!isUnknownScript(error)) throw this.#explained(error);
     }
-    // Someone has removed them from the server.
+    // The scripts were removed from the server.
     try {
       return String(await inTime(this.#client.eval(scripts[script], keys.length, ...keys, ...args)));
     } catch (error) {
@@ -123,7 +126,7 @@ export class ValkeyLink {
     }
   }
 
-  /** Sends a message to all who listen now. Rejects with a LinkError. */
+  /** Sends a message to all current subscribers. Rejects with a LinkError. */
   async publish(channel: string, message: string): Promise<void> {
     try {
       await inTime(this.#client.publish(channel, message));
@@ -132,7 +135,7 @@ export class ValkeyLink {
     }
   }
 
-  /** Listens on a connection of its own, which is made again whenever it is lost. Returns how to stop. */
+  /** Subscribes on a separate connection, which reconnects whenever it is lost. Returns the unsubscribe function. */
   subscribe(channel: string, { heard, failed }: Listening): () => void {
     const listening = this.#client.duplicate({ autoResubscribe: false });
     listening.on('error', () => {});
@@ -166,7 +169,7 @@ const problems: Readonly<Record<string, SharedCountsProblem>> = {
   NOAUTH: 'credential-refused',
   NOPERM: 'not-permitted',
   READONLY: 'read-only',
-  // It cannot write to its disk, or has too few replicas of its own.
+  // The server cannot write to its disk, or has too few replicas of its own.
   MISCONF: 'read-only',
   NOREPLICAS: 'read-only',
   OOM: 'out-of-memory',

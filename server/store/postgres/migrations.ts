@@ -1,6 +1,7 @@
 /**
  * The tables in PostgreSQL, as migrations. A published migration is never edited. A change is a new entry that only
  * adds, so that the previous version of the program keeps working while replicas are replaced one by one.
+ *
  * Times are Unix milliseconds; JSON is stored as it was written.
  */
 import { ledgerTables } from './ledger-tables.ts';
