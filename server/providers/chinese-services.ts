@@ -1,4 +1,4 @@
-/** Services of China. Where one has another address for accounts outside of China, its hint names that. */
+/** Services in China. If a service has another address for accounts outside China, its hint names that address. */
 import type { Preset } from '../contract/preset.ts';
 import { service } from './make-preset.ts';
 

@@ -1,4 +1,4 @@
-/** Finds model servers on their default ports on this machine, by harmless GET requests to loopback. */
+/** Finds model servers on their default ports on this machine, with harmless GET requests to loopback. */
 import type { DetectedServer, Preset } from '../contract/preset.ts';
 import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -11,13 +11,13 @@ interface DetectLocalOptions {
   transport: Transport;
   /** Sluice's own ports, which are skipped. */
   ownPorts: ReadonlySet<number>;
-  /** The presets expected at each port; default: the presets' ports. */
+  /** The presets expected at each port. Default: the ports of the presets. */
   expected?: readonly { port: number; preset: string }[];
 }
 
 const limitMs = 500;
 
-/** Presets by the `owned_by` of their models; other servers do not name themselves there. */
+/** Presets by the `owned_by` of their models; other servers do not identify themselves there. */
 const presetByOwner: Record<string, string> = { llamacpp: 'llama-cpp', vllm: 'vllm' };
 
 /** Sorted by port. */
@@ -60,7 +60,10 @@ interface Answering {
   transport: Transport;
 }
 
-/** Identifies a server by what it says about itself, else by the port's presets without those that would have named themselves. */
+/**
+ * Identifies a server by what it reports about itself, otherwise by the presets of its port except those that would
+ * have identified themselves.
+ */
 async function identify({ origin, usual, reply, models, transport }: Answering): Promise<Preset> {
   const owners = new Set([...(models?.values() ?? [])].map(({ ownedBy }) => presetByOwner[ownedBy]));
   const byOwner = [...owners].find((id) => id !== undefined);
@@ -72,7 +75,7 @@ async function identify({ origin, usual, reply, models, transport }: Answering):
   return presetOf(rest[0] ?? 'custom');
 }
 
-/** Ollama's native API, which it serves beside the OpenAI-compatible one. */
+/** Ollama serves its native API beside the OpenAI-compatible one. */
 async function isOllama(origin: string, transport: Transport): Promise<boolean> {
   const reply = await get(origin, '/api/version', transport);
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
@@ -88,7 +91,7 @@ function presetOf(id: string): Preset {
   return preset;
 }
 
-/** Null without a response in time. */
+/** null without a response in time. */
 async function get(origin: string, path: string, transport: Transport): Promise<CollectedResponse | null> {
   try {
     return await readResponse(transport, {

@@ -1,4 +1,7 @@
-/** A dialect determines the address and the credential headers of a call. Pure. One folder each, listed in `registry.ts`. */
+/**
+ * A dialect determines the address and the credential headers of a call. Pure. Each has its own folder and is listed in
+ * `registry.ts`.
+ */
 import type { DialectId } from '../contract/config.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../transport/transport.ts';
 
@@ -11,28 +14,31 @@ export interface Endpoint {
   apiVersion: string | undefined;
 }
 
-/** How to request a list of models, page by page. */
+/** How to request a list of models page by page. */
 export interface ModelPages {
-  /** Names the first page: a query with its `?`, or what `place` reads. Empty for a list without pages. */
+  /** Identifies the first page: a query with its `?`, or a string for `place`. Empty for a list without pages. */
   readonly first: string;
-  /** Names the page after `page`, which is parsed JSON and was named `asked`; null after the last. */
+  /** Identifies the page after `page`, which is parsed JSON and was requested as `asked`. null after the last page. */
   after(page: unknown, asked: string): string | null;
-  /** Where the page is. Absent: at `/models` below the base URL. */
+  /** Where the page is. If absent: at `/models` below the base URL. */
   place?(endpoint: Endpoint, asked: string): { origin: string; path: string; headers: Record<string, string> };
-  /** The names of a page's models; null if it is no list. Absent: in one of the forms that `parseModelList` knows. */
+  /**
+   * The names of a page's models; null if the page is not a list. If absent, the format is one of those that
+   * `parseModelList` knows.
+   */
   read?(page: unknown): readonly unknown[] | null;
-  /** Whether the credential is good and only lacks the right to list models. */
+  /** Whether the response means that the credential is valid but may not list models. */
   isRightMissing?(status: number, body: Buffer): boolean;
 }
 
-/** For lists without pages. */
+/** For a list without pages. */
 export const onePage: ModelPages = { first: '', after: () => null };
 
-/** Parts of a request that a cloud cannot take. */
+/** Parts of a request that a cloud does not accept. */
 export interface Unavailable {
-  /** Values of headers, as `anthropic-beta:NAME`. */
+  /** Header values, as `anthropic-beta:NAME`. */
   readonly betas: readonly string[];
-  /** Top-level fields of the body; the request need not have them. */
+  /** Top-level fields of the body. The request need not contain them. */
   readonly fields: readonly string[];
 }
 
@@ -40,33 +46,36 @@ export const allAvailable: Unavailable = { betas: [], fields: [] };
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a cloud wants otherwise than the maker of a model, of a request in the maker's API. */
+/** How a request in the API of a model's maker must be changed for a cloud. */
 export interface Envelope {
-  /** Below the base URL, percent-encoded, with the query that belongs to it. */
+  /** Below the base URL, percent-encoded, including its query. */
   path: string;
   /** Lower-case names. */
   headers: Record<string, string>;
-  /** Top-level fields that are left out of the body, because the address has them. */
+  /** Top-level fields that are removed from the body because the address contains them. */
   omitted: readonly string[];
-  /** Top-level fields that the body has besides. */
+  /** Top-level fields that are added to the body. */
   added: Readonly<Record<string, unknown>>;
-  /** Puts the body into that of another operation; `write` keeps the digits of numbers. Absent: it is sent as it is. */
+  /**
+   * Wraps the body in that of another operation; `write` keeps the digits of numbers. If absent, the body is sent as it
+   * is.
+   */
   wrapped?(body: JsonObject, write: (value: object) => string): JsonObject;
-  /** What the cloud does not have of the maker's API, so that it is left out. */
+  /** Parts of the maker's API that the cloud lacks. They are left out. */
   unavailable: Unavailable;
 }
 
 /** A request in the API of a model's maker. */
 export interface EnvelopedRequest {
-  /** Of the maker's route, with `{model}` where that has the model in its path. */
+  /** The path in the maker's API, with `{model}` if that has the model in its path. */
   path: string;
   headers: Readonly<Record<string, string>>;
   isStream: boolean;
 }
 
-/** Turns the pieces of one stream into server-sent events. */
+/** Converts one stream, piece by piece, to server-sent events. */
 export interface StreamUnpacker {
-  /** @throws TransportError `malformed` if the bytes are no such stream */
+  /** @throws TransportError `malformed` if the bytes are not such a stream */
   push(bytes: Buffer): Buffer;
   /** Whether the stream has ended between two events. */
   readonly isBetweenEvents: boolean;
@@ -74,28 +83,28 @@ export interface StreamUnpacker {
 
 /** A model that a cloud offers in the API of its maker. */
 export interface HostedModel {
-  /** The name of the wire on which the model is asked. */
+  /** The name of the wire through which the model is called. */
   readonly wire: string;
-  /** The name of the wire on which it makes embeddings; null if it makes none. */
+  /** The name of its embeddings wire; null if it makes no embeddings. */
   readonly embeddingsWire: string | null;
-  /** The name of the wire on which it makes images, unless `wire` is Gemini's, which has them, too; null if it makes none. */
+  /** The name of its images wire. null if it makes no images, or if `wire` is Gemini's, which includes images. */
   readonly imagesWire: 'bedrock-images' | null;
-  /** Whether `envelope` takes the route on which the maker's API counts tokens. */
+  /** Whether `envelope` accepts the maker's route for counting tokens. */
   readonly countsTokens: boolean;
   envelope(request: EnvelopedRequest): Envelope;
-  /** The body of an error response in the words of the wire's API; the same buffer if it has them already. */
+  /** The body of an error response in the format of the wire's API; the same buffer if it already has that format. */
   errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer;
   /** Absent if its streams are server-sent events. Loaded on first use, with the packages that it needs. */
   readonly unpacking?: { contentType: string; load(): Promise<() => StreamUnpacker> };
 }
 
-/** Proves who sends a request with headers that cannot be prepared once and for all: a signature, or a token that expires. */
+/** Authenticates each request with headers that cannot be prepared in advance: a signature, or a token that expires. */
 export interface Signing {
-  /** What must not appear in log or ledger. */
+  /** Strings that must not appear in the log or the ledger. */
   readonly secrets: readonly string[];
   /**
    * @throws GatewayError `provider_credential_refused`
-   * @throws TransportError if a token is needed and nobody answered who could give one
+   * @throws TransportError if a token is needed and the server that issues it cannot be reached
    */
   headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
 }
@@ -104,11 +113,11 @@ export type SignedRequest = Pick<OutgoingRequest, 'origin' | 'method' | 'path' |
 
 export interface Dialect {
   id: DialectId;
-  /** Whether `address` may put the model into the path; the model must then be a valid path segment. */
+  /** Whether `address` may put the model into the path. If so, the model must be a valid path segment. */
   putsModelInPath: boolean;
   /**
-   * The path and query of a call. `path`: the client's path below `/v1`; `query`: with its `?`, or empty; `model`: the
-   * upstream model, or null.
+   * The path and query of a call. `path` is the client's path below `/v1`, `query` includes its `?` or is empty, and
+   * `model` is the upstream model or null.
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
   /** Whether its providers accept untranslated requests on the wire with this name (`server/wire`). */
@@ -118,19 +127,22 @@ export interface Dialect {
   /** The name of the embeddings wire of its providers; null if they have no embeddings, or if that depends on the model. */
   embeddingsWire: string | null;
   /**
-   * Whether reasoning is only valid for the account that produced it, so that credentials rotate between conversations but
-   * not within one.
+   * Whether reasoning is only valid for the account that produced it. If so, credentials rotate between conversations
+   * but not within one.
    */
   bindsReasoning: boolean;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;
   modelPages: ModelPages;
-  /** Its services accept more models than they list, such as those of an account's own. */
+  /** Whether its services accept more models than they list, such as an account's own models. */
   hasUnlistedModels?: boolean;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
   /** Absent, or null for this secret, if the headers of `authorize` suffice. */
   signing?(secret: string): Signing | null;
-  /** How a model of this name is asked, where a cloud offers those of several makers; then `serves` is false for each wire. */
+  /**
+   * How the model with this name is called, if a cloud offers models of several makers. `serves` is then false for
+   * every wire.
+   */
   hosted?(model: string): HostedModel;
 }

@@ -1,6 +1,6 @@
 /**
- * Discovers the models of providers: at once where they are unknown or old, then every hour; a cache keeps them across
- * restarts. Requests never wait for it.
+ * Discovers the models of providers: at once if they are unknown or old, then every hour. A cache keeps them across
+ * restarts. Requests never wait for discovery.
  */
 import type { Logger } from 'pino';
 import { say } from '../contract/coded.ts';
@@ -14,34 +14,37 @@ import type { ModelInfo, Upstream } from './upstream.ts';
 
 interface DiscoveryPorts {
   transport: Transport;
-  /** Null: no cache. */
+  /** null for no cache. */
   cacheFile: string | null;
   log: Logger;
   now?: () => number;
-  /** Called when a provider's `models` or `state` have changed, possibly during `watch`. */
+  /** Called when a provider's `models` or `state` has changed, possibly during `watch`. */
   onChange(providerId: string): void;
 }
 
 interface DiscoveryState {
-  /** Time of the last successful discovery in Unix milliseconds; null: none yet. */
+  /** Time of the last successful discovery in Unix milliseconds; null if there is none yet. */
   fetchedAt: number | null;
-  /** Why the last attempt failed, for a person; null if it succeeded. */
+  /** Why the last attempt failed, as a text for people; null if it succeeded. */
   error: string | null;
-  /** The same as a finding; null also if it was not asked. */
+  /** The same error as a finding; also null before the first attempt. */
   finding: ProbeFinding | null;
   /** The number of known models. */
   count: number;
 }
 
 export interface Discovery {
-  /** By provider id. Providers not asked yet are absent; those whose discovery failed have no models. */
+  /** By provider id. Providers without an attempt yet are absent; those whose discovery failed have no models. */
   models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   state(providerId: string): DiscoveryState;
-  /** Sets the providers. Those whose address or credentials have changed are asked at once. */
+  /** Sets the providers. Those with a changed address or credential are queried at once. */
   watch(providers: readonly Upstream[]): void;
-  /** Asks now. Never rejects; a failure is in the state. Does not change providers with a configured list of models. */
+  /**
+   * Queries the provider now. Never rejects; a failure is in the state. Does not change providers with a configured
+   * list of models.
+   */
   refresh(provider: Upstream): Promise<DiscoveryState>;
-  /** Stops; resolves once the cache is on disk. */
+  /** Stops, and resolves once the cache is on disk. */
   close(): Promise<void>;
 }
 
@@ -125,7 +128,7 @@ function baseUrlOf({ endpoint }: Upstream): string {
   return endpoint.origin + endpoint.basePath;
 }
 
-/** Everything that may change a provider's answer. Contains secrets, so it is only compared. */
+/** Everything that may change a provider's answer. It contains secrets and is only compared. */
 function howAsked(upstream: Upstream): string {
   const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
   const [first] = credentials;

@@ -1,11 +1,11 @@
-/** What clouds that offer Claude take of Anthropic's API. */
+/** The parts of Anthropic's API that other clouds accept for Claude. */
 import { pattern } from '../bounded-pattern.ts';
 import type { Unavailable } from './dialect.ts';
 
-/** Anthropic's route that counts tokens. */
+/** Anthropic's route for counting tokens. */
 export const countingPath = '/messages/count_tokens';
 
-/** A beta header, and the fields of the body that nothing but the beta knows. */
+/** A beta header, and the body fields that exist only with that beta. */
 const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]])[] = [
   ['mcp-client-', ['mcp_servers']],
   ['fast-mode-', ['speed']],
@@ -15,7 +15,7 @@ const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]]
   ['compact-', ['context_management']],
 ];
 
-/** Betas without which the answer is the same: those that identify a client, and those that every cloud has by now. */
+/** Betas that do not change the answer: those that identify a client, and those that every cloud now includes. */
 const idle = [
   'claude-code-',
   'oauth-',
@@ -27,14 +27,16 @@ const idle = [
   'token-counting-',
 ];
 
-/** What becomes of the betas of a request. */
+/** The betas of a request, sorted by whether the cloud accepts them. */
 export interface TakenBetas {
   taken: readonly string[];
-  /** The others, with their fields. A beta and its field travel together: one alone is refused. */
+  /** The remaining betas with their fields. A beta and its field belong together: one without the other is refused. */
   unavailable: Unavailable;
 }
 
-/** Sorts the betas of a client's `anthropic-beta`, whose unknown ones clouds refuse (QuantumNous/new-api#2975). */
+/**
+ * Sorts the betas in a client's `anthropic-beta`. Clouds refuse requests with unknown betas (QuantumNous/new-api#2975).
+ */
 export function takenBetas(header: string | undefined, known: ReadonlySet<string>): TakenBetas {
   const asked = (header ?? '').split(',').map((beta) => beta.trim());
   const taken = [...new Set(asked.filter((beta) => known.has(beta)))];
@@ -57,12 +59,12 @@ function isTaken(field: string, taken: readonly string[]): boolean {
 
 const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
 
-/** The client's headers without those that only Anthropic knows. */
+/** The client's headers except those that only Anthropic knows. */
 export function plainHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !foreignHeader.test(name)));
 }
 
-/** An error of Anthropic's API. */
+/** An error body in Anthropic's format. */
 export function writeClaudeError(type: string, message: string): Buffer {
   return Buffer.from(JSON.stringify({ type: 'error', error: { type, message } }));
 }
@@ -79,7 +81,7 @@ const typeOfStatus: Record<number, string> = {
   504: 'timeout_error',
 };
 
-/** Anthropic's name of the error that such a status stands for. */
+/** Anthropic's error type for the status. */
 export function claudeErrorType(status: number): string {
   return typeOfStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }

@@ -9,11 +9,11 @@ export interface Answer {
   headers: ResponseHeaders;
   isHtml: boolean;
   models: ReadonlyMap<string, ModelInfo> | null;
-  /** The credential may not list models, which says nothing of what else it may do. */
+  /** The credential may not list models. That says nothing about its other rights. */
   mayNotList: boolean;
   /** Another base URL at which an API was found. */
   betterBaseUrl: string | null;
-  /** It lists its models without a credential, too. */
+  /** The service also lists its models without a credential. */
   isOpenToAll: boolean;
 }
 
@@ -63,13 +63,15 @@ function judgeBaseUrl(steps: ProbeSteps, provider: Upstream, answer: Answer): bo
   return false;
 }
 
-/** A service with a configured list of models may have no model list, as Perplexity at https://api.perplexity.ai. */
+/**
+ * A service with a configured list of models may not serve a list, for example Perplexity at https://api.perplexity.ai.
+ */
 function withoutList(steps: ProbeSteps, status: number): false {
   skipFrom('base-url', steps, { code: 'list-not-offered', status });
   return false;
 }
 
-/** Passes the steps before `first`; it and those after it cannot be judged. */
+/** Passes the steps before `first`. That step and the following ones cannot be judged. */
 function skipFrom(first: ProbeStepName, steps: ProbeSteps, finding: ProbeFinding): void {
   const from = probeSteps.indexOf(first);
   for (const name of probeSteps.slice(from)) steps.skip(name, finding);
@@ -90,7 +92,7 @@ function baseUrlRemedy({ endpoint }: Upstream): ProbeRemedy {
   return { code: /\/v\d/.test(endpoint.basePath) ? 'check-base-url' : 'add-version' };
 }
 
-/** A query may contain secrets. */
+/** Drops the query, which may contain secrets. */
 function withoutQuery(location: string | string[] | undefined, { endpoint }: Upstream): string | null {
   const first = Array.isArray(location) ? location[0] : location;
   if (!first || !URL.canParse(first, endpoint.origin)) return null;

@@ -3,23 +3,23 @@ import { refuseCredential } from './judge-answer.ts';
 import type { ProbeSteps } from './probe-steps.ts';
 import type { Upstream } from './upstream.ts';
 
-/** A small call to one model. */
+/** A small test call to one model. */
 export interface Trial {
   model: string;
-  /** `refused`: its credential could not be turned into a request. */
+  /** `refused`: the credential could not be used to build the request. */
   outcome:
     | { kind: 'answer' | 'no-answer'; status: number }
     | { kind: 'unreachable'; detail: string }
     | { kind: 'refused' };
   elapsedMs: number;
-  /** What the provider said of the failure, without secrets. */
+  /** The provider's message about the failure, without secrets. */
   said: string | null;
 }
 
 /** Why no call was made. */
 export type NoTrial = 'call-unpriced' | 'call-impossible';
 
-/** Derives the result of the call; a refused credential or a used-up quota counts against those steps. */
+/** Derives the result of the call. A refused credential or a used-up quota fails those steps instead. */
 export function judgeTrial(steps: ProbeSteps, provider: Upstream, trial: Trial | NoTrial): void {
   if (typeof trial === 'string') {
     steps.skip('call', { code: trial });

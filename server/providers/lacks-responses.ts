@@ -3,7 +3,7 @@ import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 
-/** An invalid request body: a service that has the path refuses it, so nothing is generated or billed. */
+/** An invalid request body. A service that has the path refuses it, so nothing is generated or billed. */
 const noRequest = Buffer.from('[]');
 
 /** Whether the service answers `POST /responses` with 404 or 405, as Ollama before 0.13.3 does. */

@@ -9,10 +9,10 @@ import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 type Models = ReadonlyMap<string, ModelInfo>;
 type ListResult = { models: Models } | { finding: ProbeFinding };
 
-/** Limit of pages, in case a server's list never ends. */
+/** Limits the pages, in case a server's list never ends. */
 const mostPages = 20;
 
-/** Requests a provider's model list page by page; returns a finding, like a probe, if that fails. */
+/** Requests a provider's model list page by page. Returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   const { first, after, read, isRightMissing } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
@@ -38,7 +38,7 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
 /**
  * Requests one page of a provider's model list.
  * @throws TransportError
- * @throws GatewayError `provider_credential_refused` if there is no token for the credential
+ * @throws GatewayError `provider_credential_refused` if no token can be obtained for the credential
  */
 export async function askForModels(
   upstream: Upstream,

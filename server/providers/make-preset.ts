@@ -2,7 +2,7 @@ import type { Preset } from '../contract/preset.ts';
 
 type Particulars = Pick<Preset, 'id' | 'name' | 'baseUrl'> & Partial<Preset>;
 
-/** What most presets have in common. */
+/** Values that most presets share. */
 export const common = { dialect: 'openai', models: 'discover', askUsage: true, serves: null, hint: null } as const;
 
 export function service(preset: Particulars & Pick<Preset, 'environment' | 'keyPage'>): Preset {

@@ -19,7 +19,9 @@ const cachedSchema = z.object({
 });
 const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.string(), cachedSchema) });
 
-/** Keeps discovered models across restarts. Its loss costs one request per provider, so errors are only logged. */
+/**
+ * Keeps discovered models across restarts. Losing the cache costs one request per provider, so errors are only logged.
+ */
 interface ModelCache {
   get(providerId: string, baseUrl: string): KnownModels | null;
   put(providerId: string, baseUrl: string, known: KnownModels): void;

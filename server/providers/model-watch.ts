@@ -19,7 +19,7 @@ interface ModelWatchPorts {
 const freshMs = 60 * 60 * 1000;
 const firstBackoffMs = 30_000;
 
-/** Asks one provider for its models periodically until stopped. */
+/** Requests the models of one provider periodically until stopped. */
 export class ModelWatch {
   readonly upstream: Upstream;
   known: KnownModels | null;
@@ -37,14 +37,14 @@ export class ModelWatch {
     this.#ports = ports;
   }
 
-  /** `due`: asks once the known models are an hour old. */
+  /** With `due`, the first request is made once the known models are an hour old. */
   start(when: 'due' | 'now'): void {
-    // A time in the future was recorded by a wrong clock.
+    // A time in the future comes from a wrong clock.
     const ageMs = this.known ? this.#ports.now() - this.known.fetchedAt : Number.POSITIVE_INFINITY;
     this.#schedule(when === 'now' || ageMs < 0 ? 0 : Math.max(0, freshMs - ageMs));
   }
 
-  /** Asks now, or shares an attempt under way. */
+  /** Requests the models now, or joins a request in progress. */
   ask(): Promise<void> {
     clearTimeout(this.#timer);
     this.#asking ??= this.#ask().finally(() => {
@@ -81,12 +81,12 @@ export class ModelWatch {
   }
 }
 
-/** 30 s after the first failure, doubled with each further one, at most an hour. */
+/** 30 s after the first failure, doubled after each further one, and at most an hour. */
 function backoffMs(failures: number): number {
   return Math.min(freshMs, firstBackoffMs * 2 ** (failures - 1));
 }
 
-/** Up to 10 % more, so that requests do not synchronise. */
+/** Adds up to 10 %, so that requests do not synchronise. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 10);
 }

@@ -3,7 +3,7 @@ import type { ModelInfo } from './upstream.ts';
 
 const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
-/** Methods of Gemini's models that Sluice supports; others generate videos, or require a WebSocket. */
+/** Methods of Gemini's models that Sluice supports. Others generate videos or require a WebSocket. */
 const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents', 'predict']);
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
@@ -15,7 +15,7 @@ const entrySchema = z.union([
       created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
       owned_by: nameSchema.nullable().catch(null),
       supportedGenerationMethods: z.array(z.string()).optional().catch(undefined),
-      // In turn: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic, Gemini.
+      // In this order: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic, Gemini.
       context_length: tokensSchema,
       context_window: tokensSchema,
       max_context_length: tokensSchema,
@@ -36,12 +36,13 @@ const listSchema = z.union([
   z.object({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
-/** OpenRouter, the longest list known, has some 500. */
+/** The longest known list, OpenRouter's, has about 500 models. */
 const mostModels = 5_000;
 
 /**
- * Parses a model list, as `read` sees it: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
- * (Together). Entries without a usable name are skipped; null if the body is not a list.
+ * Parses a model list, as extracted by `read`: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}`
+ * (Ollama, Gemini), or a bare array (Together). Entries without a usable name are skipped. Returns null if the body is
+ * not a list.
  */
 export function parseModelList(
   body: Buffer,
@@ -63,12 +64,12 @@ export function parseModelList(
 
 const asItIs = (page: unknown) => page;
 
-/** Gemini lists `models/gemini-…`, but also accepts the plain name, which people use. */
+/** Gemini lists `models/gemini-…` but also accepts the plain name, which users expect. */
 function plainName(id: string): string {
   return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
-/** Undefined if the body is not JSON. */
+/** undefined if the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

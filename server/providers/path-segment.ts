@@ -5,8 +5,8 @@ const escapedMark = /%(25|2e|2f|3b|3f|23|5c)/gi;
 
 /**
  * Whether a name can be a path segment. Names with `.` or `..` segments cannot, however they are encoded: nginx decodes
- * `%2F` before it resolves them (`ngx_http_parse_complex_uri`), so the call would go to another path. Nor can lone
- * surrogates, which have no UTF-8 encoding.
+ * `%2F` before it resolves them (`ngx_http_parse_complex_uri`), so the call would reach another path. Names with lone
+ * surrogates cannot either, because those have no UTF-8 encoding.
  */
 export function isPathSegment(name: string): boolean {
   if (name === '' || !name.isWellFormed()) return false;
@@ -19,6 +19,6 @@ export function isPathSegment(name: string): boolean {
     if (decoded === plain) return true;
     plain = decoded;
   }
-  // Encoded too many times to be an accident.
+  // It is encoded too many times to be an accident.
   return false;
 }

@@ -1,8 +1,9 @@
 import type { ProviderConfig } from '../contract/config.ts';
 
 /**
- * How a service is asked to continue an answer: fields of the last (assistant) message and of the request, according to the
- * service's documentation. Services that do not document it, or refuse it as OpenAI and newer Anthropic models do, have none.
+ * How a service is asked to continue an answer: fields of the last (assistant) message and of the request, according to
+ * the service's documentation. Services that do not document this, or that refuse it like OpenAI and newer Anthropic
+ * models, have none.
  */
 export interface Prefill {
   message: Readonly<Record<string, unknown>>;
@@ -15,7 +16,7 @@ const byPreset: Readonly<Record<string, Prefill>> = {
   vllm: { message: {}, request: { add_generation_prompt: false, continue_final_message: true } },
 };
 
-/** DeepSeek supports it below `/beta` only (api-docs.deepseek.com, "Chat Prefix Completion"). */
+/** DeepSeek supports this below `/beta` only (api-docs.deepseek.com, "Chat Prefix Completion"). */
 const deepSeek: Prefill = { message: { prefix: true }, request: {} };
 
 export function prefillOf({ preset, baseUrl }: Pick<ProviderConfig, 'preset' | 'baseUrl'>): Prefill | null {

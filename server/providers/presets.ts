@@ -1,6 +1,6 @@
 /**
- * Known services and local servers. A preset only fills in a new provider's values. Addresses and names are those of each
- * service's documentation (November 2026).
+ * Known services and local servers. A preset only fills in the values of a new provider. Addresses and names are from
+ * each service's documentation (November 2026).
  */
 import type { Preset } from '../contract/preset.ts';
 import { chineseServices } from './chinese-services.ts';
@@ -65,7 +65,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     environment: ['MISTRAL_API_KEY'],
     keyPage: 'https://console.mistral.ai/api-keys',
-    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and sends usage unasked.
+    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and sends usage without it.
     askUsage: false,
     serves: ['chat'],
   }),

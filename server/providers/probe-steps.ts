@@ -26,7 +26,7 @@ export class ProbeSteps {
     if (!this.#steps.has(name)) this.#steps.set(name, stepOf(name, 'ok', finding));
   }
 
-  /** Passes it even where it could not be tested before. */
+  /** Passes the step even if it could not be tested before. */
   confirm(name: ProbeStepName): void {
     this.#steps.set(name, stepOf(name, 'ok', { code: `${name}-passed` }));
   }
@@ -36,7 +36,7 @@ export class ProbeSteps {
     for (const name of probeSteps.slice(0, probeSteps.indexOf(last) + 1)) this.pass(name);
   }
 
-  /** Also passes all steps before it. */
+  /** Fails the step, and passes all steps before it. */
   fail(name: ProbeStepName, finding: ProbeFinding, remedy: ProbeRemedy): void {
     for (const before of probeSteps.slice(0, probeSteps.indexOf(name))) this.pass(before);
     this.#steps.set(name, { ...stepOf(name, 'failed', finding), remedy, advice: say(remedyTexts, remedy) });

@@ -1,7 +1,7 @@
 /**
- * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests the model list, which
- * is free and takes the same path as a real call, finds out whether it has the Responses API, and calls a model where that
- * is cheap enough.
+ * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests the model list,
+ * which is free and takes the same path as a real call; detects whether the provider has the Responses API; and calls a
+ * model if that is cheap enough.
  */
 import { isIP } from 'node:net';
 import { GatewayError } from '../contract/errors.ts';
@@ -20,13 +20,13 @@ interface ProbeOptions {
   transport: Transport;
   /** A model that the list must contain. */
   model?: string;
-  /** Calls one of the models that the provider lists. Absent: none is called. */
+  /** Calls one of the models that the provider lists. If absent, no model is called. */
   tryModel?(listed: readonly string[]): Promise<Trial | NoTrial>;
-  /** What an error response says, without secrets; null: nothing. */
+  /** The message in an error response, without secrets; null if there is none. */
   wordsOf?(body: Buffer): string | null;
 }
 
-/** Does not reject for faults of the provider or the network. */
+/** Does not reject for failures of the provider or the network. */
 export async function probeProvider(provider: Upstream, options: ProbeOptions): Promise<ProbeReport> {
   const startedMs = performance.now();
   const steps = new ProbeSteps();
@@ -82,14 +82,14 @@ async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswe
     return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models, body, mayNotList };
   } catch (error) {
     if (error instanceof TransportError) return error;
-    // Google has refused to give a token for the credential.
+    // Google did not issue a token for the credential.
     if (error instanceof GatewayError)
       return { status: 401, headers: {}, isHtml: false, models: null, body: Buffer.alloc(0), mayNotList: false };
     throw error;
   }
 }
 
-/** Google answers a wrong key with 400, `"reason": "API_KEY_INVALID"`. */
+/** Google answers a wrong key with 400 and `"reason": "API_KEY_INVALID"`. */
 function plainStatus(status: number, body: Buffer): number {
   return status === 400 && body.includes('API_KEY_INVALID') ? 401 : status;
 }
@@ -118,7 +118,7 @@ async function isOpenToAll(answer: PlainAnswer, provider: Upstream, transport: T
   return !(second instanceof TransportError) && second.models !== null;
 }
 
-/** Results that follow from the configuration alone. */
+/** Adds the results that follow from the configuration alone. */
 async function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): Promise<void> {
   const { hostname, protocol } = new URL(endpoint.origin);
   const { hops } = await transport.chainTo(endpoint.origin, proxy);

@@ -4,8 +4,8 @@ import { presets } from './presets.ts';
 const wires: Record<ConversationApi, string> = { chat: 'openai-chat', responses: 'openai-responses' };
 
 /**
- * Names of the OpenAI conversation wires that a provider serves: from its configuration, else as documented for its
- * preset's address. Null if unknown.
+ * Names of the OpenAI conversation wires that a provider serves, from its configuration or otherwise from the
+ * documentation of its preset's service. null if unknown.
  */
 export function servedWires(provider: ProviderConfig): readonly string[] | null {
   return (provider.serves ?? documented(provider))?.map((api) => wires[api]) ?? null;

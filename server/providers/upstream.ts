@@ -4,13 +4,13 @@ import type { Dialect, Endpoint, Signing } from './dialect.ts';
 
 export interface UpstreamCredential {
   id: string;
-  /** The headers with the secret. */
+  /** The headers that contain the secret. */
   headers: Record<string, string>;
-  /** Absent if these headers are all. */
+  /** Absent if no other headers are needed. */
   signing?: Signing;
 }
 
-/** A configured provider, with everything that a call needs. */
+/** A configured provider with everything that a call needs. */
 export interface Upstream {
   id: string;
   name: string;
@@ -25,23 +25,26 @@ export interface Upstream {
   servedWires: readonly string[] | null;
   /** Whether its models are discovered. */
   discoversModels: boolean;
-  /** Why it cannot be used now, for a person; null if it can. */
+  /** Why the provider cannot be used now, as a text for people; null if it can. */
   unusable: string | null;
 }
 
-/** A model's properties besides its name. */
+/** A model's properties other than its name. */
 export interface ModelInfo {
   /** Unix seconds; 0 if unknown. */
   created: number;
   ownedBy: string;
-  /** Its context window in tokens, if the list has it. */
+  /** Its context window in tokens, if the list includes it. */
   contextTokens?: number;
 }
 
 /** Timeout for a model list, independent of the configured timeouts. */
 const listMs = 15_000;
 
-/** A page of the list of models, with the first credential, which may have to sign it. `page`: as `ModelPages` names it. */
+/**
+ * The request for one page of the model list, with the headers of the first credential. If that has `signing`, the
+ * caller still has to add those headers. `page` is an identifier from `ModelPages`.
+ */
 export function modelListRequest(upstream: Upstream, page = upstream.dialect.modelPages.first): OutgoingRequest {
   const { dialect, endpoint, timeouts } = upstream;
   const { connectMs } = timeouts;

@@ -15,8 +15,8 @@ const modelPages: ModelPages = {
 };
 
 /**
- * Anthropic's API, and services that offer it in addition to their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama, vLLM).
- * Base URLs may end with `/v1`, or omit it as for Anthropic's SDKs (`https://api.anthropic.com`,
+ * Anthropic's API, and services that offer it in addition to their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama,
+ * vLLM). Base URLs may end with `/v1` or omit it, as Anthropic's SDKs do (`https://api.anthropic.com`,
  * `https://api.deepseek.com/anthropic`).
  *
  * If the client sends no `anthropic-version`, Sluice adds 2023-06-01, the version of its translations. The client's

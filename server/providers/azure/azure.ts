@@ -1,8 +1,8 @@
 import { type Dialect, type Endpoint, onePage } from '../dialect.ts';
 
-/** The routes that Azure's classic API has below a deployment; all others name the model in the body. */
+/** The routes that Azure's classic API has below a deployment. All other routes name the model in the body. */
 const deploymentRoute = /^\/(chat\/completions|completions|embeddings|images\/|audio\/)/;
-/** Routes of the v1 API only, on the same resource. */
+/** Routes that only the v1 API has, on the same resource. */
 const newerRoute = /^\/videos(\/|$)/;
 
 const defaultApiVersion = '2025-04-01-preview';
@@ -34,7 +34,7 @@ export const azure: Dialect = {
   authorize: (secret) => ({ 'api-key': secret }),
 };
 
-/** `deployment`: the one in the base URL, which then answers for every model. */
+/** `deployment` is the one in the base URL. It then answers for every model. */
 function classicBase({ basePath }: Endpoint): { base: string; deployment: string | null } {
   const parts = /^(.*?\/openai)(?:\/deployments(?:\/([^/]+))?)?$/.exec(basePath);
   return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };

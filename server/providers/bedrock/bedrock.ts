@@ -4,12 +4,12 @@ import { modelOnBedrock } from './models.ts';
 import { awsSigning, readAwsKeys } from './signing.ts';
 
 /**
- * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. A credential is a
- * Bedrock API key, or an access key of AWS, which signs each request. Source: Amazon Bedrock API reference.
+ * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. A credential
+ * is either a Bedrock API key or an AWS access key, which signs each request. Source: Amazon Bedrock API reference.
  */
 export const bedrock: Dialect = {
   id: 'bedrock',
-  // It is encoded, and the ARN of an inference profile has slashes.
+  // The envelope puts it in, percent-encoded, because the ARN of an inference profile contains slashes.
   putsModelInPath: false,
   address: ({ basePath }, path, query) => basePath + path + query,
   serves: () => false,

@@ -1,6 +1,6 @@
 /**
- * Frames of InvokeModelWithResponseStream for Claude. Source: Amazon Bedrock API reference, `ResponseStream`: a `chunk` has
- * `{"bytes":"…"}`, base64 of an event of Anthropic's API.
+ * Frames of InvokeModelWithResponseStream for Claude. A `chunk` contains `{"bytes":"…"}`, an event of Anthropic's API
+ * in base64. Source: Amazon Bedrock API reference, `ResponseStream`.
  */
 import { writeClaudeError } from '../hosted-claude.ts';
 import { exceptionType } from './exceptions.ts';
@@ -17,7 +17,7 @@ function writeEvent(payload: Buffer): string | null {
   return typeof bytes === 'string' ? eventOf(Buffer.from(bytes, 'base64')) : '';
 }
 
-/** An event's name is its type. */
+/** The name of an event is its type. */
 function eventOf(json: Buffer): string | null {
   const { type } = objectIn(json);
   return typeof type === 'string' ? `event: ${type}\ndata: ${onOneLine(json)}\n\n` : null;

@@ -10,8 +10,8 @@ import { frames } from './frames.ts';
 import { unpackingOf } from './unpacking.ts';
 
 /**
- * As of 2026-11-22. Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
- * (`anthropic_beta_headers_config.json`).
+ * As of 2026-11-22. Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for the betas of 2026,
+ * BerriAI/litellm (`anthropic_beta_headers_config.json`).
  */
 const betas: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',
@@ -47,15 +47,15 @@ export function claudeOnBedrock(model: string): HostedModel {
 }
 
 /**
- * The name under which tokens are counted: that of the model itself, not of an inference profile (Portkey-AI/gateway#1437). Null for
- * an ARN that does not name its model.
+ * The model name for counting tokens: that of the model itself instead of an inference profile
+ * (Portkey-AI/gateway#1437). null for an ARN that does not name its model.
  */
 function countedModel(model: string): string | null {
   const from = model.lastIndexOf('anthropic.');
   return from === -1 ? null : model.slice(from);
 }
 
-/** Source: Amazon Bedrock API reference, "CountTokens". The request has to be complete. */
+/** The counted request must be complete. Source: Amazon Bedrock API reference, "CountTokens". */
 function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
   const plain = envelope(model, request);
   return {
@@ -68,7 +68,7 @@ function countEnvelope(model: string, request: EnvelopedRequest): Envelope {
   };
 }
 
-/** In tokens. The limit of an answer has to be above it. */
+/** The thinking budget in tokens. The limit of an answer must be higher. */
 function mostThought(thinking: unknown): number {
   return isObject(thinking) && typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : 0;
 }
@@ -86,12 +86,12 @@ function envelope(model: string, request: EnvelopedRequest): Envelope {
   };
 }
 
-/** Errors are `{"message":"…"}`, and a header has their name. */
+/** Bedrock's errors are `{"message":"…"}`; their name is in a header. */
 function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer {
   const name = headers['x-amzn-errortype'];
   const message = messageIn(body);
   if (message === null) return body;
-  // An account without the right to count has a good credential all the same.
+  // A credential may be valid although its account is not allowed to count tokens.
   if (message.includes('bedrock:CountTokens')) return writeClaudeError('invalid_request_error', message);
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);

@@ -1,6 +1,6 @@
 /**
- * Models on Bedrock through its Converse API, which is the same for all; those that make embeddings or images, through
- * InvokeModel. Source: Amazon Bedrock API reference, "Converse".
+ * Models on Bedrock through its Converse API, which is the same for all of them. Models that make embeddings or images
+ * are called through InvokeModel. Source: Amazon Bedrock API reference, "Converse".
  */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
@@ -33,7 +33,7 @@ function envelope(model: string, { path, headers }: EnvelopedRequest): Envelope 
   };
 }
 
-/** Each event with its type as its only member, as in AWS's SDKs. */
+/** Writes each event as an object whose only member is named after its type, as in AWS's SDKs. */
 export const converseFrames: FrameFormat = {
   eventWriter(type) {
     const begin = `data: {${JSON.stringify(type)}:`;
@@ -42,14 +42,17 @@ export const converseFrames: FrameFormat = {
   exception: (name, message) => `data: ${writeError(name, message)}\n\n`,
 };
 
-/** An error whose header names it `ThrottlingException:http://internal.amazon.com/coral/`, with its name in the body. */
+/**
+ * An error whose header is like `ThrottlingException:http://internal.amazon.com/coral/`, rewritten with its name in the
+ * body.
+ */
 function errorBody(_status: number, headers: ResponseHeaders, body: Buffer): Buffer {
   const name = headers['x-amzn-errortype'];
   const message = messageIn(body);
   return message === null ? body : Buffer.from(writeError(typeof name === 'string' ? name : '', message));
 }
 
-/** In streams the names of exceptions begin with a small letter. */
+/** In streams, the names of exceptions begin with a lower-case letter. */
 function writeError(name: string, message: string): string {
   const [plain = ''] = name.split(':');
   const named = plain.charAt(0).toUpperCase() + plain.slice(1);

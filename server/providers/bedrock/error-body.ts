@@ -1,10 +1,10 @@
-/** Bodies of Bedrock's errors, which are `{"message":"…"}`; a header has their name. */
+/** Bodies of Bedrock's errors, which are `{"message":"…"}`; the error's name is in a header. */
 import { isObject } from '../../contract/is-object.ts';
 
-/** Long ones are none of Bedrock's. */
+/** Longer bodies are not Bedrock's. */
 const maxErrorBytes = 64 * 1024;
 
-/** Null if the body is no error of Bedrock's. */
+/** null if the body is not a Bedrock error. */
 export function messageIn(body: Buffer): string | null {
   if (body.length > maxErrorBytes) return null;
   try {

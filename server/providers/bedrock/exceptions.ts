@@ -1,4 +1,7 @@
-/** Bedrock's exceptions, and what they mean in Anthropic's words. Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", Errors. */
+/**
+ * Bedrock's exceptions, and the corresponding error types of Anthropic. Source: Amazon Bedrock API reference,
+ * "InvokeModelWithResponseStream", Errors.
+ */
 import { pattern } from '../../bounded-pattern.ts';
 
 const types: Record<string, string> = {
@@ -31,8 +34,8 @@ export function isUnknownModel(message: string): boolean {
 }
 
 /**
- * Undefined for an unknown one.
- * @param name `ThrottlingException`, `throttlingException`, or with a namespace behind a colon
+ * undefined for an unknown exception.
+ * @param name `ThrottlingException`, `throttlingException`, or with a namespace after a colon
  */
 export function exceptionType(name: string, message: string): string | undefined {
   const [plain = ''] = name.split(':');

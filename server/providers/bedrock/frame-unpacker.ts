@@ -1,4 +1,4 @@
-/** Turns AWS's event-stream frames into server-sent events. Source: AWS, "Event stream encoding". */
+/** Converts AWS's event-stream frames to server-sent events. Source: AWS, "Event stream encoding". */
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { ComparedBytes } from '../../compared-bytes.ts';
@@ -7,7 +7,7 @@ import type { StreamUnpacker } from '../dialect.ts';
 import { type FrameFormat, objectIn } from './frames.ts';
 
 const lengthBytes = 4;
-/** Prelude of 12 bytes and checksum of 4. */
+/** A prelude of 12 bytes and a checksum of 4. */
 const leastFrameBytes = 16;
 /** Where the headers begin. */
 const preludeBytes = 12;
@@ -24,7 +24,10 @@ export class FrameUnpacker implements StreamUnpacker {
   readonly #format: FrameFormat;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The headers of the latest frame, which nearly all frames of a stream share, and how such a frame is written. */
+  /**
+   * The headers of the latest frame and the writer for such frames. Nearly all frames of a stream have the same
+   * headers.
+   */
   #headerBytes = new ComparedBytes(nothing);
   #write: (payload: Buffer) => string | null;
 
@@ -54,14 +57,14 @@ export class FrameUnpacker implements StreamUnpacker {
     return this.#heldBytes === 0;
   }
 
-  /** Pieces are joined only once a frame is complete, so that a long one in many pieces is copied once. */
+  /** Pieces are joined only once a frame is complete, so that a long frame in many pieces is copied once. */
   #hasFrame(): boolean {
     if (this.#heldBytes < lengthBytes) return false;
     const [first = nothing] = this.#held;
     return this.#heldBytes >= frameLength(first.length < lengthBytes ? this.#joined() : first, 0);
   }
 
-  /** Of the frame between `start` and `end`; empty for one that says nothing to a client. */
+  /** The event of the frame between `start` and `end`; empty for a frame without content for the client. */
   #eventOf(all: ComparedBytes, start: number, end: number): string {
     const payload = this.#readFrame(all, start, end);
     const event = this.#write(payload);
@@ -123,7 +126,7 @@ function malformed(what: string, cause?: unknown): TransportError {
   return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
 }
 
-/** The checksum covers the prelude, too. */
+/** The checksum covers the prelude as well. */
 function isIntact(bytes: Buffer, start: number, checksumAt: number): boolean {
   return crc32(bytes.subarray(start, checksumAt)) === bytes.readUInt32BE(checksumAt);
 }

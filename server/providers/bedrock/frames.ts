@@ -1,21 +1,21 @@
-/** What the frames of AWS's event streams hold, for each of Bedrock's operations. */
+/** The contents of the frames in AWS's event streams, for each of Bedrock's operations. */
 import { isObject } from '../../contract/is-object.ts';
 
-/** The content type of streams of frames. */
+/** The content type of a stream of frames. */
 export const frames = 'application/vnd.amazon.eventstream';
 
-/** Writes what one frame holds as a server-sent event. */
+/** Writes the content of one frame as a server-sent event. */
 export interface FrameFormat {
   /**
-   * How events of this type are written: from the payload to the event. Empty if a client need not know of it; null if it
-   * cannot be read.
+   * Returns the function that converts payloads of this type to events. It returns an empty string if clients need not
+   * receive the event, and null if the payload cannot be parsed.
    */
   eventWriter(type: string): (payload: Buffer) => string | null;
-  /** @param name such as `throttlingException` */
+  /** @param name for example `throttlingException` */
   exception(name: string, message: string): string;
 }
 
-/** Empty if the bytes are no JSON object. */
+/** Empty if the bytes are not a JSON object. */
 export function objectIn(json: Buffer): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json.toString('utf8'));
@@ -25,7 +25,10 @@ export function objectIn(json: Buffer): Record<string, unknown> {
   }
 }
 
-/** JSON on one line. Breaks between members would end a line of data; within a string, JSON has them escaped. */
+/**
+ * JSON on one line. A line break between members would end the `data:` line. Within strings, JSON has line breaks
+ * escaped.
+ */
 export function onOneLine(json: Buffer): string {
   const text = json.toString('utf8');
   const hasBreaks = text.includes('\n') || text.includes('\r');

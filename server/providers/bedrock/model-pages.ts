@@ -1,6 +1,6 @@
 /**
- * The models of a region: first those that are asked by their own name, then the inference profiles, by which all newer ones are.
- * Sources: Amazon Bedrock API reference, "ListFoundationModels", "ListInferenceProfiles".
+ * The models of a region: first those that are called by their own name, then the inference profiles, through which all
+ * newer models are called. Sources: Amazon Bedrock API reference, "ListFoundationModels", "ListInferenceProfiles".
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { ModelPages } from '../dialect.ts';
@@ -20,7 +20,7 @@ export const bedrockModelPages: ModelPages = {
       : null;
   },
   place: ({ origin, basePath }, asked) => ({
-    // The lists are at the control plane's host, `bedrock.us-east-1.amazonaws.com`.
+    // The control plane serves the lists, at `bedrock.us-east-1.amazonaws.com`.
     origin: origin.replace('//bedrock-runtime', '//bedrock'),
     path: basePath + asked,
     headers: {},
@@ -35,7 +35,7 @@ export const bedrockModelPages: ModelPages = {
   },
 };
 
-/** Models that write text, or make embeddings or images of it; others change images. */
+/** Models that write text, or that make embeddings or images from text. Other image models edit images. */
 function isServed(summary: unknown): summary is Record<string, unknown> {
   if (!isObject(summary)) return false;
   const model = String(summary.modelId);

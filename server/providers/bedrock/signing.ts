@@ -1,4 +1,4 @@
-/** Access keys of AWS, with which each request is signed (Signature Version 4). */
+/** AWS access keys, with which each request is signed (Signature Version 4). */
 import { isObject } from '../../contract/is-object.ts';
 import type { SignedRequest, Signing } from '../dialect.ts';
 
@@ -8,12 +8,12 @@ export interface AwsKeys {
   sessionToken?: string;
 }
 
-/** `AKIA…:secret`, or `ASIA…:secret:session token` for temporary ones. */
+/** `AKIA…:secret`, or `ASIA…:secret:session token` for temporary keys. */
 const joined = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:\s]{1,200})(?::(\S{1,8192}))?$/;
 
 /**
- * The keys in a credential's secret: joined by colons, or as JSON, as `aws configure export-credentials` prints them. Null for
- * a Bedrock API key.
+ * Reads the keys from a credential's secret: joined by colons, or as JSON in the format of `aws configure
+ * export-credentials`. null for a Bedrock API key.
  */
 export function readAwsKeys(secret: string): AwsKeys | null {
   if (secret.startsWith('{')) return keysIn(secret);
@@ -36,7 +36,7 @@ function keysIn(json: string): AwsKeys | null {
 }
 
 const regionInHost = /^bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws|api\.aws)/;
-/** Of addresses that name none, such as a VPC endpoint's alias. */
+/** For addresses that do not contain a region, such as the alias of a VPC endpoint. */
 const usualRegion = 'us-east-1';
 
 /** @param now in milliseconds since 1970 */
@@ -44,7 +44,7 @@ export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing
   return {
     secrets: [keys.secretAccessKey, ...(keys.sessionToken === undefined ? [] : [keys.sessionToken])],
     async headersFor(request) {
-      // Loaded on first use: most people have no account at AWS.
+      // Loaded on first use, because most users have no AWS account.
       const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
         import('@smithy/signature-v4'),
         import('@aws-crypto/sha256-js'),
@@ -58,7 +58,7 @@ export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing
   };
 }
 
-/** Only the headers that AWS reads are signed, since proxies may change others. */
+/** Only the headers that AWS reads are signed, because proxies may change others. */
 function toSign({ origin, method, path, headers, body }: SignedRequest) {
   const { protocol, host, hostname, pathname, searchParams } = new URL(origin + path);
   if (body !== null && !Buffer.isBuffer(body)) throw new Error('unreachable: conversations are sent from memory');
@@ -74,7 +74,7 @@ function toSign({ origin, method, path, headers, body }: SignedRequest) {
   };
 }
 
-/** The transport names the host itself. */
+/** The transport sets the host itself. */
 function newHeaders(signed: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(signed).flatMap(([name, value]) => {

@@ -1,7 +1,7 @@
 import type { HostedModel } from '../dialect.ts';
 import { type FrameFormat, frames } from './frames.ts';
 
-/** How streams in these frames are read. The package that decodes them is loaded with the first. */
+/** Unpacking for streams of these frames. The package that decodes them is loaded with the first stream. */
 export function unpackingOf(format: FrameFormat): NonNullable<HostedModel['unpacking']> {
   return {
     contentType: frames,

@@ -13,12 +13,12 @@ const modelPages: ModelPages = {
 };
 
 /**
- * Google's Gemini API (AI Studio). Base URLs may end with `/v1beta`, or omit it as for Google's SDKs. The path contains the
- * model and may end with `?alt=sse`; the client's query is appended.
+ * Google's Gemini API (AI Studio). Base URLs may end with `/v1beta` or omit it, as Google's SDKs do. The path contains
+ * the model and may end with `?alt=sse`; the client's query is appended.
  */
 export const gemini: Dialect = {
   id: 'gemini',
-  // `address` inserts it itself: it must be percent-encoded, and a tuned model's name contains a slash.
+  // `address` inserts it itself, because it must be percent-encoded and the name of a tuned model contains a slash.
   putsModelInPath: false,
   address({ basePath }, path, query, model) {
     const base = versionAtEnd.test(basePath) ? basePath : `${basePath}/v1beta`;

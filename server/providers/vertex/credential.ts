@@ -5,12 +5,12 @@ import { TransportError } from '../../transport/transport-error.ts';
 import type { Signing } from '../dialect.ts';
 import { type AccessToken, TokenHolder } from './token-holder.ts';
 
-/** Stands in the place of a secret. Google's library then looks for credentials where `gcloud` puts them. */
+/** Used in place of a secret. Google's library then looks for credentials where `gcloud` stores them. */
 const applicationDefault = 'application-default';
 /** An access token, as `gcloud auth print-access-token` prints it. */
 const tokenBegins = 'ya29.';
 
-/** The headers of credentials that do not expire while Sluice runs; empty for the others. */
+/** Headers of credentials that do not expire while Sluice runs; empty for other credentials. */
 export function plainCredential(secret: string): Record<string, string> {
   if (needsToken(secret)) return {};
   return secret.startsWith(tokenBegins) ? { authorization: `Bearer ${secret}` } : { 'x-goog-api-key': secret };
@@ -18,12 +18,12 @@ export function plainCredential(secret: string): Record<string, string> {
 
 const needsToken = (secret: string) => secret === applicationDefault || secret.trimStart().startsWith('{');
 
-/** One for each secret, so that a changed configuration does not cost a new token. */
+/** One per secret, so that a changed configuration does not require a new token. */
 const holders = new Map<string, TokenHolder>();
-/** Far more than anyone has; old ones are forgotten. */
+/** Far more than anyone uses; beyond it, the least recently used are dropped. */
 const mostHolders = 64;
 
-/** Null for credentials whose headers `plainCredential` has. */
+/** null for credentials that `plainCredential` handles. */
 export function googleSigning(secret: string): Signing | null {
   if (!needsToken(secret)) return null;
   const holder = holders.get(secret) ?? new TokenHolder();
@@ -37,7 +37,7 @@ export function googleSigning(secret: string): Signing | null {
     },
     async headersFor({ proxy }, transport) {
       const token = await holder.get(async () => {
-        // Loaded on first use: most people have no account there.
+        // Loaded on first use, because most users have no Google Cloud account.
         const { fetchGoogleToken } = await import('./google-token.ts');
         return refusedWhenFailing(() =>
           fetchGoogleToken(secret === applicationDefault ? null : secret, { transport, proxy }),
@@ -48,7 +48,7 @@ export function googleSigning(secret: string): Signing | null {
   };
 }
 
-/** Null for other credentials than service accounts. */
+/** null for credentials other than service accounts. */
 function privateKeyIn(secret: string): string | null {
   try {
     const account: unknown = JSON.parse(secret);
@@ -63,7 +63,7 @@ async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promi
     return await fetchToken();
   } catch (cause) {
     const unreached = cause instanceof Error && cause.cause instanceof TransportError ? cause.cause : null;
-    // Without an answer of Google's, nothing is known of the credential.
+    // Without an answer from Google, nothing is known about the credential.
     if (unreached)
       throw new TransportError(unreached.fault, unreached.phase, `no access token: ${unreached.message}`, cause);
     const why = cause instanceof Error ? cause.message : String(cause);

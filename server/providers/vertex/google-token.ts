@@ -1,4 +1,4 @@
-/** Access tokens from Google's own library, whose calls go through Sluice's transport and its proxies. */
+/** Access tokens from Google's own library. Its calls use Sluice's transport and proxies. */
 import { GoogleAuth, JWT, type JWTInput, UserRefreshClient } from 'google-auth-library';
 import { isObject } from '../../contract/is-object.ts';
 import { readResponse } from '../../transport/read-response.ts';
@@ -7,21 +7,24 @@ import { TransportError } from '../../transport/transport-error.ts';
 import type { AccessToken } from './token-holder.ts';
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
-/** Assumed of a token whose end the library does not tell. */
+/** Assumed for a token whose expiry the library does not report. */
 const usualLifeMs = 30 * 60_000;
 const callMs = 15_000;
-/** Without one, google-auth-library 10 starts gcloud and asks for the metadata server to find one out, which nobody needs here. */
+/**
+ * Without a project id, google-auth-library 10 starts gcloud and queries the metadata server to find one, which is not
+ * needed here.
+ */
 const noProject = 'none';
 
 interface Way {
   transport: Transport;
-  /** As in a provider's configuration. */
+  /** As in the configuration of a provider. */
   proxy: string;
 }
 
 /**
- * @param json the file of a service account, or of a user; null: application-default credentials
- * @throws Error with a text for people
+ * @param json the file of a service account or of a user; null for application-default credentials
+ * @throws Error with a message for people
  */
 export async function fetchGoogleToken(json: string | null, way: Way): Promise<AccessToken> {
   const transporterOptions = { fetchImplementation: fetchThrough(way), retry: false };
@@ -40,7 +43,7 @@ function read(json: string): JWTInput {
   return value;
 }
 
-/** Other kinds of files may name addresses and programs that are to be asked for tokens. */
+/** Other kinds of files could name addresses to call or programs to run for a token. */
 function clientOf(file: JWTInput, transporterOptions: object): JWT | UserRefreshClient {
   if (file.type === 'service_account') {
     const { client_email: email, private_key: key } = file;

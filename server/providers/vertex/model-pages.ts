@@ -1,6 +1,6 @@
 /**
- * The models of the publishers that Sluice knows. Source: Google Cloud, "Vertex AI API", `publishers.models.list`, which exists in
- * v1beta1 only.
+ * The models of the publishers that Sluice knows. Source: Google Cloud, "Vertex AI API", `publishers.models.list`,
+ * which exists in v1beta1 only.
  */
 
 import { pattern } from '../../bounded-pattern.ts';
@@ -23,7 +23,7 @@ export const vertexModelPages: ModelPages = {
   },
   place({ origin, basePath }, asked) {
     const project = projectIn.exec(basePath)?.[1];
-    // The path names no project, so that the quota of one has to be named for the credentials of a person.
+    // The path contains no project, so a person's credentials need a header with the project whose quota is used.
     return {
       origin,
       path: `/v1beta1${asked}`,
@@ -32,7 +32,7 @@ export const vertexModelPages: ModelPages = {
   },
   read(page) {
     if (!isObject(page)) return null;
-    // A publisher without models has no member at all.
+    // For a publisher without models, the member is missing.
     const models = page.publisherModels ?? [];
     return Array.isArray(models) ? models.filter(isObject).flatMap(nameOf) : null;
   },
@@ -41,7 +41,7 @@ export const vertexModelPages: ModelPages = {
 const resourceName = pattern(/^publishers\/([a-z]+)\/models\/(.{1,200})$/);
 const dated = pattern(/^\d{8}$/);
 
-/** `publishers/anthropic/models/claude-opus-4-5` of the version 20251101 is asked as `claude-opus-4-5@20251101`. */
+/** `publishers/anthropic/models/claude-opus-4-5` with the version 20251101 is called `claude-opus-4-5@20251101`. */
 function nameOf({ name, versionId }: Record<string, unknown>): string[] {
   const [, id, model = ''] = resourceName.exec(String(name)) ?? [];
   const publisher = publishers.find((each) => each.id === id);

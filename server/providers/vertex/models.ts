@@ -4,7 +4,10 @@ import { isObject } from '../../contract/is-object.ts';
 import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { claudeErrorType, countingPath, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
 
-/** As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for those of 2026, BerriAI/litellm (`anthropic_beta_headers_config.json`). */
+/**
+ * As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for the betas of 2026, BerriAI/litellm
+ * (`anthropic_beta_headers_config.json`).
+ */
 const betas: ReadonlySet<string> = new Set([
   'computer-use-2025-01-24',
   'computer-use-2025-11-24',
@@ -22,18 +25,20 @@ const betas: ReadonlySet<string> = new Set([
 
 interface Publisher {
   id: string;
-  /** How the plain names of its models begin. */
+  /** Prefix of the plain names of its models. */
   begin: string;
   hosted(model: string): HostedModel;
 }
 
-/** The first one publishes what no other one does. */
+/** The first publisher gets the models that no other one claims. */
 export const publishers: readonly [Publisher, ...Publisher[]] = [
   { id: 'google', begin: 'gemini', hosted: gemini },
   { id: 'anthropic', begin: 'claude', hosted: claude },
 ];
 
-/** @param model `claude-opus-4-5@20251101`, `gemini-3-pro`, or with its publisher before it: `anthropic/claude-opus-5-5` */
+/**
+ * @param model `claude-opus-4-5@20251101`, `gemini-3-pro`, or with the publisher in front: `anthropic/claude-opus-5-5`
+ */
 export function modelOnVertex(model: string): HostedModel {
   const named = publishers.find(({ id }) => model.startsWith(`${id}/`));
   const plain = named ? model.slice(named.id.length + 1) : model;
@@ -45,7 +50,10 @@ function pathOf(publisher: string, model: string): string {
   return `/publishers/${publisher}/models/${encodeURIComponent(model).replaceAll('%40', '@')}`;
 }
 
-/** The others are asked by `:predict`. Source: googleapis/js-genai (`tIsVertexEmbedContentModel`). */
+/**
+ * Models called through `embedContent`; other embedding models use `:predict`. Source: googleapis/js-genai
+ * (`tIsVertexEmbedContentModel`).
+ */
 const embedder = pattern(/^gemini-embedding-(?!001)/);
 
 function gemini(model: string): HostedModel {
@@ -78,7 +86,7 @@ function claude(model: string): HostedModel {
       return {
         path: isCount ? countTokens : `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
         headers: { ...plainHeaders(headers), ...(taken.length > 0 && { 'anthropic-beta': taken.join(',') }) },
-        // `stream` stays: Anthropic's own SDK sends it here, too.
+        // `stream` stays, because Anthropic's own SDK sends it here as well.
         omitted: ['model'],
         unavailable,
         added: { anthropic_version: 'vertex-2023-10-16', ...(isCount && { model }) },
@@ -93,7 +101,9 @@ const countTokens = `${pathOf('anthropic', 'count-tokens')}:rawPredict`;
 
 const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
 
-/** Unlike AI Studio, Vertex AI knows no `generateContentRequest`. Source: Google Cloud, "publishers.models.countTokens". */
+/**
+ * Unlike AI Studio, Vertex AI has no `generateContentRequest`. Source: Google Cloud, "publishers.models.countTokens".
+ */
 function countedByGoogle(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const nested = body.generateContentRequest ?? body.generate_content_request;
   const request = Object.entries(isObject(nested) ? nested : body);
@@ -109,7 +119,10 @@ function countedByGoogle(body: Readonly<Record<string, unknown>>): Record<string
 /** Longer errors are not Google's. */
 const maxErrorBytes = 64 * 1024;
 
-/** Google's own errors, such as those of a wrong token: `{"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}`. */
+/**
+ * Google's own errors, for example for a wrong token:
+ * `{"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}`.
+ */
 function claudeError(status: number, body: Buffer): Buffer {
   if (body.length > maxErrorBytes) return body;
   try {
@@ -117,7 +130,7 @@ function claudeError(status: number, body: Buffer): Buffer {
     const top: unknown = Array.isArray(said) ? said[0] : said;
     const error = isObject(top) ? top.error : null;
     if (!isObject(error) || typeof error.status !== 'string' || typeof error.message !== 'string') return body;
-    // Some regions do not count.
+    // Some regions do not support counting.
     const isUncounted = error.message.includes('/count-tokens');
     return writeClaudeError(isUncounted ? 'invalid_request_error' : claudeErrorType(status), error.message);
   } catch {

@@ -4,12 +4,12 @@ export interface AccessToken {
   expiresAt: number;
 }
 
-/** A token this close to its end is not used any more, as a request may be on its way for a while. */
+/** A token this close to its expiry is not used any more, because a request may take a while to arrive. */
 const unusableMs = 30_000;
-/** From here on a new one is fetched, while requests use the old one. */
+/** From this long before the expiry, a new token is fetched while requests use the old one. */
 const renewedMs = 5 * 60_000;
 
-/** Keeps an access token. Requests wait for one only if there is none that is valid. */
+/** Keeps an access token. Requests wait only if there is no valid token. */
 export class TokenHolder {
   readonly #now: () => number;
   #token: AccessToken | null = null;
