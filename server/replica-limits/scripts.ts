@@ -127,8 +127,8 @@ return '1'
 /**
  * The sum of one ledger for one period. Keys: `lapsed`, `settled`, the period. Argument: ledger. Replies with dollars,
  * tokens, unpriced requests, when the sum was last corrected (a number that only grows; 0: never), and `1` if it is
- * known. Then follows, for each request that may not be in the ledger yet, `request|when it began or
- * lapsed|usd|tokens|unpriced|ledger`.
+ * known. Then follows, for each request that may not be in the ledger yet,
+ * `request|when it began or lapsed|usd|tokens|unpriced|ledger`.
  */
 const sum = `${common}
 local lapsed, settled, period, ledger = nextKey(), nextKey(), nextKey(), nextText()

@@ -12,8 +12,8 @@ export interface AwsKeys {
 const joined = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:\s]{1,200})(?::(\S{1,8192}))?$/;
 
 /**
- * Reads the keys from a credential's secret: joined by colons, or as JSON in the format of `aws configure
- * export-credentials`. null for a Bedrock API key.
+ * Reads the keys from a credential's secret: joined by colons, or as JSON in the format of
+ * `aws configure export-credentials`. null for a Bedrock API key.
  */
 export function readAwsKeys(secret: string): AwsKeys | null {
   if (secret.startsWith('{')) return keysIn(secret);
