@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-# Without scripts: they would compile keytar, for which a container has no keychain, and fetch a second Node.
+# Without install scripts, which would compile keytar (a container has no keychain) and download a second Node.
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build

@@ -1,10 +1,11 @@
 /**
- * V8 keeps the source of what it runs: in two bytes a character if a single one in the file is beyond Latin-1, which would
- * cost the engine 2.5 MB for some quotation marks. An escaped character is the same one to whoever reads the program.
+ * Escapes characters beyond Latin-1 in a bundle. V8 stores the source of a file with two bytes per character if it
+ * contains a single character beyond Latin-1, which would cost the engine 2.5 MB for some quotation marks. The escaped
+ * form means the same.
  */
 import type { Plugin } from 'vite';
 
-/** Of an environment's bundle. */
+/** Applies to the bundle of one environment. */
 export function asciiOnly(environment: string): Plugin {
   return {
     name: 'ascii-only',
@@ -16,7 +17,7 @@ export function asciiOnly(environment: string): Plugin {
   };
 }
 
-/** For code that reads no raw text of a template (`String.raw`) with such characters in it. */
+/** Only for code without such characters in raw template text (`String.raw`). */
 export function escapeBeyondAscii(code: string): string {
   return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Lets one process at a time build a folder. The lock is SQLite's lock on a file, which the system gives back when a process
- * ends, however it ends: a build that takes minutes is never taken for a dead one, and a dead one holds up nobody.
+ * Lets one process at a time build a folder. The lock is SQLite's lock on a file. The system releases it when its
+ * process ends in any way, so a slow build is never mistaken for a dead one, and a dead one blocks no other.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,10 @@ const longestWaitMs = 10 * 60_000;
 /** https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
-/** Waits for the process that builds there, after `onWait`, and keeps others waiting until what it returns is called. */
+/**
+ * Waits for another process that is building there, after calling `onWait`. Returns the function that releases the
+ * lock.
+ */
 export function takeBuildLock(folder: string, onWait: () => void): () => void {
   mkdirSync(folder, { recursive: true });
   const file = new DatabaseSync(join(folder, 'build.lock'));

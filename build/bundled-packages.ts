@@ -1,13 +1,13 @@
 /**
- * Which packages' code is in a build: asked of the bundler itself, since `dependencies` and `devDependencies` do not tell.
- * Nearly all are bundled, and of some that are only a part.
+ * Lists the packages whose code is in a build. The bundler reports them, because `dependencies` and `devDependencies`
+ * do not show it: nearly all packages are bundled, and some only in part.
  */
 import type { Plugin } from 'vite';
 
 interface BundledPackages {
-  /** To be put into the builds that are asked about. */
+  /** Must be added to the builds in question. */
   plugin: Plugin;
-  /** As the lock file names them, such as `node_modules/@mantine/core`; in order. */
+  /** Paths as in the lock file, such as `node_modules/@mantine/core`, sorted. */
   paths(): string[];
 }
 
@@ -20,7 +20,7 @@ export function bundledPackages(): BundledPackages {
         if (output.type !== 'chunk') continue;
         for (const [id, module] of Object.entries(output.modules)) {
           const path = packagePath(id);
-          // Style sheets go into files of their own; of anything else nothing may be left.
+          // Style sheets go into separate files. Other modules count only if something of them is left in the bundle.
           if (path && (module.renderedLength > 0 || /\.css\b/.test(id))) found.add(path);
         }
       }

@@ -1,14 +1,14 @@
-/** What a person checks a download against: `sha256sum --check SHA256SUMS`. */
+/** Writes the checksums against which a download is verified: `sha256sum --check SHA256SUMS`. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 const fileName = 'SHA256SUMS';
-/** electron-builder's notes to whoever looks for a fault in a build. */
+/** electron-builder's files for debugging a build. */
 const notReleased = /^builder-(debug\.yml|effective-config\.yaml)$/;
 
-/** Of every file right in the folder; folders are left out, such as the program that is not yet an installer. */
+/** Covers every file directly in the folder, but no subfolders, such as the unpacked program. */
 export async function writeChecksums(folder: string): Promise<void> {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== fileName && !notReleased.test(entry.name))

@@ -1,13 +1,16 @@
-/** Compresses the window's files once at the build, so that the engine sends a quarter of the bytes and compresses nothing itself. */
+/**
+ * Compresses the window's files once, at build time, so that the engine sends a quarter of the bytes without
+ * compressing anything itself.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** Types that `server/http/pages.ts` knows. Below a kilobyte there is nothing to gain. */
+/** Types that `server/http/pages.ts` knows. Compressing less than a kilobyte gains nothing. */
 const isWorthIt = (file: string, content: Buffer) => /\.(html|js|css|svg)$/.test(file) && content.length > 1_000;
 
-/** Puts a `.br` and a `.gz` beside each file. */
+/** Writes a `.br` and a `.gz` beside each file. */
 export function compressedFiles(environment: string): Plugin {
   return {
     name: 'compressed-files',

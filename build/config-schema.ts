@@ -16,7 +16,7 @@ write('team-preset.schema.json', teamPresetSchema, 'Team preset of Sluice: see d
 write('cassette.schema.json', exchangeSchema, 'A recorded exchange of Sluice: see docs/testing-with-sluice.md');
 write('cassette-settings.schema.json', settingsSchema, 'cassette.json of Sluice: see docs/testing-with-sluice.md');
 
-/** `input`: what may be written in a file, so fields with a default are optional. */
+/** Describes the input: fields with a default are optional. */
 function write(name: string, schema: z.ZodType, title: string): void {
   const described = { ...z.toJSONSchema(schema, { io: 'input' }), title };
   writeFileSync(join(folder, name), `${JSON.stringify(described, null, 2)}\n`);

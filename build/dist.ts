@@ -1,7 +1,7 @@
 /**
- * Makes a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir --preset FILE]`, by default for the system it runs on.
- * Builds, packs, and writes beside the installers what is in them (CycloneDX) and their checksums. `docs/packaging.md`
- * tells what it needs.
+ * Builds a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir --preset FILE]`, by default for the
+ * current system. Builds and packs the program, and writes its bill of materials (CycloneDX) and checksums beside the
+ * installers. Prerequisites are in `docs/packaging.md`.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ import { makeNotices } from './notices.ts';
 import { packageApp } from './package-app.ts';
 import { makeSbom } from './sbom.ts';
 
-/** What goes into a release as it is, without passing through the bundler. */
+/** Packages that go into a release unchanged instead of being bundled. */
 const notBundled = ['node_modules/electron', 'node_modules/keytar'];
 const root = join(import.meta.dirname, '..');
 const outputFolder = join(root, 'dist/release');
@@ -29,19 +29,20 @@ const { values } = parseArgs({
   },
 });
 const presetFile = values.preset === undefined ? undefined : resolve(values.preset);
-// Before the minutes that a build takes.
+// Checked before the build, which takes minutes.
 if (presetFile !== undefined) checkPreset(presetFile);
-// Vite and electron-builder look for what they are told of from here.
+// Vite and electron-builder resolve their paths from here.
 process.chdir(root);
 rmSync(outputFolder, { recursive: true, force: true });
 
-// A forge's secret that is not set comes as an empty text, which electron-builder would take for a certificate's path.
+// A forge passes a secret that is not set as an empty string, which electron-builder would take for the path of a
+// certificate.
 for (const [name, value] of Object.entries(process.env)) {
   if (value === '' && /^(CSC|WIN_CSC|APPLE)_/.test(name)) delete process.env[name];
 }
 
 const packages = [...(await buildProgram()), ...notBundled].sort();
-// Electron brings its own, beside the program.
+// Electron ships its own notices beside the program.
 const noticed = packages.filter((path) => path !== 'node_modules/electron');
 writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, noticed));
 await packageApp({

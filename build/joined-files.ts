@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { Rolldown } from 'vite';
 
-/** Each is loaded with all that it imports, before it does anything: the command line, its control verbs, the engine, the desktop. */
+/**
+ * Entry points: the command line, its control verbs, the engine, the desktop. Each loads all its imports before it does
+ * anything.
+ */
 const roots = {
   program: 'server/cli/program.ts',
   control: 'server/cli/remote-control.ts',
@@ -10,9 +13,10 @@ const roots = {
 };
 
 /**
- * Puts the modules that several of these share into one file for each set of them. The bundler alone makes a file for each
- * set of lazily loaded parts that share a module, and a start would look for fifty of them, which takes a sixth of its time.
- * What only one of them needs is left to the bundler, since a lazily loaded part may share it.
+ * Puts the modules that several entry points share into one file per set of entry points. The bundler alone creates a
+ * file for each set of lazily loaded parts that share a module. A start would then open fifty files, which takes a
+ * sixth of its time. Modules of a single entry point are left to the bundler, because a lazily loaded part may share
+ * them.
  *
  * @param folder of the checkout
  */
@@ -28,7 +32,7 @@ export function joinedFiles(folder: string): Rolldown.CodeSplittingGroup {
   };
 }
 
-/** The file of each module that is shared. */
+/** The file name for each shared module. */
 function nameFiles(folder: string, importedBy: (id: string) => readonly string[]): Map<string, string> {
   const reachedFrom = new Map<string, string[]>();
   for (const [name, path] of Object.entries(roots)) {

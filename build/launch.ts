@@ -1,10 +1,10 @@
 /**
- * Starts Sluice from a checkout: builds what is missing or older than its sources, says in a line each what this machine
- * lacks and what that means, and runs the built program: the desktop where there is a display and Electron, else the engine
- * in this same process. `start` is what `npm start` asks for; anything else goes to the command line as it is
+ * Starts Sluice from a checkout. Builds it if the build is missing or older than its sources, prints a line for each
+ * thing that this machine lacks, and runs the built program: the desktop if there are a display and Electron, otherwise
+ * the engine in this same process. `npm start` passes `start`; other arguments go to the command line unchanged
  * (`npm run -s sluice -- key list`).
  *
- * Everything here is said on stderr: stdout belongs to the program.
+ * All messages of this file go to stderr, because stdout belongs to the program.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 
 process.title = 'sluice';
 const root = join(import.meta.dirname, '..');
-/** Written when a build is complete, so that one that was broken off is not taken for one. */
+/** Written when a build is complete, so that an interrupted one does not count. */
 const stamp = join(root, 'dist/built');
 const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package-lock.json'];
 const oldestNode = 24;
@@ -30,7 +30,7 @@ const electron = verb === 'start' && whyHeadless() === undefined ? electronBinar
 if (electron) startDesktop(electron);
 else await startHere();
 
-/** In a process of its own, which ends with this one and the other way round. */
+/** Runs in its own process. If one of the two processes ends, so does the other. */
 function startDesktop(binary: string): void {
   const desktop = spawn(binary, [root], { stdio: 'inherit' });
   desktop.on('exit', (code) => process.exit(code ?? 1));
@@ -50,7 +50,7 @@ function requireNode(): void {
   );
 }
 
-/** Looks at the times of all source files: a few milliseconds. */
+/** Compares the modification times of all source files, which takes a few milliseconds. */
 function isBuilt(): boolean {
   if (!existsSync(stamp)) return false;
   const builtMs = statSync(stamp).mtimeMs;
@@ -63,16 +63,17 @@ function isNewer(path: string, thanMs: number): boolean {
   return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), thanMs));
 }
 
-/** Two starts at once build once: the later one waits for the other's build, and finds it done. */
+/** Two starts at the same time build once: the later one waits for the build and then finds it complete. */
 async function buildAlone(): Promise<void> {
-  // Not loaded above: an old Node lacks what it is made of, and is to be told so.
+  // Imported here because an old Node lacks modules that it needs, and must be able to run far enough to report its
+  // version.
   const { takeBuildLock } = await import('./build-lock.ts');
   const release = takeBuildLock(join(root, 'dist'), () => tell('Waiting for another process that builds Sluice.'));
   if (!isBuilt()) build();
   release();
 }
 
-/** In a process of its own, whose memory is gone when Sluice runs. */
+/** Runs in its own process, so that its memory is freed before Sluice runs. */
 function build(): void {
   tell('Building Sluice; this takes a few seconds and is done again only when its sources change.');
   const startedMs = Date.now();
@@ -80,18 +81,18 @@ function build(): void {
   if (!existsSync(vite)) stop('The packages are not installed: run "npm ci" first.');
   const { status } = spawnSync(process.execPath, [vite, 'build', '--app', '--logLevel', 'error'], {
     cwd: root,
-    // What the shell says besides is of other programs: with NODE_ENV=development React would check itself as it runs.
+    // The shell's NODE_ENV is meant for other programs. With `development`, React would run its development checks.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', process.stderr.fd, process.stderr.fd],
   });
   if (status !== 0) stop('The build failed; what is wrong stands above.');
   writeFileSync(stamp, '');
-  // What is changed while it builds is not in it.
+  // The build does not include changes made while it was running.
   utimesSync(stamp, new Date(startedMs), new Date(startedMs));
   tell(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
 }
 
-/** The first thing that the desktop would need and that is not here, and what that means. */
+/** Returns what the desktop would need first and this machine lacks, and the consequence. */
 function whyHeadless(): string | undefined {
   const meaning = 'Sluice runs without the desktop; its window is in the browser';
   if (parameters.includes('--headless')) return `${meaning}, as --headless asks for.`;
@@ -102,7 +103,7 @@ function whyHeadless(): string | undefined {
   return undefined;
 }
 
-/** Looked for by hand: asking the package for its path would download it. */
+/** Searches the folder itself, because asking the package for its path would download it. */
 function electronBinary(): string | undefined {
   const folder = join(root, 'node_modules/electron');
   try {
@@ -113,7 +114,7 @@ function electronBinary(): string | undefined {
   }
 }
 
-/** Whether a keychain answers is found out when a secret is stored; here only whether there is a way to it. */
+/** Only checks whether there is a way to reach a keychain. Whether it answers is known when a secret is stored. */
 function whyNoKeychain(): string | undefined {
   if (isInstalled('keytar')) return undefined;
   return 'The optional package keytar is not installed: credentials are kept in an encrypted file, not in the keychain of the system.';

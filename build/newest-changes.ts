@@ -1,4 +1,4 @@
-/** What the newest section of a changelog says, without the section's own heading. */
+/** Returns the newest section of a changelog, without its heading. */
 export function newestChanges(changelog: string): string {
   const [, newest = ''] = changelog.split(/^## .*$/m);
   return newest.trim();

@@ -1,4 +1,4 @@
-/** The licences of the packages whose code a release carries: most of them ask to stand beside every copy. */
+/** The licences of the packages whose code a release contains. Most of them must accompany every copy. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Runs electron-builder on what is built in `dist/`, with what depends on the environment or on a test. */
+/** Runs electron-builder on the build in `dist/`, with settings from the environment or a test. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type CliOptions, type Configuration } from 'electron-builder';
@@ -6,27 +6,30 @@ import { readTeamPreset } from '../server/config/read-team-preset.ts';
 import { newestChanges } from './newest-changes.ts';
 
 interface PackageOptions {
-  /** As electron-builder's command line names them; without any, the system it runs on. */
+  /** As in electron-builder's command line; empty for the current system. */
   systems: readonly ('mac' | 'win' | 'linux')[];
-  /** Only the program's folder, without installers. */
+  /** Only creates the program's folder, without installers. */
   isFolderOnly: boolean;
   outputFolder: string;
-  /** Where installed programs look for updates; without it they do not. */
+  /** Where installed programs look for updates. If absent, they do not. */
   updateUrl?: string | undefined;
-  /** What deb and rpm name as the program's; without it electron-builder asks git for a GitHub origin, or refuses. */
+  /**
+   * The program's home page in deb and rpm packages. If absent, electron-builder derives it from a GitHub origin in
+   * git, or fails.
+   */
   homepage?: string | undefined;
-  /** A team preset that the program applies by itself at its first start. */
+  /** A team preset that the program applies at its first start. */
   presetFile?: string | undefined;
   /**
-   * For tests, which have no Electron: a folder in place of its files. Fuses are left out, being set in a binary that this
-   * is none of, and native modules stay as they are, since building them for Electron loads its headers.
+   * For tests, which have no Electron: a folder to use instead of its files. Fuses are not set, because they are part
+   * of the real binary. Native modules are not rebuilt, because that downloads Electron's headers.
    */
   standInForElectron?: string;
 }
 
 const root = join(import.meta.dirname, '..');
 
-/** Rejects before anything is packed if the preset cannot be used. */
+/** Rejects before packing if the preset cannot be used. */
 export async function packageApp({ systems, isFolderOnly, presetFile, ...options }: PackageOptions): Promise<void> {
   const config = configFor(options);
   const presetFolder = join(options.outputFolder, '.preset');
@@ -41,7 +44,7 @@ export async function packageApp({ systems, isFolderOnly, presetFile, ...options
   rmSync(presetFolder, { recursive: true, force: true });
 }
 
-/** Checked as the program checks it, and inside the archive, which Electron verifies. */
+/** Validated in the same way as by the program, and put inside the archive, whose integrity Electron verifies. */
 function withPreset(config: Configuration, presetFile: string, folder: string): Configuration {
   const preset = readTeamPreset(readFileSync(presetFile, 'utf8'), presetFile);
   mkdirSync(folder, { recursive: true });
@@ -49,7 +52,7 @@ function withPreset(config: Configuration, presetFile: string, folder: string): 
   return { ...config, files: [config.files ?? [], { from: folder, to: 'dist' }].flat() };
 }
 
-/** What electron-builder is told. */
+/** The configuration for electron-builder. */
 export function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
   const { outputFolder, updateUrl, homepage, standInForElectron } = options;

@@ -1,4 +1,7 @@
-/** The software bill of materials of a release, in CycloneDX 1.6. Without time or serial number: the same release, the same file. */
+/**
+ * The software bill of materials of a release, in CycloneDX 1.6. It contains no time or serial number, so the same
+ * release gives the same file.
+ */
 
 interface LockFile {
   name: string;
@@ -12,7 +15,7 @@ interface LockedPackage {
   integrity?: string;
 }
 
-/** @param paths of packages in the lock file: those that are in the release, bundled or beside */
+/** @param paths of the packages in the release, as in the lock file, whether bundled or shipped beside the program */
 export function makeSbom({ name, version, packages }: LockFile, paths: readonly string[]): object {
   const root = { type: 'application', 'bom-ref': purlOf(name, version), name, version };
   return {
@@ -44,7 +47,7 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** An identifier of SPDX, or several in an expression. */
+/** An SPDX identifier, or an expression of several. */
 function licenseOf(license: string | undefined): object {
   if (!license) return {};
   return { licenses: license.includes(' ') ? [{ expression: license }] : [{ license: { id: license } }] };

@@ -1,6 +1,6 @@
 /**
- * Draws all sizes of the icons from their SVG sources, by Chromium: `node build/icons/draw.ts`. What it makes is committed,
- * so that a build needs no browser.
+ * Renders all sizes of the icons from their SVG sources with Chromium: `node build/icons/draw.ts`. The results are
+ * committed, so that a build needs no browser.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { findChromium } from '../find-chromium.ts';
 
 const folder = import.meta.dirname;
 const appSizes = [16, 24, 32, 48, 64, 128, 256, 512, 1024];
-/** Points of a tray icon; drawn once and twice as large. */
+/** Size of a tray icon in points; rendered at 1x and 2x. */
 const traySize = 16;
-/** Middle tones, which stand out on a light bar and on a dark one. */
+/** Medium tones, which are visible on a light bar and on a dark one. */
 const trayColors = { off: '#8b929c', serving: '#2a9db5', error: '#e5484d' };
 
 const executablePath = findChromium();
@@ -28,7 +28,7 @@ for (const [state, color] of Object.entries(trayColors)) {
   ] as const) {
     const size = traySize * scale;
     await draw(page, { source, size, color, file: `tray/tray-${state}${suffix}.png` });
-    // macOS takes only the shape of a template.
+    // macOS uses only the alpha channel of a template image.
     await draw(page, { source, size, color: '#000000', file: `tray/tray-${state}Template${suffix}.png` });
   }
 }
