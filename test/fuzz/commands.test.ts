@@ -30,7 +30,7 @@ afterAll(async () => {
 type Command = CommandInputMap[keyof CommandInputMap];
 type Query = QueryInputMap[keyof QueryInputMap];
 
-/** None that makes the engine reach out: what a mutated address may lead to is nobody's to fuzz. */
+/** None of these commands makes outgoing connections, because fuzzing must not reach the address in a mutated one. */
 const commands: Command[] = [
   { type: 'key.create', group: 'default', name: 'A key', models: ['gpt-*'] },
   { type: 'key.update', id: 'k1', changes: { name: 'Another', enabled: true } },

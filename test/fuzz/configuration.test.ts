@@ -87,7 +87,7 @@ test('a configuration file is taken, or refused in words', { timeout: timeoutMs 
   expect(taken).toBeGreaterThan(100);
 });
 
-/** A fault of the file is told to a person, and quotes nothing of it that could be a secret. */
+/** An error about the file must be meant for people, and must not quote anything that could be a secret. */
 function expectWords(error: unknown): null {
   if (!(error instanceof GatewayError)) throw error;
   return null;

@@ -1,6 +1,7 @@
 /**
- * Runs one target with mutated inputs, those first that once failed. The same seed brings the same inputs; what fails is
- * kept in `seeds/`, to be committed with its repair. In `.ci/run` for a few seconds a target, by `npm run fuzz` longer.
+ * Runs one target with mutated inputs, after those inputs that have failed before. The same seed produces the same
+ * inputs. Failing inputs are stored in `seeds/`, to be committed with the fix. `.ci/run` runs each target for a few
+ * seconds, `npm run fuzz` for longer.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,27 +11,30 @@ import { mutate } from './mutate.ts';
 
 interface FuzzTarget {
   name: string;
-  /** Right inputs, which the mutated ones are made of. */
+  /** Valid inputs, from which the mutated ones are made. */
   corpus: readonly Buffer[];
-  /** Rejects if the program did with it what it must never do. */
+  /** Rejects if the program mishandled the input. */
   run(input: Buffer): Promise<void>;
 }
 
 interface FuzzReport {
   runs: number;
-  /** What failed, with the file that holds the input. */
+  /** Each failure with the name of the file that contains the input. */
   failures: string[];
 }
 
 const minutes = Number(process.env.SLUICE_FUZZ_MINUTES ?? 0);
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
-/** Of one target. */
+/** Time for one target. */
 const budgetMs = minutes > 0 ? (minutes * 60_000) / 4 : 12_000;
-/** In `.ci/run` no more than this, so that every machine sees the same inputs. */
+/** The limit in `.ci/run`, so that every machine tries the same inputs. */
 const mostRuns = minutes > 0 ? Number.POSITIVE_INFINITY : 3_000;
-/** However slow the machine is: fewer would show nothing. */
+/** Also on slow machines, because fewer runs would show nothing. */
 const leastRuns = 400;
-/** For a test of one target: its budget, or what the least runs take on a busy machine, and then what is left is looked for. */
+/**
+ * For the test of one target: its budget, or the time for the minimum of runs on a busy machine, plus the final check
+ * for leftovers.
+ */
 export const timeoutMs = 3 * budgetMs + 120_000;
 const parallel = 16;
 const enough = 5;

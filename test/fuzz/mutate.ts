@@ -1,11 +1,11 @@
-/** Small changes to bytes that are right, by chance: of bytes, of what they hold as JSON, and of how long they claim to be. */
+/** Random small changes to valid bytes: to the bytes themselves, to the JSON in them, and to their length fields. */
 import { pick } from '../support/random-numbers.ts';
 
 type Random = () => number;
 
 const below = (bound: number, random: Random) => Math.floor(random() * bound);
 
-/** What parsers stumble over. */
+/** Strings that parsers often mishandle. */
 const tokens = [
   '\r\n',
   '\n\n',
@@ -47,7 +47,7 @@ const tokens = [
 
 const lone = Buffer.from([0xff]);
 
-/** One to four changes. */
+/** Applies one to four changes. */
 export function mutate(bytes: Buffer, others: readonly Buffer[], random: Random): Buffer {
   let changed = bytes;
   for (let count = 1 + below(4, random); count > 0; count--) changed = pick(changes, random)(changed, others, random);
@@ -122,7 +122,7 @@ const values: readonly unknown[] = [
   { error: {} },
 ];
 
-/** The first JSON object in the bytes, with one of its members changed. */
+/** Changes one member of the first JSON object in the bytes. */
 function changeJson(bytes: Buffer, random: Random): Buffer {
   const text = bytes.toString('latin1');
   const from = text.search(/[{[]/);

@@ -1,8 +1,8 @@
 import net from 'node:net';
 
 /**
- * Writes the bytes to a port, ends its side, and reads what comes until the other side closes. Rejects if that takes
- * longer than `limitMs`.
+ * Writes the bytes to a port, closes its own side, and reads until the other side closes. Rejects if that takes longer
+ * than `limitMs`.
  */
 export function rawExchange(port: number, bytes: Buffer, limitMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -13,7 +13,7 @@ export function rawExchange(port: number, bytes: Buffer, limitMs: number): Promi
       reject(new Error(`The connection was still open after ${limitMs} ms.`));
     }, limitMs);
     socket.on('data', (piece: Buffer) => pieces.push(piece));
-    // A reset is a way of closing too.
+    // A reset also closes the connection.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(timer);

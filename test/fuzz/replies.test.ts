@@ -12,12 +12,15 @@ const limitMs = 20_000;
 const timeouts = { connectMs: 1_000, firstByteMs: 500, firstContentMs: 500, idleMs: 500, totalMs: 2_000 };
 
 const asked = calls.filter(({ isPinned }) => !isPinned);
-/** By the number that a request bears, what it is answered. */
+/** Replies by case number, which each request carries in a header. */
 const scripted = new Map<string, Buffer>();
 let upstream: net.Server;
 let healthy: FaultUpstream;
 let gateway: WatchedGateway;
-/** Milliseconds that the engine's clock is put forward by each case, so that no failure keeps the next from being asked. */
+/**
+ * Milliseconds by which each case advances the engine's clock, so that no failure puts the target of the next case in
+ * cooldown.
+ */
 const forwardMs = 25_000;
 let aheadMs = 0;
 const realNow = performance.now.bind(performance);
@@ -52,7 +55,7 @@ beforeAll(async () => {
       groups: [{ id: 'default', policy }],
     },
   });
-  // By hand: a spy would keep every call, some 40 MB of them.
+  // Replaced by hand: a spy would keep every call, some 40 MB.
   performance.now = () => realNow() + aheadMs;
 });
 afterAll(async () => {
@@ -62,7 +65,10 @@ afterAll(async () => {
   upstream?.close();
 });
 
-/** The number of the call, and the reply to it as it stands on the wire: framed, and just until the connection closes. */
+/**
+ * The number of the call, followed by its reply as raw bytes: with a length or chunked, and without either, ending with
+ * the connection.
+ */
 function inputs(index: number, { contentType, bytes, events }: WholeAnswer): Buffer[] {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\nx-request-id: req_1\r\n`;
   const chunk = (piece: Buffer) =>
@@ -119,7 +125,7 @@ test('whatever an upstream answers comes to an end, and leaves nothing behind', 
     async run(bytes) {
       const known = gateway.faults.length;
       const call = asked[(bytes[0] ?? 0) % asked.length];
-      // With nobody behind it, and with one who goes on where it breaks.
+      // Once without a fallback, and once with a target that continues a broken answer.
       for (const model of ['alone', 'pair']) if (call) await ask(call, model, bytes.subarray(1));
       healthy.lane('second').forget();
       if (gateway.faults.length > known) throw new Error(`It logged ${gateway.faults.at(-1)}`);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-/** Each call, and what else is asked of the port, as it stands on the wire. */
+/** Each call, and other requests to the port, as raw bytes. */
 async function corpus(): Promise<Buffer[]> {
   const onWire = calls.map(async (call) => {
     const { path, init } = requestFor(call, 'gpt-x', 'video_made');

@@ -1,9 +1,9 @@
 /**
- * The fuzz targets with inputs of a new seed: `npm run fuzz`. (`node test/run.ts fuzz`, as `.ci/run` has it, tries the same few
- * thousand on every machine.)
+ * Runs the fuzz targets with inputs from a new seed: `npm run fuzz`. (`node test/run.ts fuzz`, as in `.ci/run`, tries
+ * the same few thousand inputs on every machine.)
  *
- *   --minutes N   in all (default 10)
- *   --seed N      of the inputs; by default another one each time
+ *   --minutes N   total duration (default 10)
+ *   --seed N      seed of the inputs; by default a different one each time
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A gateway that tells of faults of its own, and what is left of requests that have ended. */
+/** A gateway that records its internal errors, and what remains of requests after they have ended. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -9,9 +9,12 @@ import { memoryInUse } from '../support/memory-in-use.ts';
 
 export interface WatchedGateway extends TestGateway {
   port: number;
-  /** What it logged as an error: always a fault of the program. */
+  /** Messages logged as errors; each is a bug in the program. */
   readonly faults: readonly string[];
-  /** After all requests have ended: no socket, no temporary file, no running request, and no memory but for what was there. */
+  /**
+   * To be called after all requests have ended. Expects no open sockets, temporary files or running requests, and no
+   * more memory than before.
+   */
   expectNothingLeft(): Promise<void>;
 }
 
@@ -30,7 +33,7 @@ export async function startWatched({ ports, ...options }: TestGatewayOptions): P
       return faults.filter((line) => JSON.parse(line).level >= errorLevel);
     },
     async expectNothingLeft() {
-      // Connections that are kept for the next request count for a few.
+      // Allows for a few connections that are kept alive for the next request.
       await expect.poll(sockets).toBeLessThan(before.sockets + 40);
       await expect.poll(() => spooled(gateway.folder)).toEqual([]);
       await expect.poll(() => running(gateway.folder)).toBe(0);

@@ -1,9 +1,9 @@
-/** Each of the thirteen routes once, by the official client, at the built-in demo. */
+/** Calls each of the thirteen routes once, with the official client, at the built-in demo. */
 import OpenAI, { toFile } from 'openai';
 import { expect } from 'vitest';
 import { expectPng } from '../e2e/expect-png.ts';
 
-/** Rejects at the first that does not answer as it should; returns those that did. */
+/** Rejects at the first wrong answer; returns the routes that answered. */
 export async function askAllRoutes(baseUrl: string, key: string): Promise<string[]> {
   const client = new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
   const groups = [askForText, askForImages, askForSound, askForVideos];

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkout, collectOutput } from '../support/program.ts';
 
 const module = pathToFileURL(join(checkout, 'build/build-lock.ts')).href;
-/** Takes the lock, keeps it until its input ends, and says what it does. */
+/** Takes the lock, holds it until its input ends, and prints each step. */
 const program = `
   const { takeBuildLock } = await import('${module}');
   const release = takeBuildLock(process.argv[1], () => process.stdout.write('waits '));

@@ -1,6 +1,6 @@
 /**
- * The container image. Its file is linted, and its commands run here as they would in the image: on the files that it copies, in a
- * folder in place of its root. Where Docker is installed, the image itself is built and started.
+ * The container image. Its Dockerfile is linted, and its commands run here on the files that it copies, in a folder
+ * instead of the image's root. If Docker is installed, the image itself is built and started.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -115,7 +115,9 @@ describe('the commands of the Dockerfile', () => {
   });
 });
 
-/** The stage that builds, on the files that `.dockerignore` lets through, then the COPYs of the other one. */
+/**
+ * Runs the build stage on the files that `.dockerignore` lets through, then the COPY instructions of the second stage.
+ */
 function buildAsTheImageDoes(root: string): void {
   const source = join(root, 'src');
   mkdirSync(source);
@@ -124,7 +126,7 @@ function buildAsTheImageDoes(root: string): void {
   for (const name of passed.flatMap((line) => expand(line.slice(1)))) {
     cpSync(join(checkout, name), join(source, name), { recursive: true });
   }
-  // What `npm ci` installs.
+  // Replaces `npm ci`.
   symlinkSync(join(checkout, 'node_modules'), join(source, 'node_modules'));
   const [, build = ''] = /^RUN (npm run .+)$/m.exec(dockerfile) ?? [];
   execFileSync('sh', ['-c', build], { cwd: source, env: plainEnvironment, stdio: 'pipe' });

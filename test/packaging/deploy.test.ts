@@ -1,4 +1,7 @@
-/** What `build/deploy` gives to Docker and Kubernetes fits the program: its options, variables, probes and times. */
+/**
+ * Checks that the files of `build/deploy` for Docker and Kubernetes match the program: its options, variables, probes
+ * and times.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -18,7 +21,7 @@ interface ComposeService {
   read_only: boolean;
   volumes: string[];
 }
-/** With the variable that has to be set. */
+/** With the required variable set. */
 const composeText = read('compose.yaml').replaceAll(/\$\{PUBLIC_URL:\?[^}]+\}/g, 'https://gateway.example');
 const compose = parse(composeText, { merge: true }) as {
   services: Record<string, ComposeService>;
@@ -41,7 +44,7 @@ const manifest = (kind: string) => manifests.find((each) => each.kind === kind);
 const pod = manifest('Deployment').spec.template;
 const container: Container = pod.spec.containers[0];
 
-/** Read as `serve` reads them; throws for an option that it does not know. */
+/** Parses options as `serve` does; throws for an unknown option. */
 function optionsOf(words: string[]): Record<string, unknown> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const terminal = { env: {}, argv: words, stdin: Readable.from([]), stdout, stderr };

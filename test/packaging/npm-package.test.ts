@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes, in a project of its own: what a CI job needs to replay a cassette. */
+/** The package that `npm pack` creates, installed in a separate project: what a CI job needs to replay a cassette. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

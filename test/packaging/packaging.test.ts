@@ -1,4 +1,4 @@
-/** The program as electron-builder packs it, for real, around a stand-in for Electron's own files. */
+/** Packs the program with the real electron-builder, around a stand-in for Electron's own files. */
 import {
   chmodSync,
   existsSync,
@@ -20,7 +20,7 @@ import { hasChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
 import { askAllRoutes } from './ask-all-routes.ts';
 
-/** 10.4 MB as of writing; an Electron without anything has some 100 MB, packed. */
+/** 10.4 MB as of writing. An empty Electron application takes some 100 MB, packed. */
 const budgetBytes = 11_500_000;
 const nativeModule = 'node_modules/keytar/build/Release/keytar.node';
 const asar: {
@@ -32,7 +32,7 @@ const asar: {
 let folder: string;
 let resources: string;
 let archive: string;
-/** The archive's content, with no node_modules in it or above it. */
+/** The extracted archive, without its node_modules and outside any other. */
 let extracted: string;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ function writePreset(name: string, content: object): string {
   return path;
 }
 
-/** The files of an Electron for Linux that electron-builder does something with. */
+/** The files of an Electron for Linux that electron-builder processes. */
 function makeStandIn(path: string): string {
   for (const name of ['resources', 'locales']) mkdirSync(join(path, name), { recursive: true });
   for (const locale of ['de', 'en-US', 'zh-CN', 'zh-TW']) writeFileSync(join(path, `locales/${locale}.pak`), locale);

@@ -1,4 +1,4 @@
-/** What stands beside the installers of a release: what is in them, under which licences, and their checksums. */
+/** The files beside the installers of a release: its contents, their licences, and the checksums. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,15 @@
-/** Loaded into the measured program with `--import`: tells its parent, when asked, what it holds after a collection. */
+/**
+ * Loaded into the measured program with `--import`. When asked, it reports to its parent the memory in use after a
+ * garbage collection.
+ */
 import { getHeapSpaceStatistics } from 'node:v8';
 
 export interface Held {
   heapMb: number;
   rssMb: number;
-  /** What V8 keeps for new objects: grows with the load, to some 100 MB, and holds next to nothing after a collection. */
+  /** V8's space for new objects. It grows with the load to some 100 MB, and is nearly empty after a collection. */
   youngMb: number;
-  /** What keeps the event loop busy, by kind. */
+  /** Resources that keep the event loop alive, by type. */
   resources: Record<string, number>;
 }
 

@@ -1,4 +1,4 @@
-/** Mixed load: all calls in turn by chance, some callers that leave early, upstreams that fail in every way. */
+/** Mixed load: random calls of all kinds, some callers that disconnect early, and upstreams that fail in every way. */
 import * as plays from '../support/fault-plays.ts';
 import { healthy, type Play } from '../support/fault-upstream.ts';
 import { isHonestFailure, isWhole, receive } from '../support/judge-answer.ts';
@@ -31,7 +31,7 @@ const faults: readonly Play[] = [
   plays.redirectLoop,
 ];
 
-/** Plays a fault, or none, by chance anew with each call. */
+/** Plays a random fault, or none, for each call. */
 export function byChance(shareOfFaults: number, random: () => number): Play {
   return {
     name: 'by chance',
@@ -45,13 +45,13 @@ export function byChance(shareOfFaults: number, random: () => number): Play {
 
 export interface LoadCounts {
   whole: number;
-  /** Told of honestly. */
+  /** Failures that were reported correctly. */
   failed: number;
-  /** The caller left. */
+  /** The caller disconnected. */
   left: number;
-  /** Neither whole nor told: each a defect, with what was asked. */
+  /** Answers that were neither complete nor reported as failed, with their calls. Each is a defect. */
   wrong: string[];
-  /** No end within the limit: each a defect. */
+  /** Calls without an end within the limit. Each is a defect. */
   hung: string[];
 }
 
@@ -61,13 +61,13 @@ interface LoadOptions {
   models: readonly string[];
   random: () => number;
   counts: LoadCounts;
-  /** A call that takes longer hangs. */
+  /** A call that takes longer counts as hung. */
   limitMs: number;
 }
 
 const shareOfLeaving = 0.05;
 
-/** One call by chance, to its end. */
+/** Makes one random call and reads it to its end. */
 export async function askOnce(options: LoadOptions): Promise<void> {
   const { random, counts, models, baseUrl, key, limitMs } = options;
   const call = pick(calls, random);
@@ -90,5 +90,5 @@ export async function askOnce(options: LoadOptions): Promise<void> {
   }
 }
 
-/** An empty answer to a look at a video is as good as any: what a job is, only its owner knows. */
+/** Any 200 to a query about a video is right, because only the provider that owns a job knows its state. */
 const isWholeVideo = ({ path }: OpenAiCall, status: number) => path.includes(':id') && status === 200;

@@ -1,4 +1,4 @@
-/** The built Sluice as a child that can be asked what it holds. */
+/** The built Sluice as a child process that can report the resources it holds. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,21 +9,21 @@ import type { StatusView } from '../../server/contract/status-views.ts';
 import { checkout, collectOutput, ensureBuilt, readyOf } from '../support/program.ts';
 import type { Held } from './heap-probe.ts';
 
-/** What is held at a moment at which nothing is asked. */
+/** The resources held at an idle moment. */
 export interface Measure extends Held {
   descriptors: number;
-  /** Uploads on their way through. */
+  /** Uploads in transit. */
   spooledFiles: number;
-  /** Rows that wait to be written. */
+  /** Rows waiting to be written. */
   ledgerPending: number;
-  /** Requests that the ledger takes for running. */
+  /** Requests that the ledger considers running. */
   ledgerRunning: number;
 }
 
 export interface SoakedProgram {
   baseUrl: string;
   measure(): Promise<Measure>;
-  /** Ends it; resolves with its exit code. */
+  /** Ends the program; resolves with its exit code. */
   end(): Promise<number | null>;
   remove(): void;
 }
@@ -77,13 +77,13 @@ async function heldBy(child: ChildProcess): Promise<Held> {
   const messages = on(child, 'message', { signal: AbortSignal.timeout(answerLimitMs) });
   child.send('measure');
   for await (const [message] of messages) {
-    // `serve` sends its starter a text when it is ready, which waits here for its first reader.
+    // `serve` sends its parent a string when it is ready, which waits here for the first reader.
     if (typeof message === 'object') return message;
   }
   throw new Error('The program told nothing of what it holds.');
 }
 
-/** Of entries in a folder; NaN where there is no such thing. */
+/** The number of entries in a folder; NaN if there is no such folder. */
 function count(folder: string): number {
   try {
     return readdirSync(folder).length;

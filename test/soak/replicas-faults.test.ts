@@ -1,4 +1,7 @@
-/** Two replicas under load while PostgreSQL or Valkey fails: requests are answered, and the books agree with the upstream's afterwards. */
+/**
+ * Two replicas under load while PostgreSQL or Valkey fails. Requests are answered, and afterwards the ledger agrees
+ * with the upstream's records.
+ */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,10 +25,10 @@ import { fillDisk, holdSmallDisks, makeRoom, mayHoldSmallDisks, type SmallDisks 
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
 
-// Whole programs are started here; on a busy machine that takes its time.
+// Starting whole programs takes time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-/** So often 100 requests are answered while a fault stays: for longer than any time limit of a statement. */
+/** A fault lasts for this many hundreds of answered requests, which takes longer than any time limit of a statement. */
 const hundredsMeanwhile = 20;
 const callersPerReplica = 2;
 const manyCallers = 32;
@@ -63,7 +66,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
   let database: string;
   let env: Record<string, string>;
   let folder: string;
-  /** The data folder of the first replica. */
+  /** The disk of the first replica's data folder. */
   let disk: SmallDisks | null = null;
   let replicas: Replica[];
   let apiKey: string;
@@ -179,7 +182,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
       return all.every((each) => Object.entries(wanted).every(([name, value]) => each[name as 'ledger'] === value));
     });
 
-  /** Requests one after the other at each replica for as long as `work` takes; all have to be answered. */
+  /** Sends requests one after another to each replica until `work` settles. All must be answered. */
   async function underLoad(
     work: (load: { answered(more: number): Promise<unknown> }) => Promise<void>,
     callersEach = callersPerReplica,
@@ -211,9 +214,9 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
 
   interface Fault {
     begin(): Promise<unknown> | unknown;
-    /** What is to be seen at both replicas then. */
+    /** The state that both replicas must then report. */
     shows: Partial<{ ledger: string; sharedCounts: string }>;
-    /** Asserts while the load goes on. */
+    /** Assertions while the load continues. */
     meanwhile?(): Promise<void>;
     end(): Promise<unknown> | unknown;
   }
@@ -237,7 +240,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     await limitsHold();
   }
 
-  /** The ledger and its sums have each request that the upstream has answered, once. */
+  /** Expects each request that the upstream answered exactly once in the ledger and in its sums. */
   async function booksAgree(): Promise<void> {
     await nothingWaits();
     const { requests, inputTokens, outputTokens } = book;
@@ -249,7 +252,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
       usd: expect.closeTo(usd, 6),
     });
   }
-  /** Resolves with what both say. */
+  /** Resolves with the totals of both. */
   async function rowsAgreeWithSums(url: string): Promise<Record<string, unknown> | undefined> {
     const [rows] = await query(
       `SELECT count(*)::integer AS requests, sum((usage->>'inputTokens')::integer)::integer AS "inputTokens",
@@ -269,7 +272,9 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     }
     return rows;
   }
-  /** What counts against the budget of the load's key is soon what the ledger has of it, at both replicas. */
+  /**
+   * Expects the amount counted against the budget of the load's key to agree soon with the ledger, at both replicas.
+   */
   async function budgetsAgree(): Promise<void> {
     const startedAt = performance.now();
     for (const { folder: at } of replicas) {
@@ -302,7 +307,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     return rows;
   }
 
-  /** Both replicas together let exactly as many pass as a key may send in a minute. */
+  /** Expects both replicas together to admit exactly as many requests as a key may send per minute. */
   async function limitsHold(): Promise<void> {
     const key = await newKey('--limit', 'requests=7');
     await known(key);
@@ -312,7 +317,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(7);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(13);
   }
-  /** To both replicas, by a request that costs nothing. */
+  /** Waits until both replicas know the key, with requests that cost nothing. */
   const known = (key: string) =>
     eventually(async () => {
       const replies = await Promise.all(replicas.map((replica) => listModels(replica, key)));
@@ -336,7 +341,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     await two?.ended;
   }
 
-  /** Of a size that needs more room than the pages of a table have left. */
+  /** The change is too large for the free space in the table's pages. */
   async function changesAreRefused(): Promise<void> {
     const prices = { [randomBytes(50_000).toString('hex')]: { input: 1 } };
     const { code, stderr } = await runVerb(atFirst(['settings', 'set', 'prices', JSON.stringify(prices)]), { env });
@@ -400,7 +405,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
         end: () => server.makeRoom('tables'),
       }),
     );
-    // The server ends itself then, and cannot start again before there is room.
+    // The server exits in this case, and cannot start again before there is room.
     test.runIf(onSmallDisks)('has no room for its log', () =>
       comesAndGoes({
         begin: () => server.fillDisk('log'),
@@ -430,7 +435,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
     expect(reply.status).toBe(200);
     const after = await rowsAgreeWithSums(restored);
     expect(after?.requests).toBe(Number(before?.requests) + 1);
-    // It was answered for the other database.
+    // These requests were answered for the other database.
     Object.assign(book, await rowsAgreeWithSums(database));
   });
 
@@ -479,7 +484,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
       }));
   });
 
-  // The last one: what was lost is told until the replica ends.
+  // Must be the last test, because lost requests are reported until the replica ends.
   test.runIf(onSmallDisks)(
     'what fits neither on a replica’s disk nor into its memory is counted and told',
     async () => {
@@ -502,7 +507,7 @@ describe.runIf(hasPostgres() && hasValkey())('two replicas under load', () => {
       const missing = book.requests - Number(rows?.requests);
       console.log(`${missing} of ${book.requests} requests are missing, ${dropped} rows are told to be lost.`);
       expect(missing).toBeGreaterThan(0);
-      // The begin and the end of a long request are a row each.
+      // The beginning and the end of a long request are one row each.
       expect(dropped).toBeGreaterThanOrEqual(missing);
       Object.assign(book, rows);
     },

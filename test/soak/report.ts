@@ -1,10 +1,13 @@
-/** What was measured, a line each time, and whether it grew. */
+/** Prints each measurement on one line, and detects growth. */
 import type { Measure } from './program.ts';
 
 interface Figure {
   label: string;
   of(measure: Measure): number;
-  /** More growth than this, and than a tenth, is one: caches and pools fill in the beginning. */
+  /**
+   * Growth counts if it exceeds this amount and a tenth of the earlier value, because caches and pools fill in the
+   * beginning.
+   */
   mayGrow: number;
 }
 
@@ -25,7 +28,7 @@ export function line(minutes: number, requests: number, measure: Measure): strin
   return [`${minutes.toFixed(1)} min`, `${requests} requests`, ...cells].join(' | ');
 }
 
-/** What grew from the second quarter to the last, in words. */
+/** Describes the figures that grew from the second quarter to the last. */
 export function growth(measures: readonly Measure[]): string[] {
   const quarter = Math.max(1, Math.floor(measures.length / 4));
   const early = measures.slice(quarter, 2 * quarter);

@@ -1,7 +1,7 @@
 /**
- * Replicas of a previous build are replaced under load by those of this one: no request fails, changes made at either are followed
- * by the other, and the books agree with the upstream's. The previous build is the folder in SLUICE_TEST_PREVIOUS, a checkout in which
- * `npm run build` has run; without it, this build replaces itself.
+ * Replaces replicas of a previous build under load by replicas of this build. No request fails, changes made at one
+ * replica are followed by the others, and the ledger agrees with the upstream's records. The previous build is the
+ * folder in SLUICE_TEST_PREVIOUS, a checkout in which `npm run build` has run. Without it, this build replaces itself.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts'
 import { startTeamLoad } from './team-load.ts';
 import { startTeamUpstream, type TeamUpstream } from './team-upstream.ts';
 
-// Whole programs are started here; on a busy machine that takes its time.
+// Starting whole programs takes time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const previousProgram = process.env.SLUICE_TEST_PREVIOUS
@@ -87,7 +87,7 @@ describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previo
     if (!found) throw new Error(`No replica was started on ${port}.`);
     return found;
   }
-  /** By the command line of the replica's own build. */
+  /** Uses the command line of the replica's own build. */
   async function change({ folder: at, program }: Replica, ...words: string[]): Promise<string> {
     const { ended, output } = startProgram([...words, '--data-dir', at], { env, program });
     expect(await ended, output.stderr).toBe(0);
@@ -146,7 +146,7 @@ describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previo
     await change(replica, 'settings', 'set', 'prices', '{"any":{"input":1000,"output":2000}}');
   }
 
-  /** A key that is created at one of them is used at the other, until the first deletes it. */
+  /** A key created at one replica works at the other, until it is deleted at the first. */
   async function changesAreFollowed(here: Replica, there: Replica): Promise<void> {
     const { id, secret } = await newKey(here, '--name', `Made at ${here.port}`);
     const statusThere = async () => (await get(`http://127.0.0.1:${there.port}/v1/models`, secret)).status;
@@ -155,11 +155,11 @@ describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previo
     await eventually(async () => (await statusThere()) === 401);
   }
 
-  /** The ledger and its sums have each request that the upstream has answered, once. */
+  /** Expects each request that the upstream answered exactly once in the ledger and in its sums. */
   async function booksAgree(): Promise<void> {
     const { requests, inputTokens, outputTokens } = upstream.book;
     const usd = expect.closeTo(inputTokens / 1_000 + outputTokens / 500, 6);
-    // Usage of background responses comes later; looks at them are requests as well.
+    // The usage of background responses arrives later. Polling them also counts as requests.
     await vi.waitFor(async () => {
       const [rows] = await query(`SELECT sum((method = 'POST')::integer)::integer AS requests,
           sum((usage->>'inputTokens')::integer)::integer AS "inputTokens",
@@ -177,7 +177,7 @@ describe.runIf(hasPostgres() && hasValkey() && hasNginx())('replicas of a previo
     }
   }
 
-  /** What counts against the budgets of the load's key is what the ledger has of it, at each replica. */
+  /** Expects the amounts counted against the budgets of the load's key to agree with the ledger, at each replica. */
   async function budgetsAgree(): Promise<void> {
     const { inputTokens, outputTokens } = upstream.book;
     for (const replica of replicas.values()) {

@@ -1,10 +1,11 @@
 /**
- * Mixed load with faults for as long as wanted, and whether what the program holds stays flat: `npm run soak`.
+ * Mixed load with faults for as long as wanted, while checking that the program's resources do not grow:
+ * `npm run soak`.
  *
- *   --minutes N   how long (default 3)
- *   --rate N      requests a second at most (default 100)
- *   --seed N      of what is asked and what fails
- *   --kills N     instead: kill -9 under load so many times, and what is left each time (test/e2e/restart.test.ts)
+ *   --minutes N   duration (default 3)
+ *   --rate N      most requests per second (default 100)
+ *   --seed N      seed of the calls and faults
+ *   --kills N     instead: kill -9 under load this many times, and check what is left each time (test/e2e/restart.test.ts)
  *
  * Exits with 1 if an answer was wrong, a request hung, or memory, sockets or files grew.
  */
@@ -40,7 +41,7 @@ const key = 'sk-soak-0123456789';
 const models = ['model-0', 'model-1', 'model-2', 'model-3'];
 const parallel = 32;
 const measures = 12;
-/** Long enough for the longest of all limits. */
+/** Longer than every limit of the program. */
 const hangMs = 30_000;
 
 const random = randomNumbers(Number(options.seed));
@@ -83,14 +84,14 @@ try {
   await upstream.stop();
 }
 
-/** Load in equal parts; after each, once nothing is asked, what the program holds. */
+/** Runs the load in equal parts, and measures the idle program after each. */
 async function soak(soaked: SoakedProgram): Promise<Measure[]> {
   const partMs = (Number(options.minutes) * 60_000) / measures;
   const held: Measure[] = [];
   for (let part = 0; part < measures; part++) {
     const endMs = performance.now() + partMs;
     await Promise.all(Array.from({ length: parallel }, () => askUntil(soaked, endMs)));
-    // What the upstream saw is of no interest here, and would grow.
+    // The upstream's record of calls is not needed here and would grow.
     for (const { lane } of lanes) lane.forget();
     const measure = await settled(soaked);
     held.push(measure);
@@ -108,7 +109,7 @@ async function askUntil({ baseUrl }: SoakedProgram, endMs: number): Promise<void
   }
 }
 
-/** The ledger may be 100 ms late, and a caller's leaving takes its way through. */
+/** The ledger may lag 100 ms, and a caller's disconnect takes time to propagate. */
 async function settled(soaked: SoakedProgram): Promise<Measure> {
   const deadline = performance.now() + 5_000;
   for (;;) {

@@ -1,16 +1,16 @@
-/** What a team asks for all the time: answers, streams, responses, jobs in the background, uploads. No call is repeated. */
+/** The constant load of a team: answers, streams, responses, background jobs, uploads. Calls are not retried. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { eventually } from '../support/eventually.ts';
 import { streamedText } from './team-upstream.ts';
 
 export interface TeamLoad {
-  /** Waits until each kind of call was answered so many more times, or one has failed. */
+  /** Waits until each kind of call has been answered this many more times, or one has failed. */
   answered(times: number): Promise<void>;
-  /** How many of each kind. */
+  /** The number of answers of each kind. */
   readonly answers: Readonly<Record<string, number>>;
   readonly failures: readonly string[];
-  /** Resolves once all calls have ended. A failure stops it as well. */
+  /** Resolves once all calls have ended. A failure also stops the load. */
   stop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const callersOfEachKind = 2;
 const uploadBytes = 2_000_000;
 const question = { model: 'any', messages: [{ role: 'user' as const, content: 'Hi' }], max_tokens: 5 };
 
-/** Each throws if the answer is not whole. */
+/** Each throws if the answer is not complete. */
 const kinds: Record<string, (client: OpenAI) => Promise<unknown>> = {
   async answer(client) {
     expectSame((await client.chat.completions.create(question)).choices[0]?.message.content, 'Hi');
@@ -47,7 +47,7 @@ const kinds: Record<string, (client: OpenAI) => Promise<unknown>> = {
       job = await client.responses.retrieve(job.id);
     }
     expectSame(job.status, 'completed');
-    // Perhaps at another replica, which must not bill it again once it can know that it was billed.
+    // This may reach another replica, which must not bill the job again once it can know that it was billed.
     await sleep(1_000);
     expectSame((await client.responses.retrieve(job.id)).status, 'completed');
   },

@@ -1,10 +1,10 @@
-/** A provider of a team under load, and its books: what it has answered, and what that used. */
+/** A provider of a team under load, with a record of its answers and their usage. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
 export interface Book {
-  /** That make something; looks at what was made are free. */
+  /** Requests that generate something. Polling a result is free. */
   requests: number;
   inputTokens: number;
   outputTokens: number;
@@ -16,7 +16,7 @@ export interface TeamUpstream {
   stop: ScriptedUpstream['stop'];
 }
 
-/** Long enough for a replica to be told to end in the middle. */
+/** Long enough for a replica to be stopped in the middle. */
 const pieces = 20;
 const pieceMs = 50;
 const jobMs = 300;

@@ -1,6 +1,6 @@
 /**
- * Prints, as JSON, the files of `server/` in which a function runs while one plain chat passes, from its socket to its
- * row in the ledger. Run as a process of its own: what counts the calls would count those of everything beside it.
+ * Prints, as JSON, the files of `server/` in which a function runs during one plain chat, from its socket to its row in
+ * the ledger. Runs in its own process, because the profiler counts all calls of a process.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const answer = {
 const upstream = await startUpstream((_request, response) => json(response, answer));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-stations-'));
 const gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] }, folder });
-// Read beside the engine, whose own queries would be counted as files that the chat passes.
+// Opened outside the engine, whose own queries would count as files that the chat passes.
 const ledger = new DatabaseSync(join(folder, 'ledger.sqlite'), { readOnly: true });
 const outcome = ledger.prepare('SELECT outcome FROM requests WHERE id = ?');
 
@@ -38,7 +38,7 @@ async function ask(): Promise<void> {
   await eventually(() => outcome.get(response.headers.get('x-sluice-request-id') ?? '')?.outcome ?? null);
 }
 
-// What happens once, such as opening a connection, is no part of a request's way.
+// Warms up, so that one-time work such as opening a connection is not counted.
 await ask();
 await ask();
 const session = new Session();
