@@ -1,4 +1,7 @@
-/** How coding agents name their sessions: headers and fields as these versions send them, without what says nothing of a session. */
+/**
+ * How coding agents identify their sessions: headers and fields as sent by the versions named below, reduced to those
+ * that concern sessions.
+ */
 
 export interface AgentRequest {
   path: string;
@@ -24,7 +27,7 @@ export function claudeCode(session: string, agent?: string): AgentRequest {
   };
 }
 
-/** Claude Code before 2.1.78, which had no header. */
+/** Claude Code before 2.1.78, which sent no session header. */
 export function olderClaudeCode(session: string): AgentRequest {
   const { path, body } = claudeCode(session);
   return { path, headers: {}, body: { ...body, metadata: { user_id: `user_5f_account__session_${session}` } } };
@@ -44,7 +47,7 @@ export function codex(session: string, thread = session): AgentRequest {
   };
 }
 
-/** opencode 1.18; a subagent names its parent. */
+/** opencode 1.18; a subagent names its parent session. */
 export function opencode(session: string, parent?: string): AgentRequest {
   return {
     path: '/chat/completions',

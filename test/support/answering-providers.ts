@@ -1,4 +1,6 @@
-/** A provider of each API that says the same in its own words, and refuses what such services refuse. */
+/**
+ * One provider per API. All give the same answers, each in the format of its API, and refuse what such services refuse.
+ */
 import type { Json } from '../server/translate/translating.ts';
 import * as anthropic from './strict-anthropic.ts';
 import { bedrockKey } from './strict-bedrock.ts';
@@ -13,23 +15,23 @@ export interface Call {
   given: Json;
 }
 
-/** A text, or calls after a thought. */
+/** Either a text, or tool calls after a thought. */
 export type Reply = { text: string } | { thought: string; calls: readonly Call[] };
 
 export interface AnsweringProvider {
   model: string;
   config: Json;
-  /** Of its base URL. */
+  /** Path of its base URL. */
   basePath: string;
   secret: string;
-  /** What has to come back of a thought. */
+  /** The part of a thought that must be sent back. */
   sealOf(thought: string): string;
-  /** @param reply decides by the request's body */
+  /** @param reply chooses the reply by the request's body */
   script(reply: (body: Json) => Reply): Script;
 }
 
 const halves = (text: string) => [text.slice(0, text.length / 2), text.slice(text.length / 2)];
-/** Each call of a conversation has an id of its own. */
+/** Each call in a conversation has its own id. */
 const idOf = ({ name, given }: Call) => `${name}_${Buffer.from(JSON.stringify(given)).toString('hex').slice(0, 40)}`;
 
 function chatDeltas(reply: Reply): Json[] {

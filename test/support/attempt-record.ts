@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../../server/contract/ledger.ts';
 
-/** The record of an attempt that went well and brought nothing to note. */
+/** The record of a successful attempt without anything unusual. */
 export function attemptRecord(more: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
     cause: 'first',

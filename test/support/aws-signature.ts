@@ -1,14 +1,14 @@
 /**
- * Signature Version 4 as AWS describes it, by which a scripted upstream checks who sends a request. Source: AWS, "Create a signed
- * AWS API request".
+ * Signature Version 4 as AWS describes it, with which a scripted upstream authenticates requests. Source: AWS, "Create
+ * a signed AWS API request".
  */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface AwsCall {
   method: string;
-  /** As it stands in the request line, with its query. */
+  /** As in the request line, including the query. */
   path: string;
-  /** Lower-case names; those that are signed, with `host` and `x-amz-date`. */
+  /** The signed headers in lower case, including `host` and `x-amz-date`. */
   headers: Record<string, string>;
   body: string | Buffer;
 }
@@ -19,14 +19,14 @@ export interface AwsScope {
   secretAccessKey: string;
 }
 
-/** The signature, in hexadecimal digits. */
+/** The signature in hexadecimal. */
 export function awsSignature({ method, path, headers, body }: AwsCall, scope: AwsScope): string {
   const { pathname, searchParams } = new URL(`https://host${path}`);
   const names = Object.keys(headers).sort();
   const query = [...searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).sort();
   const canonical = [
     method,
-    // The segments of the path, which are encoded already, are encoded once more.
+    // The segments of the path are already encoded, and are encoded once more.
     pathname.split('/').map(encoded).join('/'),
     query.join('&'),
     ...names.map((name) => `${name}:${headers[name]?.trim()}`),

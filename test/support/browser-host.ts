@@ -1,4 +1,7 @@
-/** One Chromium for all test files of a run, each with contexts of its own: begun when the first asks, ended after the last. */
+/**
+ * One Chromium for all test files of a run. Each file uses its own contexts. It is started on first use and ended after
+ * the last file.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,19 +11,19 @@ import { launchBrowser } from './launch-browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers with the address at which Playwright reaches the browser. */
+    /** URL that returns the address through which Playwright reaches the browser. */
     browserHost: string;
   }
 }
 
-/** Vitest's global setup; what it returns is the teardown. */
+/** Vitest's global setup; returns the teardown function. */
 export default async function hostBrowser(project: TestProject): Promise<() => Promise<void>> {
   let browser: Promise<BrowserServer> | undefined;
   const host = createServer(async (_request, response) => {
     try {
       browser ??= launchBrowser();
       const running = await browser;
-      // One that crashed is not given to the next file.
+      // A browser that crashed is not reused for the next file.
       running.once('close', () => {
         browser = undefined;
       });

@@ -1,4 +1,4 @@
-/** Gateways that record in a cassette, and others that replay it. */
+/** Gateways that record to a cassette, and gateways that replay it. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { type ScriptedUpstream, startUpstream } from './upstream.ts';
 
 export const hello = { model: 'gpt-x', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-/** Has an empty cassette and a new upstream for each test. */
+/** Provides an empty cassette and a new upstream for each test. */
 export class CassetteSuite {
-  /** What was told of failed writing. */
+  /** Reported problems with writing. */
   readonly problems: string[] = [];
   #folder = '';
   #upstream: ScriptedUpstream | undefined;
@@ -29,7 +29,7 @@ export class CassetteSuite {
     return this.#upstream;
   }
 
-  /** Registers the hooks; to be called at the top of a test file. */
+  /** Registers the hooks; must be called at the top level of a test file. */
   use(): this {
     beforeEach(async () => {
       this.#folder = mkdtempSync(join(tmpdir(), 'sluice-cassette-'));
@@ -44,7 +44,7 @@ export class CassetteSuite {
     return this;
   }
 
-  /** A gateway whose provider is the upstream when it records, and that has none when it replays. */
+  /** Starts a gateway. When recording, its provider is the upstream; when replaying, it has no provider. */
   async open(mode: CassetteMode, config: Partial<ConfigInput> = {}, pace = 0) {
     const problem = (line: string) => this.problems.push(line);
     const cassette = await OpenCassette.open({ folder: this.folder, mode, pace, problem });
@@ -53,13 +53,13 @@ export class CassetteSuite {
     return { cassette, gateway };
   }
 
-  /** It is stopped after the test. */
+  /** Stops the gateway after the test. */
   keep<Started extends TestGateway>(gateway: Started): Started {
     this.#gateways.push(gateway);
     return gateway;
   }
 
-  /** The recordings by the names of their files, in their order. */
+  /** The recordings with their file names, in order. */
   recordings(): [string, RecordedExchange][] {
     const names = readdirSync(this.folder).filter((name) => name !== 'cassette.json');
     return names.sort().map((name) => [name, JSON.parse(readFileSync(join(this.folder, name), 'utf8'))]);

@@ -5,18 +5,21 @@ import { onlyIf } from './only-if.ts';
 
 const found = findChromium();
 
-/** False only where the tests are skipped without one, and say so: with CI=true they fail. */
+/**
+ * False only if the tests are skipped because there is no Chromium, which is then printed. With CI=true they fail
+ * instead.
+ */
 export const hasChromium = onlyIf(
   found !== null || process.env.CI === 'true',
   'there is no Chromium (CHROMIUM names one)',
 );
 
-/** For a file of tests in a browser. */
+/** To be called in a file of browser tests. */
 export function skipWithoutChromium(): void {
   beforeEach(({ skip }) => skip(!hasChromium));
 }
 
-/** The one browser of this run. What is opened in it through this connection ends with the connection. */
+/** Connects to the one browser of this run. Everything opened through the connection ends with it. */
 export async function connectBrowser(): Promise<Browser> {
   const response = await fetch(inject('browserHost'));
   const said = await response.text();
@@ -26,7 +29,10 @@ export async function connectBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The same through one connection for all files of a worker, which ends with it; a browser that crashed is not given again. */
+/**
+ * The same, with one connection for all files of a worker, which ends with the worker. A browser that crashed is not
+ * reused.
+ */
 export async function sharedBrowser(): Promise<Browser> {
   const browser = await shared?.catch(() => undefined);
   if (browser?.isConnected()) return browser;

@@ -1,4 +1,4 @@
-/** Coding agents as their users set them up: the README and the window's Connect screen say the same. */
+/** Coding agents as users set them up: the same as in the README and on the window's Connect screen. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { testKey } from './gateway.ts';
@@ -6,16 +6,16 @@ import { testKey } from './gateway.ts';
 interface Connection {
   origin: string;
   model: string;
-  /** The program's HOME, and where it works. */
+  /** The program's HOME and working directory. */
   folder: string;
 }
 
 export interface CodingAgent {
   command: string;
   package: string;
-  /** How it is told a model; by default with its provider in front. */
+  /** The model name for this program. Default: the model after its provider's name. */
   nameOf?: (provider: string, model: string) => string;
-  /** Writes its files, and says how it is started. */
+  /** Writes the program's files, and returns how it is started. */
   setUp(connection: Connection): { parameters: (prompt: string) => string[]; env: Record<string, string> };
 }
 
@@ -32,7 +32,8 @@ export const codingAgents: readonly CodingAgent[] = [
   {
     command: 'claude',
     package: '@anthropic-ai/claude-code',
-    // It forgets the thoughts of an answer whose model is not named as it asked, and Anthropic's answers pass unchanged.
+    // Claude Code drops the thoughts of an answer whose model name differs from the requested one, and Anthropic's
+    // answers pass unchanged.
     nameOf: (provider, model) => (provider === 'anthropic' ? model : `${provider}/${model}`),
     setUp: ({ origin, model }) => ({
       parameters: (prompt) => ['--print', prompt, '--allowedTools', 'Bash'],
@@ -89,7 +90,7 @@ export const codingAgents: readonly CodingAgent[] = [
         OPENAI_BASE_URL: `${origin}/v1`,
         OPENAI_API_KEY: testKey,
         OPENAI_MODEL: model,
-        // It asks a proxy for loopback too.
+        // It uses a proxy even for loopback.
         ...withoutProxies,
       },
     }),

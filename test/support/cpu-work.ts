@@ -1,27 +1,27 @@
 /**
- * How much work something is, told by processor time in a way that a slow or busy machine, or the counters of a coverage run,
- * do not change: beside a reference piece of work that is measured in the same process right before and after it.
+ * Measures work by processor time, relative to a reference piece of work that is measured in the same process directly
+ * before and after it. The result does not depend on a slow or busy machine or on the counters of a coverage run.
  */
 
-/** The system counts a thread's time only at its ticks, which are at most this far apart. */
+/** The system updates a thread's time only at its ticks, which are at most this far apart. */
 const tickMs = 10;
 
 /**
- * Milliseconds of processor time that work takes on this thread, or a little more. Others that keep the machine busy do not
- * count, nor does what this process collects and compiles on threads of its own.
+ * Milliseconds of processor time that work takes on this thread, or slightly more. Other busy processes do not count,
+ * and neither do garbage collection and compilation on this process's other threads.
  */
 export async function cpuMsOf(work: () => unknown): Promise<number> {
   const [processBefore, threadBefore] = [process.cpuUsage(), process.threadCpuUsage()];
   await work();
   const [processTime, threadTime] = [process.cpuUsage(processBefore), process.threadCpuUsage(threadBefore)];
   const ms = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
-  // The process's time is exact and counts too much; the thread's is late by a tick at most.
+  // The process time is exact but includes other threads; the thread time lags by one tick at most.
   return Math.min(ms(processTime), ms(threadTime) + tickMs);
 }
 
 const referenceText = Buffer.from('{"name":"a value, and \\"one\\" in quotes","list":[1,2,{}]},'.repeat(10_000));
 
-/** What any parser does at the least: one look at each byte of 600 kB, and a little state. */
+/** The minimum that any parser does: look at each byte of 600 kB, and keep a little state. */
 function goThroughReference(): number {
   let [depth, strings, isInString] = [0, 0, false];
   for (let at = 0; at < referenceText.length; at++) {
@@ -39,8 +39,8 @@ function goThroughReference(): number {
 for (let round = 0; round < 10; round++) goThroughReference();
 
 /**
- * How many times as long as the reference work takes: the least of a few rounds, until it is below `enough`, since the first may
- * have had the code compiled or memory collected.
+ * The duration of the work as a multiple of the reference work. Takes the minimum of a few rounds, and stops once it is
+ * below `enough`, because early rounds may include compilation or garbage collection.
  */
 export async function leastWorkOf(work: () => unknown, enough: number, rounds = 5): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
@@ -56,8 +56,8 @@ export async function leastWorkOf(work: () => unknown, enough: number, rounds = 
 const paceRounds = 250;
 
 /**
- * How many times as long as on an idle machine work takes here just now, because others use the processors: 1 where nobody
- * does. For limits on what a person waits for, which has to be measured by the clock.
+ * How many times longer work currently takes than on an idle machine, because other processes use the processors; 1 if
+ * none does. For limits on the time that a person waits, which must be measured by the clock.
  */
 export function slownessOfMachine(): number {
   const [startedAt, before] = [performance.now(), process.threadCpuUsage()];

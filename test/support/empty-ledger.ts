@@ -4,7 +4,10 @@ import { openDatabase } from '../../server/database/database.ts';
 
 let bytes: Buffer | undefined;
 
-/** Puts a ledger without rows into a data folder that has none: to make its tables takes half the time of a gateway's start. */
+/**
+ * Copies a ledger without rows into a data folder that has none, because creating the tables takes half of a gateway's
+ * start.
+ */
 export function putEmptyLedger(folder: string): void {
   const file = join(folder, 'ledger.sqlite');
   if (bytes) {

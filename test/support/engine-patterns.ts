@@ -3,16 +3,19 @@ import { join, sep } from 'node:path';
 import { parseSync } from 'vite';
 
 export interface EnginePattern {
-  /** From `server/`, with `/`. */
+  /** Relative to `server/`, with `/`. */
   file: string;
   regexp: RegExp;
-  /** It stands in a call of `pattern`, so that it sees the beginning of a text alone. */
+  /** Whether it is an argument of `pattern`, and therefore only applied to the beginning of a text. */
   isBounded: boolean;
 }
 
 const folder = join(import.meta.dirname, '../../server');
 
-/** Every regular expression that stands in the engine's sources, but for what its user types on the command line; those put together while it runs are told as `made`. */
+/**
+ * All regular expressions in the engine's sources, except those for what its user types on the command line. Those
+ * built at run time are listed in `made`.
+ */
 export function findPatterns(): { found: EnginePattern[]; made: string[] } {
   const found: EnginePattern[] = [];
   const made: string[] = [];

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 type Sought<T> = T | null | false;
 
 /**
- * What `look` finds, as soon as that is neither null nor false. Fails after half a minute without, which a busy machine may
- * take to start a program.
+ * Resolves with the result of `look` as soon as it is neither null nor false. Fails after half a minute, which is how
+ * long a busy machine may take to start a program.
  */
 export async function eventually<T>(look: () => Promise<Sought<T>> | Sought<T>): Promise<T> {
   const deadlineMs = performance.now() + 30_000;

@@ -1,4 +1,4 @@
-/** What a fault upstream can do wrong, each thing once. */
+/** The faults of an upstream, one by one. */
 import { once } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { halfOf } from '../../server/faults/edit-event.ts';
@@ -6,14 +6,17 @@ import { damagedGzip as damagedBytes } from '../../server/faults/shape-bytes.ts'
 import { type Play, type Scene, sendWhole } from './fault-upstream.ts';
 import { json } from './upstream.ts';
 
-/** So that what was written has arrived before the connection is reset, which would throw it away. */
+/** Written data must have arrived before the connection is reset, because a reset discards it. */
 const deliveryMs = 15;
-/** And been read, where the reader is this same process: however late the wait ends, its sockets have their turns. */
+/**
+ * The data must also have been read if the reader is in this process: its sockets need turns of the event loop, however
+ * late the wait ends.
+ */
 const deliveryTurns = 4;
 
 const play = (name: string, act: Play['act']): Play => ({ name, act });
 
-/** Waits for that long, or for the connection's end; false then. */
+/** Resolves with true after this time, or with false when the connection ends before. */
 function pause(durationMs: number, { closed }: Scene): Promise<boolean> {
   return setTimeout(durationMs, undefined, { signal: closed }).then(
     () => true,
@@ -37,7 +40,10 @@ function reset({ call, response }: Scene): void {
   response.socket?.resetAndDestroy();
 }
 
-/** Where in the answer: a share of its bytes (0 to 1), or a count of bytes, from the end if below 0. */
+/**
+ * A position in the answer: a share of its bytes (0 to 1), or a number of bytes or events. Negative numbers count from
+ * the end.
+ */
 export type Place = { share: number } | { bytes: number } | { events: number };
 
 function offset({ answer }: Scene, place: Place): number {
@@ -67,7 +73,7 @@ export const resetAfterHeaders = play('reset after headers', async (scene) => {
   reset(scene);
 });
 
-/** An orderly end of the connection in place of an answer. */
+/** Closes the connection cleanly instead of answering. */
 export const hangUp = play('hangs up in place of an answer', ({ call, response }) => {
   call.state = 'broken';
   response.socket?.end();
@@ -82,7 +88,7 @@ export const slowFirstByte = (delayMs: number) =>
     if (await pause(delayMs, scene)) sendWhole(scene.response, scene.answer);
   });
 
-/** Whole, in pieces with a wait before each. */
+/** The whole answer in pieces, with a wait before each. */
 export const drip = (pieces: number, everyMs: number) =>
   play(`in ${pieces} pieces, one each ${everyMs} ms`, async (scene) => {
     const { bytes } = scene.answer;
@@ -103,21 +109,21 @@ export const cutAt = (place: Place) =>
     reset(scene);
   });
 
-/** Ends in good order as HTTP sees it, but the answer is not whole. */
+/** Ends cleanly at the HTTP level, but the answer is incomplete. */
 export const endAt = (place: Place) =>
   play(`ends at ${told(place)}`, ({ response, answer, ...rest }) => {
     response.writeHead(200, { 'content-type': answer.contentType });
     response.end(answer.bytes.subarray(0, offset({ response, answer, ...rest }, place)));
   });
 
-/** Half of an event in the midst of the others. */
+/** Half an event among complete ones. */
 export const malformedEvent = play('a malformed event', ({ response, answer }) => {
   const [first = '', second = '', ...others] = answer.events ?? [];
   response.writeHead(200, { 'content-type': answer.contentType });
   response.end([first, halfOf(Buffer.from(second)), second, ...others].join(''));
 });
 
-/** All events but the last, and a clean end. */
+/** All events except the last, then a clean end. */
 export const missingTerminator = play('no terminal event', ({ response, answer }) => {
   response.writeHead(200, { 'content-type': answer.contentType });
   response.end((answer.events ?? []).slice(0, -1).join(''));
@@ -133,7 +139,7 @@ const overloaded = {
   error: { message: 'The server is overloaded.', type: 'server_error', param: null, code: 'server_is_overloaded' },
 };
 
-/** As much of the answer as that, and then this for ever. */
+/** The answer up to this place, and then the piece repeated for ever. */
 export const goesOnWith = (name: string, place: Place, piece: string, everyMs: number) =>
   play(name, async (scene) => {
     scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
@@ -141,7 +147,7 @@ export const goesOnWith = (name: string, place: Place, piece: string, everyMs: n
     while (await pause(everyMs, scene)) scene.response.write(piece);
   });
 
-/** All but the last event, and the connection stays open. */
+/** All events except the last; the connection stays open. */
 export const neverEnds = play('no terminal event and never closes', (scene) => {
   head(scene);
   scene.response.write((scene.answer.events ?? []).slice(0, -1).join(''));
@@ -159,12 +165,12 @@ export interface StatusOptions {
   type?: string;
   code?: string | null;
   headers?: Record<string, string>;
-  /** In place of OpenAI's error. */
+  /** Replaces OpenAI's error body. */
   body?: unknown;
   name?: string;
 }
 
-/** An error as OpenAI answers it. */
+/** An error in OpenAI's format. */
 export function status(number: number, options: StatusOptions = {}): Play {
   const { type = number < 500 ? 'invalid_request_error' : 'server_error', code = null, headers = {} } = options;
   const body = options.body ?? { error: { message: `This is ${number}.`, type, param: null, code } };
@@ -178,7 +184,7 @@ const limited = { type: 'requests', code: 'rate_limit_exceeded' };
 export const rateLimit = (headers: Record<string, string> = {}, name = '429') =>
   status(429, { ...limited, headers, name });
 
-/** As Google tells how long to wait. */
+/** A 429 with a retry delay in Google's format. */
 export const googleRateLimit = (retryDelay: string) =>
   status(429, {
     name: `429 of Google, retryDelay ${retryDelay}`,
@@ -206,7 +212,7 @@ export const emptyBody = play('an empty body', ({ response, answer }) => {
   response.writeHead(200, { 'content-type': answer.contentType, 'content-length': 0 }).end();
 });
 
-/** Nothing but a status line. */
+/** Only a status line. */
 export const bareStatus = (number: number) =>
   play(`${number} and nothing more`, ({ response }) => {
     response.writeHead(number).end();
@@ -214,7 +220,7 @@ export const bareStatus = (number: number) =>
 
 export const jsonNull = play('null in place of an answer', ({ response }) => json(response, null));
 
-/** As some upstreams keep a connection alive while they think. */
+/** Some upstreams keep a connection alive in this way while they think. */
 export const blanks = (everyMs: number) =>
   play(`blanks without end, one each ${everyMs} ms`, async (scene) => {
     scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
@@ -222,14 +228,14 @@ export const blanks = (everyMs: number) =>
     while (await pause(everyMs, scene));
   });
 
-/** More is promised than comes. */
+/** `content-length` is larger than the body. */
 export const tooLongLength = play('content-length too long', ({ call, response, answer }) => {
   response.writeHead(200, { 'content-type': answer.contentType, 'content-length': answer.bytes.length + 100 });
   call.state = 'broken';
   response.write(answer.bytes, () => response.socket?.end());
 });
 
-/** Less is promised than comes. */
+/** `content-length` is smaller than the body. */
 export const tooShortLength = play('content-length too short', ({ response, answer }) => {
   response.writeHead(200, { 'content-type': answer.contentType, 'content-length': answer.bytes.length - 20 });
   response.end(answer.bytes);
@@ -239,7 +245,7 @@ export const redirectLoop = play('a redirect to itself', ({ call, response }) =>
   response.writeHead(302, { location: call.url }).end();
 });
 
-/** Bytes that never end, at a bounded rate. */
+/** An endless body at a limited rate. */
 export const endless = play('an endless body', async (scene) => {
   const { response, answer } = scene;
   response.writeHead(200, { 'content-type': answer.contentType });
@@ -250,7 +256,7 @@ export const endless = play('an endless body', async (scene) => {
   while (await pause(20, scene));
 });
 
-/** The whole answer, and then more of it for ever. */
+/** The whole answer, repeated for ever. */
 export const endlessAfterWhole = play('an answer, again and again', async ({ response, answer, closed }) => {
   response.writeHead(200, { 'content-type': answer.contentType });
   const ready = () =>
@@ -261,27 +267,27 @@ export const endlessAfterWhole = play('an answer, again and again', async ({ res
   }
 });
 
-/** Events, although none were asked for. */
+/** Events although no stream was requested. */
 export const streamForPlain = play('a stream of events', ({ response }) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
 });
 
-/** The right answer under another name, or none. */
+/** The correct answer with a wrong content type, or with none. */
 export const typed = (contentType: string | null) =>
   play(`an answer called ${contentType ?? 'nothing'}`, ({ response, answer }) => {
     response.writeHead(200, contentType === null ? {} : { 'content-type': contentType });
     response.end(answer.bytes);
   });
 
-/** Said to be compressed, and rubbish. */
+/** Random bytes, declared as compressed. */
 export const encoded = (encoding: string) =>
   play(`rubbish called ${encoding}`, ({ response, answer }) => {
     response.writeHead(200, { 'content-type': answer.contentType, 'content-encoding': encoding });
     response.end(Buffer.alloc(200, 0x9c));
   });
 
-/** A stream by its name, but not a single line of it ends. */
+/** Declared as a stream, but without any line end. */
 export const endlessLine = play('an endless line in place of events', async (scene) => {
   scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
   const ready = () =>

@@ -1,7 +1,7 @@
 /**
- * An upstream that misbehaves as it is told, on real sockets. One server holds many lanes, each a provider of its own below
- * a base URL of its own, so that hundreds of cases can run beside one another; a lane plays its list of plays in order,
- * the last of them from then on, and remembers what it saw. The plays stand in `fault-plays.ts`.
+ * An upstream on real sockets that misbehaves as scripted. One server has many lanes. Each lane is a separate provider
+ * with its own base URL, so that hundreds of cases can run in parallel. A lane plays its list in order, repeats the
+ * last entry, and records the calls. The plays are in `fault-plays.ts`.
  */
 import type { ServerResponse } from 'node:http';
 import { answerTo, type WholeAnswer } from './openai-calls.ts';
@@ -9,9 +9,9 @@ import { json, type SeenRequest, startUpstream } from './upstream.ts';
 
 /** One call that reached a lane. */
 export interface SeenCall extends SeenRequest {
-  /** When its last byte was here; monotonic milliseconds. */
+  /** When its last byte arrived, in monotonic milliseconds. */
   atMs: number;
-  /** The name of what was played. */
+  /** The name of the play. */
   played: string;
   /** `gone`: the other side closed the connection before the reply was complete. */
   state: 'open' | 'answered' | 'broken' | 'gone';
@@ -20,33 +20,33 @@ export interface SeenCall extends SeenRequest {
 export interface Scene {
   call: SeenCall;
   response: ServerResponse;
-  /** What a healthy upstream would answer. */
+  /** The answer of a healthy upstream. */
   answer: WholeAnswer;
-  /** Aborted once the connection has closed, whoever closed it. */
+  /** Aborted once either side has closed the connection. */
   closed: AbortSignal;
 }
 
 export interface Play {
   name: string;
-  /** It is recognised by a limit of time, so who plays it has limits. */
+  /** The fault is only detected by a timeout, so tests of it set short limits. */
   isSlow?: true;
-  /** May leave the reply open: the connection then ends when the other side ends it, or with the server. */
+  /** May leave the reply open. The connection then ends with the other side or with the server. */
   act(scene: Scene): void | Promise<void>;
 }
 
 export interface Lane {
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   readonly baseUrl: string;
   readonly seen: readonly SeenCall[];
-  /** What is played from the next call on; the last one again and again. */
+  /** Sets the plays from the next call on; the last one is repeated. */
   plays(...plays: readonly [Play, ...Play[]]): void;
-  /** Lets go of what it saw, and begins its list of plays anew. */
+  /** Clears the recorded calls, and starts the list of plays from the beginning. */
   forget(): void;
 }
 
 export interface FaultUpstream {
   readonly origin: string;
-  /** A lane of that name, healthy at first; always the same one. */
+  /** The lane with this name, healthy at first. The same name returns the same lane. */
   lane(name: string): Lane;
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface FaultUpstream {
 export const healthy: Play = { name: 'healthy', act: ({ response, answer }) => sendWhole(response, answer) };
 
 export function sendWhole(response: ServerResponse, { contentType, bytes, events }: WholeAnswer): void {
-  // As the real ones do: a stream comes in chunks, all else with its length.
+  // Like real upstreams: a stream is chunked, other answers have a length.
   const length = events ? {} : { 'content-length': bytes.length };
   response.writeHead(200, { 'content-type': contentType, ...length }).end(bytes);
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 const folder = join(import.meta.dirname, '../fixtures');
 
-/** A body as an upstream sends it, such as `openai-chat/with-usage.sse`; `test/fixtures/README.md` tells where its shape is from. */
+/** An upstream's body, such as `openai-chat/with-usage.sse`. Its origin is described in `test/fixtures/README.md`. */
 export function fixture(name: string): Buffer {
   return readFileSync(join(folder, name));
 }
 
-/** All of them, `<wire>/<file>`. */
+/** All names, as `<wire>/<file>`. */
 export function fixtureNames(): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries

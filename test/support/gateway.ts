@@ -27,10 +27,13 @@ export interface TestGateway {
   origin: string;
   baseUrl: string;
   folder: string;
-  /** The official client, without retries of its own. */
+  /** The official client, without retries. */
   client: OpenAI;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The ledger's row of a finished request, once it is written. By default the newest row, which may not be that of the last request yet. */
+  /**
+   * The ledger's row of a finished request, once it is written. Defaults to the newest row, which may still be that of
+   * an earlier request.
+   */
   record(requestId?: string): Promise<RequestView>;
   stop(): Promise<void>;
 }
@@ -40,16 +43,16 @@ export interface TestGatewayOptions {
   /** By name, as in the secret store. */
   secrets?: Record<string, string>;
   ports?: Partial<GatewayPorts>;
-  /** Kept over a restart; else a new one, removed at the end. */
+  /** Kept across restarts. If absent, a temporary folder is used and removed at the end. */
   folder?: string;
 }
 
-/** One provider `main` at `baseUrl` with a credential, serving any model. */
+/** One provider `main` at `baseUrl` with a credential; it serves any model. */
 export function mainProvider(baseUrl: string, more: Record<string, unknown> = {}) {
   return { id: 'main', baseUrl, credentials: [{ id: 'c1' }], models: ['gpt-x', '*'], ...more };
 }
 
-/** A running gateway with group `default` and key `testKey`, on a free port. */
+/** Starts a gateway with the group `default` and the key `testKey` on a free port. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'sluice-test-'));
   if (!options.folder) putEmptyLedger(folder);
@@ -104,7 +107,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
-/** Holds the configuration in memory; its backup, which a change writes, stands in `folder`. */
+/** Holds the configuration in memory. The backup that a change writes is in `folder`. */
 export function memoryPersistence(
   initial: object,
   folder = join(tmpdir(), 'sluice-test-no-such-folder'),

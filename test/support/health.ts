@@ -1,6 +1,6 @@
 import type { CooldownView, ProviderHealthView } from '../../server/contract/provider-views.ts';
 
-/** Of what is asked as ever. */
+/** The state of a provider that is used normally. */
 export const well: CooldownView = { state: 'ok', failure: null, reason: null, until: null };
 
 export const wellProvider: ProviderHealthView = { ...well, firstByteMs: null, errorRate: null, models: [] };

@@ -1,15 +1,17 @@
-/** An identity provider on loopback, whose people are those that a test names: `oidc-provider` with its own pages. */
+/** An identity provider on loopback for the people that a test names: `oidc-provider` with its built-in pages. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
 export interface TestIdentityProvider {
   issuer: string;
-  /** Groups by person; a person is whoever a test signs in as. */
+  /** Groups by person. Every name that a test signs in with is a person. */
   groups: Map<string, string[]>;
-  /** Signs in as a browser would, from the address that Sluice leads to, up to the address that leads back. */
+  /**
+   * Signs in as a browser would, from the address to which Sluice redirects. Resolves with the address that leads back.
+   */
   signIn(address: string, person: string): Promise<string>;
-  /** Enters the code that a command line shows, as a person does. */
+  /** Enters the code that a command line shows, as a person would. */
   agree(verificationUriComplete: string, person: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -17,7 +19,7 @@ export interface TestIdentityProvider {
 export const clientId = 'sluice';
 export const clientSecret = 'client-secret-of-the-test';
 
-/** `redirectUri`: where it leads back to. */
+/** `redirectUri` is the address to which it leads back. */
 export async function startIdentityProvider(redirectUri: string): Promise<TestIdentityProvider> {
   const groups = new Map<string, string[]>();
   const server = createServer();
@@ -60,7 +62,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<TestId
   };
 }
 
-/** A browser at the identity provider: it keeps cookies, follows redirects and sends the only form of each page. */
+/** A browser at the identity provider. It keeps cookies, follows redirects and submits the only form of each page. */
 class Visit {
   readonly #issuer: string;
   readonly #person: string;
@@ -71,7 +73,7 @@ class Visit {
     this.#person = person;
   }
 
-  /** The first address outside of the identity provider; empty if the last page has no form. */
+  /** Resolves with the first address outside the identity provider; empty if the last page has no form. */
   async follow(address: string): Promise<string> {
     let next: { address: string; form?: URLSearchParams } = { address };
     for (let step = 0; step < 20; step++) {

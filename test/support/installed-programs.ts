@@ -1,7 +1,7 @@
 /**
- * Programs as installed from npm and PyPI: on the PATH, or in the folder that SLUICE_TEST_CLIENTS names (`npm install --prefix
- * FOLDER …`, `python3 -m venv FOLDER && FOLDER/bin/pip install …`).
- * They are no part of what `CI=true` requires: some cannot be had for every system.
+ * Programs installed from npm and PyPI, found on the PATH or in the folder named by SLUICE_TEST_CLIENTS
+ * (`npm install --prefix FOLDER …`, `python3 -m venv FOLDER && FOLDER/bin/pip install …`). `CI=true` does not require
+ * them, because some are not available for every system.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,17 +30,17 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Ends a program that hangs. Far from what any of them needs. */
+/** Ends a program that hangs. Every program needs far less. */
 export const programTimeoutMs = 60_000;
 
 interface ProgramRun {
   parameters: string[];
-  /** Its HOME, and where it works. */
+  /** Its HOME and working directory. */
   folder: string;
   env: Record<string, string>;
 }
 
-/** Runs it in a folder of its own, where nothing but loopback can be reached through HTTP. */
+/** Runs the program in its own folder, without HTTP access to anything but loopback. */
 export async function runProgram(program: string, { parameters, folder, env }: ProgramRun) {
   const nowhere = 'http://127.0.0.1:9';
   const proxies = { HTTPS_PROXY: nowhere, HTTP_PROXY: nowhere, NO_PROXY: '127.0.0.1,localhost' };
@@ -48,7 +48,7 @@ export async function runProgram(program: string, { parameters, folder, env }: P
     cwd: folder,
     env: { ...plainEnvironment, HOME: folder, ...proxies, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Some are started by a script, so that ending them means ending a group.
+    // Some are started by a script, so the whole process group must be ended.
     detached: true,
   });
   const deadline = setTimeout(() => endGroup(child.pid), programTimeoutMs);
@@ -66,6 +66,6 @@ function endGroup(leader: number | undefined): void {
   try {
     if (leader !== undefined) process.kill(-leader, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // The process group has already ended.
   }
 }

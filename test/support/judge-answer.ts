@@ -1,14 +1,14 @@
-/** What a caller makes of an answer: whole, an honest error, or neither. */
+/** Classifies an answer as its caller would: complete, an explicit error, or neither. */
 import type { OpenAiCall } from './openai-calls.ts';
 
 export interface Received {
   status: number;
-  /** All that came, also if the connection broke. */
+  /** Everything that was received, even if the connection broke. */
   body: Buffer;
   isBroken: boolean;
 }
 
-/** Reads an answer to its end, however that comes. */
+/** Reads an answer until it ends in any way. */
 export async function receive(response: Response): Promise<Received> {
   const { status } = response;
   const pieces: Uint8Array[] = [];
@@ -20,7 +20,10 @@ export async function receive(response: Response): Promise<Received> {
   }
 }
 
-/** The whole right answer: of a call that was not interrupted byte for byte; else as an SDK puts it together. */
+/**
+ * Whether the answer is complete and correct. A call without an interruption must match byte for byte; a stream may
+ * also match as an SDK assembles it.
+ */
 export function isWhole(call: OpenAiCall, { status, body, isBroken }: Received): boolean {
   if (status !== 200 || isBroken) return false;
   if (body.equals(call.answer.bytes)) return true;
@@ -30,16 +33,19 @@ export function isWhole(call: OpenAiCall, { status, body, isBroken }: Received):
   return got.error === null && got.isComplete && got.content === right.content && got.finishes === right.finishes;
 }
 
-/** The caller cannot take it for a success: an error status, an error event, or a connection that visibly breaks. */
+/**
+ * Whether the caller cannot mistake it for a success: an error status, an error event, or a connection that visibly
+ * breaks.
+ */
 export function isHonestFailure(call: OpenAiCall, { status, body, isBroken }: Received): boolean {
   if (status >= 400) return true;
   return isBroken || (call.kind === 'stream' && readStream(body.toString()).error !== null);
 }
 
 interface StreamRead {
-  /** Every piece of content, joined. */
+  /** All pieces of content, joined. */
   content: string;
-  /** How often it said that it is done; a stream that was put together from two must not say it twice. */
+  /** How often the stream reported its end. A stream assembled from two must not report it twice. */
   finishes: number;
   isComplete: boolean;
   error: unknown;
@@ -48,7 +54,7 @@ interface StreamRead {
 const terminalTypes =
   /^(response\.(completed|incomplete)|image_\w+\.completed|transcript\.text\.done|speech\.audio\.done)$/;
 
-/** As both SDKs do: events by blank lines, `data` as JSON; throws on what is no JSON. */
+/** Parses like both SDKs: events are separated by blank lines, and `data` is JSON. Throws if it is not. */
 export function readStream(text: string): StreamRead {
   const read: StreamRead = { content: '', finishes: 0, isComplete: false, error: null };
   for (const event of text.split(/\r?\n\r?\n/)) {
@@ -81,6 +87,6 @@ function take(read: StreamRead, event: AnyEvent): void {
     read.finishes++;
     read.isComplete = true;
   }
-  // A chat stream without `[DONE]` is complete once every choice has its reason.
+  // A chat stream without `[DONE]` is complete once every choice has a finish reason.
   if (read.finishes > 0 && event.choices) read.isComplete = true;
 }

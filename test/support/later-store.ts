@@ -1,4 +1,4 @@
-/** The store in SQLite, which answers later wherever a server would. */
+/** The SQLite store, but asynchronous in all places where a database server would be. */
 import { setImmediate } from 'node:timers/promises';
 import type { KnownJobs } from '../../server/jobs/job-store.ts';
 import { openLocalStore } from '../../server/store/local-store.ts';
@@ -49,7 +49,7 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
   });
 }
 
-/** What was not looked up is not known. */
+/** Only jobs that were looked up are known. */
 function onlyAbout(ids: readonly string[], known: KnownJobs): KnownJobs {
   const check = (id: string) => {
     if (!ids.includes(id)) throw new Error(`${id} was not looked up`);
@@ -66,7 +66,7 @@ function onlyAbout(ids: readonly string[], known: KnownJobs): KnownJobs {
   };
 }
 
-/** `target` with other methods; the rest are its own, private fields included. */
+/** `target` with some methods replaced. All other members are its own, including private fields. */
 export function withMethods<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(object, name) {

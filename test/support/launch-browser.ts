@@ -2,8 +2,9 @@ import { type BrowserServer, chromium } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
 
 /**
- * Of two lists of features to disable Chromium takes the last, so these are Playwright's own (that concern a page on loopback),
- * and the pages of the address bar, which Chromium would load anew for every window: half of what a window costs.
+ * Chromium uses only the last list of features to disable. This list contains Playwright's own entries that concern a
+ * page on loopback, plus the pages of the address bar, which Chromium would load for every window and which cause half
+ * of a window's cost.
  */
 const disabledFeatures = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -23,10 +24,13 @@ const disabledFeatures = [
   'WebUIOmniboxAimPopup',
 ];
 
-/** For pages that are used for seconds: to optimise their program, and to collect its garbage beside it, costs more than it saves. */
+/**
+ * For pages that are open for seconds: optimising their code and collecting garbage on another thread cost more than
+ * they save.
+ */
 export const briefPrograms = '--js-flags=--no-opt --no-maglev --single-threaded-gc';
 
-/** The Chromium of this machine, without a window; sound plays, and there is a microphone that hears a beep. */
+/** Starts this machine's Chromium without a window. Sound plays, and a fake microphone beeps. */
 export function launchBrowser(): Promise<BrowserServer> {
   return chromium.launchServer({
     executablePath: chromiumPath(),
@@ -39,7 +43,7 @@ export function launchBrowser(): Promise<BrowserServer> {
   });
 }
 
-/** @throws where there is none. */
+/** @throws if there is none */
 export function chromiumPath(): string {
   const found = findChromium();
   if (found === null) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');

@@ -1,7 +1,7 @@
 /**
- * A script for a page of the window: the screens that it would load in advance, when it has nothing else to do, are loaded when
- * they are opened. Loading all of them costs more than most tests do with the one they are about. Callbacks that ask to be
- * called after some time at the latest, as the editor's do, are left alone.
+ * A script for pages of the window. It disables the idle-time preloading of screens, which are then loaded when they
+ * are opened: preloading all of them costs more than most tests spend on the screen that they test. Idle callbacks with
+ * a timeout, such as the editor's, still run.
  */
 export const loadsNothingAhead = `{
   const callWhenIdle = window.requestIdleCallback.bind(window);

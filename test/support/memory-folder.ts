@@ -1,18 +1,18 @@
 /**
- * Temporary files in memory: most tests write a database, a configuration or the profile of a browser and soon remove it, and
- * waiting for the disk took more time than the tests themselves.
+ * Temporary files in memory. Most tests write a database, a configuration or a browser profile and soon remove it, and
+ * waiting for the disk took longer than the tests themselves.
  */
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-/** Of Linux, in memory. */
+/** Linux's file system in memory. */
 const place = '/dev/shm';
 const prefix = 'sluice-tests-';
-/** What a run holds at most, far from it; Docker gives a container 64 MB unless it is told otherwise. */
+/** Far more than a run needs. Docker gives a container 64 MB by default. */
 const neededBytes = 2_000_000_000 * availableParallelism();
 
-/** Vitest's global setup; workers and what they start inherit the variable. What it returns is the teardown. */
+/** Vitest's global setup. Workers and their child processes inherit the variable. Returns the teardown function. */
 export default function keepTemporaryFilesInMemory(): (() => void) | undefined {
   if (!isFit()) return undefined;
   removeLeftovers();
@@ -27,7 +27,10 @@ export default function keepTemporaryFilesInMemory(): (() => void) | undefined {
   };
 }
 
-/** Some tests start programs that they have written, and the server of a database runs as another user. */
+/**
+ * Whether the tests can use this file system. It must not be `noexec`, because some tests run programs that they have
+ * written. A database server uses it as another user.
+ */
 function isFit(): boolean {
   try {
     accessSync(place, constants.W_OK);
@@ -40,7 +43,7 @@ function isFit(): boolean {
   }
 }
 
-/** Of runs that were killed. */
+/** Removes the folders of runs that were killed. */
 function removeLeftovers(): void {
   for (const name of readdirSync(place)) {
     if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))

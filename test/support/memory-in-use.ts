@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What this process uses when all that nobody needs any more has been collected. */
+/** The memory that this process uses after a full garbage collection. */
 export function memoryInUse(): NodeJS.MemoryUsage {
   setFlagsFromString('--expose_gc');
   const collect: unknown = runInNewContext('gc');

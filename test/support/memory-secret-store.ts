@@ -1,6 +1,6 @@
 import type { SecretStore } from '../../server/secrets/secret-store.ts';
 
-/** Keeps secrets as long as the program runs. */
+/** Keeps secrets for as long as the program runs. */
 export function createMemorySecretStore(initial: Record<string, string> = {}): SecretStore {
   const secrets = new Map(Object.entries(initial));
   return {

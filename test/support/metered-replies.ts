@@ -1,22 +1,22 @@
-/** What the metered upstream answers on each route, and which usage each reply tells of. */
+/** The replies of the metered upstream on each route, and the usage that each reply reports. */
 import type { Usage } from '../../server/contract/ledger.ts';
 
-/** How calls of one request go, the first one and those after it. */
+/** The outcomes of a request's calls, the first one and later ones. */
 export const courses = [
   'well',
-  /** The first call ends in an error, of which nothing is charged. */
+  /** The first call ends in an error that costs nothing. */
   'error',
-  /** The first three do, as many as are made at one target. */
+  /** The first three calls do, which is the number of calls made to one target. */
   'outage',
-  /** As `error`, but the error tells of a usage. */
+  /** Like `error`, but the error reports usage. */
   'charged-error',
   /** The first call of a stream is cut after some of its text. */
   'cut',
-  /** A stream stands still after some of its text until `goOn`, or until the other side has gone. */
+  /** A stream pauses after some of its text until `goOn`, or until the other side disconnects. */
   'pause',
-  /** The first call says nothing at all, until the other side has gone. */
+  /** The first call sends nothing until the other side disconnects. */
   'silence',
-  /** A whole answer without a word of its usage. */
+  /** A complete answer that reports no usage. */
   'untold',
 ] as const;
 export type Course = (typeof courses)[number];
@@ -30,7 +30,7 @@ export interface Call {
   group: string;
   number: number;
   course: Course;
-  /** Calls of the same request before this one. */
+  /** The number of earlier calls of the same request. */
   before: number;
   isStream: boolean;
   random: () => number;
@@ -40,7 +40,7 @@ export const words = ' the keeper had learned over many winters to tell the weat
   /(?= )/,
 );
 
-/** Of JSON or of a form. */
+/** Reads a field of JSON or of a form. */
 export const field = (text: string, name: string) =>
   new RegExp(`"${name}":"([^"]*)"|name="${name}"\\r\\n\\r\\n([^\\r]*)`)
     .exec(text)
@@ -68,7 +68,7 @@ const responsesUsageOf = ({ inputTokens = 0, outputTokens = 0, cachedInputTokens
   input_tokens_details: { cached_tokens: cachedInputTokens },
 });
 
-/** A reply in one piece: its body, and what it tells of its usage or lets one read off the request. */
+/** A complete reply: its body, and the usage that it reports or that can be derived from the request. */
 type Whole = (call: Call) => { body: unknown; usage: Usage };
 
 const chatBody = (call: Call, usage: Usage) => ({
@@ -140,7 +140,7 @@ function responseOf(call: Call, used: Usage) {
   return { id: `resp_${call.number}`, object: 'response', status: 'completed', model: call.model, output, usage };
 }
 
-/** A stream: an event for each word, and those at its end with the usage. */
+/** A stream: one event for each word, and the final events with the usage. */
 interface Stream {
   word(call: Call, text: string): string;
   end(call: Call, usage: Usage): string;

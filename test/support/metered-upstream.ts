@@ -1,7 +1,7 @@
 /**
- * An upstream that keeps its own books: every call is answered with a usage of its own, and what was told of it to the other
- * side is added up by provider (a lane of its URL), model, key and group. Which key asks, and how the call shall go,
- * stands in the field `user` of the request: `key|group|number|course`.
+ * An upstream that keeps its own accounts. Each call is answered with a distinct usage, and the usage that was reported
+ * to the other side is added up by provider (a lane of its URL), model, key and group. The request's field `user` tells
+ * the key and the outcome: `key|group|number|course`.
  */
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../../server/contract/ledger.ts';
@@ -33,11 +33,11 @@ export type By = 'provider' | 'model' | 'key' | 'group';
 
 export interface MeteredUpstream {
   origin: string;
-  /** What was told of usage, in whole replies. */
+  /** The usage reported in complete replies. */
   told: Record<By, Map<string, Tally>>;
-  /** Pieces of text, one token each, of streams that were left before their usage. */
+  /** Pieces of text, one token each, in streams whose reader disconnected before the usage. */
   untoldPieces: number;
-  /** Lets the paused stream of that request go on. */
+  /** Resumes the paused stream of this request. */
   goOn(request: number): void;
   stop(): Promise<void>;
 }
@@ -143,7 +143,7 @@ async function answer(call: Call, response: ServerResponse, meter: Meter): Promi
   else answerWhole(call, response, meter);
 }
 
-/** How many calls of a request fail. */
+/** The number of calls of a request that fail. */
 const failures: Partial<Record<Course, number>> = { error: 1, 'charged-error': 1, outage: 3 };
 
 function refuse(call: Call, response: ServerResponse, meter: Meter): void {

@@ -1,4 +1,4 @@
-/** A real nginx on loopback, in front of gateways, with the configuration of `build/deploy`. */
+/** A real nginx on loopback in front of gateways, with the configuration from `build/deploy`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ const delivered = join(import.meta.dirname, '../../build/deploy/nginx.conf');
 
 export const hasNginxProgram = () => existsSync(program);
 
-/** For `runIf`. With CI=true a missing nginx is a failure. */
+/** For `runIf`. With CI=true, a missing nginx is a failure. */
 export function hasNginx(): boolean {
   return onlyIf(hasNginxProgram() || process.env.CI === 'true', 'there is no nginx (Debian: nginx)');
 }
 
-/** Balances between these `host:port`, without TLS. */
+/** Balances between these `host:port` pairs, without TLS. */
 export async function startNginx(replicas: readonly string[]): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'));
   const port = await freePort();
@@ -50,7 +50,7 @@ export async function startNginx(replicas: readonly string[]): Promise<Nginx> {
   };
 }
 
-/** Throws if the file has not the lines that are to be replaced. */
+/** Throws if the file lacks the lines to be replaced. */
 function balancing(replicas: readonly string[], port: number): string {
   const servers = replicas.map((replica) => `  server ${replica} max_fails=1 fail_timeout=2s;\n`);
   return [

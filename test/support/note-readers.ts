@@ -1,6 +1,6 @@
 /**
- * A scripted model behind each API. It reads a note by the shell tool of whichever coding agent asks, and says what stands there, which
- * is nowhere but in the tool's result.
+ * A scripted model behind each API. It reads a note with the shell tool of the coding agent that calls it, and repeats
+ * the text. The text appears nowhere but in the tool's result.
  */
 import * as anthropic from './strict-anthropic.ts';
 import * as chat from './strict-chat.ts';
@@ -14,7 +14,7 @@ export const noteFile = 'note.txt';
 export const noteText = 'The ferry leaves at 17:42 from pier “Grüße”.';
 
 const command = `cat ${noteFile}`;
-/** How the shell tools of Claude Code, opencode, Codex, and of Gemini CLI and Qwen Code are called. */
+/** The shell tools of Claude Code, opencode, Codex, and of Gemini CLI and Qwen Code, with their arguments. */
 const shellArguments: Record<string, Json> = {
   Bash: { command, description: 'Read the note' },
   bash: { command, description: 'Read the note' },
@@ -23,7 +23,7 @@ const shellArguments: Record<string, Json> = {
 };
 
 interface Turn {
-  /** Said in the end, or where no tool is offered: agents ask for titles and the like on the side. */
+  /** The final answer, or the answer if no shell tool is offered: agents also make calls for titles and the like. */
   text: string;
   call: { name: string; input: Json } | null;
 }
@@ -49,7 +49,7 @@ const chatModel = chat.strictChat((body, response) => {
   chat.sendStream(response, chat.streamOf([...thoughts, { content: text }, ...calls], finish));
 }, withPlainResults);
 
-/** Qwen Code sends results in parts, which OpenAI and Ollama take, and not every other service. */
+/** Qwen Code sends results in parts, which OpenAI and Ollama accept but some other services do not. */
 function withPlainResults(body: Json): Json {
   const messages = (body.messages as Json[]).map((message) =>
     message.role === 'tool' && Array.isArray(message.content)
@@ -88,18 +88,18 @@ const geminiModel = gemini.strictGemini(({ verb, body }, response) => {
 });
 
 export interface NoteReader {
-  /** With its provider, as a program is told it. */
+  /** With its provider, in the form that a program uses. */
   model: string;
   dialect: Json;
   secret: string;
-  /** What follows the origin in the provider's base URL. */
+  /** The path of the provider's base URL. */
   basePath: string;
   script: Script;
-  /** What has to come back of its thoughts. */
+  /** The part of its thoughts that must be sent back. */
   seal: string;
 }
 
-/** By the name of the provider. */
+/** By provider name. */
 export const noteReaders: Record<string, NoteReader> = {
   chat: {
     model: 'kimi-k2-thinking',

@@ -1,4 +1,4 @@
-/** For `runIf`: says why what follows is not run. */
+/** For `runIf`: prints why tests are skipped. */
 export function onlyIf(condition: boolean, otherwise: string): boolean {
   if (!condition) console.warn(`Not run here: ${otherwise}.`);
   return condition;

@@ -1,6 +1,6 @@
 /**
- * A call of each of the thirteen routes that reach a provider, plain and as a stream, with the whole right answer to it,
- * byte for byte. Whoever plays an upstream finds the answer by what it was asked: `answerTo`.
+ * A call of each of the thirteen routes that reach a provider, plain and as a stream, with the complete correct answer,
+ * byte for byte. A scripted upstream finds the answer to a request with `answerTo`.
  */
 import { fixture } from './fixtures.ts';
 import type { SeenRequest } from './upstream.ts';
@@ -8,23 +8,23 @@ import type { SeenRequest } from './upstream.ts';
 export interface WholeAnswer {
   contentType: string;
   bytes: Buffer;
-  /** An event stream's, one after the other; absent where it is none. */
+  /** The events of a stream, in order; absent if it is not a stream. */
   events?: readonly string[];
 }
 
 type CallKind = 'json' | 'stream' | 'binary';
 
 export interface OpenAiCall {
-  /** `chat/completions`, with ` (stream)` where it is one. */
+  /** `chat/completions`, followed by ` (stream)` for a stream. */
   name: string;
   kind: CallKind;
   method: 'GET' | 'POST';
-  /** Below `/v1`; `:id` stands for a video that was made before. */
+  /** Below `/v1`; `:id` is replaced by a video that was created before. */
   path: string;
-  /** What is sent; null for none. */
+  /** The request body; null if there is none. */
   body: ((model: string) => { json: object } | { form: Record<string, string | File> }) | null;
   answer: WholeAnswer;
-  /** It reaches the account that owns a video, and no other can answer in its place. */
+  /** Whether it must reach the account that owns a video, so that no other can answer instead. */
   isPinned: boolean;
 }
 
@@ -38,7 +38,7 @@ const stream = (name: string): WholeAnswer => ({
 });
 const binary = (contentType: string, length: number): WholeAnswer => ({ contentType, bytes: noise(length) });
 
-/** Always the same; with every value, so that nothing passes for text. */
+/** Always the same bytes. They contain every value, so that they are not valid text. */
 function noise(length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.alloc(length);
   for (let index = 0, state = length; index < length; index++) {
@@ -48,7 +48,7 @@ function noise(length: number): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** As `GET /videos/{id}` tells of one. */
+/** A video as in the answer to `GET /videos/{id}`. */
 export function video(id: string, more: object = {}) {
   return { ...JSON.parse(fixture('openai-videos/queued.json').toString()), id, ...more };
 }
@@ -211,7 +211,7 @@ export const calls: readonly OpenAiCall[] = [
   },
 ];
 
-/** A request of the call, below the base URL. */
+/** A request for the call, below the base URL. */
 export function requestFor(call: OpenAiCall, model: string, videoId = ''): { path: string; init: RequestInit } {
   const path = call.path.replace(':id', videoId);
   const body = call.body?.(model);
@@ -227,7 +227,7 @@ export function requestFor(call: OpenAiCall, model: string, videoId = ''): { pat
 
 const streamAsked = /"stream"\s*:\s*true|"stream_format"\s*:\s*"sse"|name="stream"\r\n\r\ntrue/;
 
-/** The whole right answer to what an upstream was asked below its base URL; undefined for what is none of the calls. */
+/** The complete correct answer to a request at a path below the base URL; undefined if it is not one of the calls. */
 export function answerTo({ method, body }: SeenRequest, path: string): WholeAnswer | undefined {
   const pattern = path.replace(/\?.*$/, '').replace(/^\/videos\/[^/]+/, '/videos/:id');
   const isStream = streamAsked.test(body.toString('latin1'));

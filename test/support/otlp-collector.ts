@@ -1,4 +1,4 @@
-/** An OTLP/HTTP collector on loopback, which decodes what it gets into OTLP's JSON form. */
+/** An OTLP/HTTP collector on loopback. It decodes deliveries into OTLP's JSON form. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readProtobufMetrics, readProtobufTraces } from './otlp-protobuf.ts';
@@ -38,14 +38,14 @@ export interface OtlpCollector {
   readonly origin: string;
   readonly deliveries: Delivery[];
   readonly spans: CollectedSpan[];
-  /** Of histograms; each export has the sums since the start. */
+  /** Data points of histograms; each export contains the totals since the start. */
   readonly points: CollectedPoint[];
-  /** Answers the next deliveries with these statuses, in order; then with 200. */
+  /** Answers the next deliveries with these statuses, in order, and later ones with 200. */
   refuse(...statuses: number[]): void;
   stop(): Promise<void>;
 }
 
-/** As OTLP's JSON form writes it. */
+/** As in OTLP's JSON form. */
 export interface JsonAttribute {
   key: string;
   value: { stringValue?: string; intValue?: string | number; doubleValue?: number; boolValue?: boolean };

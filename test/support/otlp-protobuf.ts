@@ -1,7 +1,10 @@
-/** Reads OTLP's protobuf messages as far as tests look at them. Field numbers: opentelemetry-proto, `trace.proto`, `metrics.proto`. */
+/**
+ * Reads the parts of OTLP's protobuf messages that tests check. Field numbers: opentelemetry-proto, `trace.proto`,
+ * `metrics.proto`.
+ */
 import type { JsonAttribute, JsonMetrics, JsonTraces } from './otlp-collector.ts';
 
-/** The values of each field number, in order: a number or bigint of fixed or variable length, or bytes. */
+/** The values of each field number, in order: a number of fixed or variable length as a bigint, or bytes. */
 type Message = Map<number, (bigint | Buffer)[]>;
 
 export function readProtobufTraces(bytes: Buffer): JsonTraces {

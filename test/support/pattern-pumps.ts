@@ -1,9 +1,9 @@
 /**
- * Texts on which a regular expression may take long: pieces of what it looks for, again and again, and then something that
- * it does not. Crude, but each of the slow patterns that were ever found is slow on one of them.
+ * Texts on which a regular expression may be slow: repeated pieces that match, followed by something that does not. The
+ * method is crude, but every slow pattern found so far is slow on one of them.
  */
 
-/** One text for each token: a letter of a class, a literal, nothing for what has no width. */
+/** One sample per token: a letter for a class, the literal itself, and nothing for tokens without width. */
 function samplesOf(source: string, preferred: string): string[] {
   const tokens = source.matchAll(
     /\\u\{[\da-f]+\}|\\[pP]\{[^}]*\}|\\x[\da-f]{2}|\\u[\da-f]{4}|\\.|\[\^?(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|:|<\w+>)|\{\d*,?\d*\}|[()|*+?^$]|./gis,
@@ -33,10 +33,10 @@ function firstOf(characterClass: string): string {
 
 const longestWord = 24;
 const plain = ['a', ' ', '1', '-', '.', '"', '\\', '\n', '/'];
-/** What most patterns do not end with. */
+/** Endings that most patterns do not match. */
 const ends = ['', '\0', '!x'];
 
-/** `length` characters each. */
+/** Each has `length` characters. */
 export function pumpsOf({ source }: RegExp, length: number): string[] {
   const words = new Set(plain);
   for (const preferred of ['ae1 -"\n', '-. "1a'])
@@ -49,7 +49,7 @@ export function pumpsOf({ source }: RegExp, length: number): string[] {
   return [...texts].flatMap((text) => ends.map((end) => text.slice(0, length - end.length) + end));
 }
 
-/** What stands between two places where a pattern may do this or that, and how it begins and ends. */
+/** Sequences of samples that begin or end where the pattern can branch, or at its beginning or end. */
 function wordsOf(samples: readonly string[]): string[] {
   const words: string[] = [];
   for (let start = 0; start < samples.length; start++) {

@@ -1,4 +1,7 @@
 import { tmpdir } from 'node:os';
 
-/** For a process that a test starts: programs are found, and nothing else is known of whoever runs the tests. */
+/**
+ * For a process that a test starts: programs are found on the PATH, and nothing else of the caller's environment is
+ * passed on.
+ */
 export const plainEnvironment = { PATH: process.env.PATH ?? '', HOME: tmpdir() };

@@ -3,7 +3,7 @@ import type { Picker } from '../../server/routing/picker.ts';
 
 const noCredential: readonly null[] = [null];
 
-/** Knows nothing of earlier requests: by priority and weight, and the credentials as they are configured. */
+/** Ignores earlier requests: targets by priority and weight, credentials in configured order. */
 export const plainPicker: Picker = {
   order: (targets) => orderTargets(targets),
   credentials: ({ provider }) => (provider.credentials.length > 0 ? provider.credentials : noCredential),

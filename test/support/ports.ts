@@ -1,6 +1,9 @@
 import net, { type AddressInfo, type Server } from 'node:net';
 
-/** A port on loopback where nobody listens, nor can while the process runs: it is one end of a connection that stays open. */
+/**
+ * A loopback port on which nothing listens, and nothing can while the process runs, because it belongs to a connection
+ * that stays open.
+ */
 export async function closedPort(): Promise<number> {
   const server = await listening((socket) => socket.unref().on('error', () => {}));
   const { port } = server.address() as AddressInfo;
@@ -11,7 +14,7 @@ export async function closedPort(): Promise<number> {
   return held.localPort ?? 0;
 }
 
-/** A port on loopback that was free a moment ago, to listen on. */
+/** A loopback port that was free just now, to listen on. */
 export async function freePort(): Promise<number> {
   const server = await listening();
   const { port } = server.address() as AddressInfo;
@@ -25,5 +28,5 @@ async function listening(onConnection?: (socket: net.Socket) => void): Promise<S
   return server;
 }
 
-/** A host without an address: its label is too long to be asked for, so no name server can delay the answer. */
+/** A host name without an address. Its label is too long for DNS, so no name server can delay the answer. */
 export const unknownHost = `${'no-such-host'.repeat(6)}.invalid`;

@@ -7,7 +7,7 @@ import { Postgres, type PostgresOptions } from '../../server/store/postgres/post
 import type { Store, StoreOptions } from '../../server/store/store.ts';
 import { silent } from '../server/ledger/records.ts';
 
-/** The store of one replica, with connections of its own, which end with it. */
+/** The store of one replica with its own connections, which are closed with it. */
 export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {
   const database = await openDatabase({ url, ...options });
   const store = await openPostgresStore({ database, ...options });
@@ -20,7 +20,7 @@ export async function openReplicaStore(url: string, options: StoreOptions): Prom
   };
 }
 
-/** Connections to a database that has Sluice's tables; it makes those that are missing. */
+/** Connections to a database with Sluice's tables; creates the missing ones. */
 export async function openTables(
   url: string,
   options: Omit<PostgresOptions, 'url' | 'failed'> = {},
@@ -31,11 +31,14 @@ export async function openTables(
 }
 
 export interface ConfigConnecting extends Pick<PostgresOptions, 'connections' | 'statementMs' | 'connectMs'> {
-  /** A day unless said otherwise, so that only notices tell of changes. */
+  /** Default one day, so that changes arrive only through notices. */
   pollMs?: number;
 }
 
-/** The configuration as one replica has it, with connections of its own; `closing` gets what ends them. */
+/**
+ * The configuration store of one replica with its own connections. The functions that close them are added to
+ * `closing`.
+ */
 export async function openReplicaConfig(
   url: string,
   closing: (() => Promise<void>)[],

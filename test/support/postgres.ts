@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own for tests: Debian's programs, on a Unix socket in a temporary folder. */
+/** A separate PostgreSQL server for tests: Debian's programs, on a Unix socket in a temporary folder. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,29 +12,29 @@ import { fillDisk, holdSmallDisks, makeRoom, type SmallDisks } from './small-dis
 import { endProcess, untilServing } from './started-process.ts';
 
 interface PostgresServer {
-  /** Makes an empty database, and returns its URL. */
+  /** Creates an empty database, and returns its URL. */
   createDatabase(): Promise<string>;
   /** Runs a statement as the owner of all databases. */
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** Ends the server as a crash does; `start` brings it back with its databases. */
+  /** Ends the server like a crash; `start` restores it with its databases. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** It stays connected and answers nothing until `go`. */
+  /** The server stays connected but answers nothing until `go`. */
   pause(): Promise<void>;
   go(): void;
-  /** Leaves no room on its disk for `what`. Only with `onSmallDisks`. */
+  /** Fills the disk for `what`. Only with `onSmallDisks`. */
   fillDisk(what: 'tables' | 'log'): void;
-  /** Gives the room back, and starts the server if it has ended by itself. */
+  /** Frees the disk again, and starts the server if it has exited. */
   makeRoom(what: 'tables' | 'log'): Promise<void>;
-  /** Ends it, and removes what it has stored. */
+  /** Ends the server, and removes its data. */
   stop(): Promise<void>;
 }
 
 const user = 'sluice';
-/** Only a part of the socket's name. */
+/** Only part of the socket's name. */
 const port = 5432;
 
-/** For `runIf`. With CI=true a missing server is a failure. */
+/** For `runIf`. With CI=true, a missing server is a failure. */
 export function hasPostgres(): boolean {
   return onlyIf(
     findPostgres() !== null || process.env.CI === 'true',
@@ -43,11 +43,11 @@ export function hasPostgres(): boolean {
 }
 
 interface PostgresOptions {
-  /** Its tables on a disk of their own, and its log of changes (`pg_wal`) on another one. */
+  /** Puts the tables on their own disk, and the write-ahead log (`pg_wal`) on another. */
   onSmallDisks?: boolean;
 }
 
-/** A server that runs for all tests of a `describe`. Registers the hooks. */
+/** A server for all tests of a `describe`. Registers the hooks. */
 export function startPostgresInSuite(options: PostgresOptions = {}): Omit<PostgresServer, 'stop'> {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -101,7 +101,7 @@ async function startPostgres({ onSmallDisks = false }: PostgresOptions): Promise
       running = await run(place);
     },
     async pause() {
-      // Each connection has a process of its own.
+      // Each connection has its own process.
       const rows = await query('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
       paused = [running.pid, ...rows.map(({ pid }) => Number(pid))].filter((pid) => pid !== undefined);
       for (const pid of paused) process.kill(pid, 'SIGSTOP');
@@ -123,11 +123,11 @@ async function startPostgres({ onSmallDisks = false }: PostgresOptions): Promise
   };
 }
 
-/** With segments of the smallest size, since each server copies one. */
+/** With the smallest segment size, because each server copies a segment. */
 const initialise = ['-U', user, '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'];
 const cache = join(import.meta.dirname, '../../node_modules/.cache/sluice-tests');
 
-/** The data of a server without databases, which is made once: to make it costs more than all else of a start. */
+/** The data of a server without databases. It is created once and cached, because creating it takes most of a start. */
 function emptyData(programs: string, owner: Owner | undefined): string {
   const kept = join(cache, `postgres-${hash('sha256', [programs, ...initialise].join()).slice(0, 16)}`);
   if (existsSync(kept)) return kept;
@@ -136,7 +136,7 @@ function emptyData(programs: string, owner: Owner | undefined): string {
   const data = join(folder, 'data');
   execFileSync(join(programs, 'initdb'), ['-D', data, ...initialise], { ...owner, cwd: folder, stdio: 'ignore' });
   mkdirSync(cache, { recursive: true });
-  // Complete under its own name; of several workers that make it at once, one keeps its own.
+  // The folder gets its final name when it is complete. If several workers create it at once, one of them wins.
   const copy = mkdtempSync(`${kept}-`);
   execFileSync('cp', ['-a', `${data}/.`, copy]);
   rmSync(folder, { recursive: true, force: true });
@@ -154,7 +154,7 @@ interface Place {
   programs: string;
   folder: string;
   owner: Owner | undefined;
-  /** What stands before a command that is to see its disks. */
+  /** Command prefix for programs that must see the small disks. */
   enter: readonly string[];
 }
 
@@ -167,7 +167,7 @@ async function disksIn(folder: string): Promise<SmallDisks> {
   return holdSmallDisks({ [data]: 256, [log]: 64 });
 }
 
-/** `seen`: how the path is seen from here. */
+/** `seen` converts a path to the one under which it is visible from here. */
 function copyData({ programs, folder, owner, enter }: Place, seen: (path: string) => string): void {
   const data = seen(join(folder, diskOf.tables));
   execFileSync('cp', ['-a', `${emptyData(programs, owner)}/.`, data]);
@@ -187,7 +187,7 @@ async function run({ programs, folder, owner, enter }: Place): Promise<ChildProc
     max_connections: '60',
   };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // Only root may enter disks, so its rights are given up after that.
+  // Only root may enter the namespace of the disks, so privileges are dropped after that.
   const asOwner = owner ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'] : [];
   const command = [...enter, ...asOwner, join(programs, 'postgres'), '-D', join(folder, 'data'), '-p', String(port)];
   const server = spawn(command[0] ?? '', [...command.slice(1), ...parameters], {

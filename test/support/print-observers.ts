@@ -1,6 +1,6 @@
 /**
- * Starts a gateway, sends it a request, and prints which packages for metrics and telemetry were loaded: before, and after
- * metrics were switched on. For a process of its own.
+ * Starts a gateway, sends it a request, and prints which packages for metrics and telemetry were loaded before and
+ * after metrics were switched on. Runs in its own process.
  */
 import { registerHooks } from 'node:module';
 

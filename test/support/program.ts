@@ -1,6 +1,6 @@
 /**
  * The program as an outside harness sees it: a child process with arguments, an environment, streams and an exit code.
- * By default the one that is built; ends what it started only when told to.
+ * By default the built program. The caller must end what it starts.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,20 +10,20 @@ import { plainEnvironment } from './plain-environment.ts';
 
 export const checkout = join(import.meta.dirname, '../..');
 export const builtProgram = join(checkout, 'dist/program/cli.js');
-/** The window as it is shipped. */
+/** The window as shipped. */
 export const builtWindow = join(checkout, 'dist/window');
 
 export interface ProgramOptions {
   env?: Record<string, string>;
-  /** Written to stdin, which then ends. */
+  /** Written to stdin, which is then closed. */
   input?: string;
-  /** In place of the built one. */
+  /** Runs this program instead of the built one. */
   program?: string;
-  /** What stands before its command, such as `nsenter` and its parameters. */
+  /** Command prefix, such as `nsenter` and its parameters. */
   within?: readonly string[];
 }
 
-/** The line of `serve --json`. */
+/** The line that `serve --json` prints. */
 export interface Ready {
   event: string;
   baseUrl: string;
@@ -34,21 +34,24 @@ export interface Ready {
 
 export interface RunningProgram {
   child: ChildProcess;
-  /** So far. */
+  /** The output so far. */
   output: { stdout: string; stderr: string };
-  /** Resolves with the exit code; null if a signal ended it. */
+  /** Resolves with the exit code; null if a signal ended the program. */
   ended: Promise<number | null>;
 }
 
 let isBuilt: Promise<unknown> | undefined;
 
-/** Builds what is older than its sources, as `npm start` does, once in a process; those that run at once wait for one another. */
+/**
+ * Builds what is older than its sources, as `npm start` does. Runs once per process; concurrent processes wait for each
+ * other.
+ */
 export async function ensureBuilt(): Promise<void> {
   isBuilt ??= promisify(execFile)(process.execPath, [join(checkout, 'build/launch.ts'), '--version']);
   await isBuilt;
 }
 
-/** Secrets go to the encrypted file unless `env` says otherwise; nothing else of the tests' environment is passed on. */
+/** Secrets go to the encrypted file unless `env` changes that. Nothing else of the tests' environment is passed on. */
 export function startProgram(parameters: readonly string[], options: ProgramOptions = {}): RunningProgram {
   const { env = {}, input, program = builtProgram, within = [] } = options;
   const [command = '', ...words] = [...within, process.execPath, program, ...parameters];
@@ -56,14 +59,14 @@ export function startProgram(parameters: readonly string[], options: ProgramOpti
     env: { ...plainEnvironment, SLUICE_SECRETS: 'file', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A program that ended before it read its input is no fault of the test.
+  // A program that ends before it has read its input does not fail the test.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input ?? '');
   const ended = once(child, 'close').then(([code]): number | null => code);
   return { child, output: collectOutput(child), ended };
 }
 
-/** What a program that was spawned with pipes has said so far. */
+/** Collects the output of a program that was spawned with pipes. */
 export function collectOutput(child: ChildProcess): RunningProgram['output'] {
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -74,7 +77,7 @@ export function collectOutput(child: ChildProcess): RunningProgram['output'] {
   return output;
 }
 
-/** Of `serve --json`; rejects with what it said if it ends before it is ready. */
+/** Resolves with the line of `serve --json`. Rejects with the output if the program ends before it is ready. */
 export function readyOf({ child, output }: RunningProgram): Promise<Ready> {
   return new Promise<Ready>((resolve, reject) => {
     const hear = () => {
@@ -92,7 +95,10 @@ export function readyOf({ child, output }: RunningProgram): Promise<Ready> {
   });
 }
 
-/** What `serve` shows a person, up to the line to try; rejects with what it said if it ends before. */
+/**
+ * Resolves with what `serve` prints for a person, up to the `curl` line. Rejects with the output if the program ends
+ * before.
+ */
 export async function shownToPerson({ child, output }: RunningProgram): Promise<string> {
   while (!/^ {2}curl .*\n/m.test(output.stdout)) {
     if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output.stderr}`);

@@ -1,4 +1,4 @@
-/** A strict reader of Prometheus' text format 0.0.4, which throws an Error where a scraper would refuse the text. */
+/** A strict parser of Prometheus' text format 0.0.4. It throws an Error wherever a scraper would reject the text. */
 
 export interface Sample {
   name: string;
@@ -81,7 +81,7 @@ function checkFamily({ name, type, samples }: MetricFamily): void {
   if (type === 'histogram') checkBuckets(name, samples);
 }
 
-/** Buckets are cumulative, and the last one is the count. */
+/** Buckets are cumulative, and the last one equals the count. */
 function checkBuckets(name: string, samples: readonly Sample[]): void {
   const ofSeries = new Map<string, Sample[]>();
   for (const sample of samples) {

@@ -4,7 +4,7 @@ import { type CompileInput, compileSnapshot } from '../../server/routing/compile
 import type { CompiledProvider, Snapshot } from '../../server/routing/snapshot.ts';
 
 interface SnapshotOptions extends Partial<Omit<CompileInput, 'config' | 'secrets'>> {
-  /** By secret name: `provider/main/c1`. */
+  /** By secret name, such as `provider/main/c1`. */
   secrets?: Record<string, string>;
 }
 
@@ -13,7 +13,7 @@ export function snapshotOf(config: Omit<ConfigInput, 'version'>, options: Snapsh
   return compiledFrom(configSchema.parse({ version: 1, ...config }), options);
 }
 
-/** Of a configuration that the schema has made. */
+/** The snapshot of a configuration that the schema has parsed. */
 export function compiledFrom(config: Config, options: SnapshotOptions = {}): Snapshot {
   return compileSnapshot({
     revision: 1,
@@ -28,7 +28,7 @@ export function compiledFrom(config: Config, options: SnapshotOptions = {}): Sna
 
 type ProviderInput = NonNullable<ConfigInput['providers']>[number];
 
-/** One provider as requests see it. With `credential`, that secret goes with each call. */
+/** A provider in the form that requests use. If `credential` is given, it is sent with each call. */
 export function compiledProvider(
   provider: Partial<ProviderInput> & { baseUrl: string },
   credential?: string,

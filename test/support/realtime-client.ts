@@ -5,18 +5,18 @@ import { WebSocket } from 'ws';
 import { eventually } from './eventually.ts';
 import { type TestGateway, testKey } from './gateway.ts';
 
-/** A client of a session, with all that it was told. */
+/** A client of a session, with all messages that it received. */
 export interface RealtimeClient {
   socket: WebSocket;
   messages: { bytes: Buffer; isBinary: boolean }[];
-  /** Null while it is open. */
+  /** null while the connection is open. */
   closed: { code: number; reason: string } | null;
-  /** The message of that number, as JSON, as soon as it is there. */
+  /** The message with this index, parsed as JSON, as soon as it has arrived. */
   event(index?: number): Promise<Record<string, unknown>>;
   ended(): Promise<{ code: number; reason: string }>;
 }
 
-/** What a client gets whose handshake is refused. */
+/** The answer to a client whose handshake is refused. */
 export interface RefusedHandshake {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -32,7 +32,7 @@ export interface ConnectOptions {
 
 const ownKey = { authorization: `Bearer ${testKey}` };
 
-/** Connects to a gateway; rejects if it refuses. */
+/** Connects to a gateway; rejects if the gateway refuses. */
 export async function connectRealtime(gateway: TestGateway, options: ConnectOptions = {}): Promise<RealtimeClient> {
   const socket = socketTo(gateway, options);
   const messages: RealtimeClient['messages'] = [];
@@ -61,7 +61,7 @@ export async function connectRealtime(gateway: TestGateway, options: ConnectOpti
   return client;
 }
 
-/** The answer to a handshake that must not succeed. */
+/** Resolves with the answer to a handshake that must be refused. */
 export function refusedHandshake(gateway: TestGateway, options: ConnectOptions = {}): Promise<RefusedHandshake> {
   const socket = socketTo(gateway, options);
   return new Promise((resolve, reject) => {

@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { eventually } from './eventually.ts';
 
-/** A message as it came. */
+/** A message as received. */
 export interface SeenMessage {
   bytes: Buffer;
   isBinary: boolean;
 }
 
-/** One session of a scripted upstream. */
+/** One session at a scripted upstream. */
 export interface SeenSession {
   url: string;
   headers: IncomingHttpHeaders;
   socket: WebSocket;
   messages: SeenMessage[];
-  /** Null while it is open. */
+  /** null while the session is open. */
   closed: { code: number; reason: string } | null;
 }
 
@@ -26,20 +26,20 @@ export interface Refused {
   headers?: Record<string, string>;
 }
 
-/** An upstream on loopback that opens WebSockets, and remembers who came and what was said. */
+/** An upstream on loopback that accepts WebSockets and records handshakes and messages. */
 export interface RealtimeUpstream {
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   readonly baseUrl: string;
   readonly origin: string;
   readonly server: http.Server;
   readonly sessions: SeenSession[];
-  /** Handshakes, refused ones too. */
+  /** All handshakes, including refused ones. */
   readonly handshakes: IncomingMessage[];
-  /** Null: opens all that come. */
+  /** null to accept every handshake. */
   refuse(refusal: Refused | null): void;
-  /** Called for each session that opens. */
+  /** Called for each new session. */
   onSession(play: (session: SeenSession) => void): void;
-  /** The session of that number, as soon as it is there. */
+  /** The session with this index, as soon as it exists. */
   session(index?: number): Promise<SeenSession>;
   stop(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** A relay on loopback in front of a server, which can make the way to it slow, or cut it. */
+/** A relay on loopback in front of a server. It can slow down or cut the connections. */
 import net, { type AddressInfo, type NetConnectOpts, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Relay {
   readonly port: number;
-  /** From now on each piece takes so much longer, in both directions. */
+  /** From now on, delays each piece by this time, in both directions. */
   slow(delayMs: number): void;
-  /** Resets all connections, and each new one, until `mend`. */
+  /** Resets all connections, including new ones, until `mend`. */
   cut(): void;
   mend(): void;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export async function startRelay(target: NetConnectOpts): Promise<Relay> {
         to.write(piece);
       }
     } catch {
-      // It was reset, and so is the other one.
+      // One connection was reset, so the other one is closed as well.
     }
     to.destroy();
   };

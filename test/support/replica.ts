@@ -1,15 +1,15 @@
-/** A gateway of several over one database. */
+/** One of several gateways that share a database. */
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { openSharedStore, type SharedStore } from '../../server/store/postgres/open-shared.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 interface ReplicaOptions {
-  /** The database's; it is open until the replica has stopped. */
+  /** URL of the database. The connection is open until the replica has stopped. */
   url: string;
-  /** Committed where nothing is stored yet. */
+  /** Committed if nothing is stored yet. */
   initial: ConfigInput;
-  /** Further ports. */
+  /** Additional ports. */
   ports?(store: SharedStore): Partial<GatewayPorts>;
 }
 

@@ -6,8 +6,8 @@ const partOf: { [kind in Delta]?: string } = {
 };
 
 /**
- * The types of the events that tell of one item in a stream of OpenAI's Responses, in their order and without `response.`.
- * After OpenAI's API reference, "Streaming events". `deltas`: in how many pieces the item comes.
+ * The types of the events for one item in a stream of OpenAI's Responses API, in order and without `response.`.
+ * `deltas` is the number of pieces in which the item arrives. Source: OpenAI's API reference, "Streaming events".
  */
 export function itemEvents(kind: Delta, deltas = 1): string[] {
   const part = partOf[kind];

@@ -3,7 +3,7 @@ import { Registry, type RouteMatch } from '../../server/wire/registry.ts';
 
 const registry = new Registry([openai]);
 
-/** OpenAI's route at a path below `/v1`. */
+/** OpenAI's route for a path below `/v1`. */
 export function findRoute(method: string, path: string): RouteMatch {
   return registry.find(method, registry.locate(`/v1${path}`));
 }

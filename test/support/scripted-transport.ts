@@ -1,6 +1,6 @@
 import type { OutgoingRequest, Transport } from '../../server/transport/transport.ts';
 
-/** Answers each request by `answer`, as JSON, and remembers them. */
+/** Answers each request with `answer`, as JSON, and records the requests. */
 export function scriptedTransport(
   answer: (request: OutgoingRequest) => unknown,
   status = 200,

@@ -1,4 +1,4 @@
-/** The official clients of the other APIs at a test gateway, with the test's key and without retries of their own. */
+/** The official clients of the other APIs, connected to a test gateway with the test's key and without retries. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { type TestGateway, testKey } from './gateway.ts';

@@ -1,16 +1,22 @@
-/** The thirteen routes that reach a provider, as the official OpenAI client calls them: see openai-calls.ts for the answers. */
+/**
+ * The thirteen routes that reach a provider, as the official OpenAI client calls them. The answers are in
+ * openai-calls.ts.
+ */
 import type OpenAI from 'openai';
 
 interface SdkCall {
   /** As in `openai-calls.ts`. */
   name: string;
-  /** `videoId`: of one that was made before. Resolves with the whole answer, the list of a stream's events, or bytes. */
+  /**
+   * `videoId` is a video that was created before. Resolves with the complete answer, the list of a stream's events, or
+   * bytes.
+   */
   call(client: OpenAI, videoId: string): Promise<unknown>;
 }
 
 const model = 'gpt-x';
 const messages = [{ role: 'user' as const, content: 'What does a gateway do?' }];
-/** Of chats and completions. */
+/** For chats and completions. */
 const streamed = { stream: true as const, stream_options: { include_usage: true } };
 const drawing = { model, prompt: 'A cat' };
 const speaking = { model, input: 'Good morning', voice: 'alloy' };

@@ -1,4 +1,4 @@
-/** Programs on small disks of their own, in mount namespaces. Linux only. */
+/** Runs programs with small disks in mount namespaces. Linux only. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { plainEnvironment } from './plain-environment.ts';
 import { endProcess, untilServing } from './started-process.ts';
 
 const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"';
-/** As any user; where that is forbidden, as root. */
+/** As any user; if that is forbidden, as root. */
 const namespaces = [['--user', '--map-root-user', '--mount'], ['--mount']];
 
-/** Two megabytes at `mountPoint`, an existing folder, which the program alone sees. */
+/** Runs a program with a disk of two megabytes at `mountPoint`, an existing folder. Only the program sees the disk. */
 export function spawnOnSmallDisk(mountPoint: string, program: readonly string[]): ChildProcess {
   const onDisk = (flags: readonly string[]) => [...flags, '--', 'sh', '-c', mount, mountPoint];
   const flags = namespaces.find((each) => spawnSync('unshare', [...onDisk(each), 'true']).status === 0);
@@ -21,7 +21,7 @@ export function spawnOnSmallDisk(mountPoint: string, program: readonly string[])
   });
 }
 
-/** For `runIf`: whether this user may hold small disks, which only root may. With CI=true root must be able to. */
+/** For `runIf`: whether this user may hold small disks, which requires root. With CI=true, root must be able to. */
 export function mayHoldSmallDisks(): boolean {
   const mayMount = () => spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
   const isRoot = process.getuid?.() === 0;
@@ -29,15 +29,15 @@ export function mayHoldSmallDisks(): boolean {
 }
 
 export interface SmallDisks {
-  /** For programs that are to see the disks: what stands before their command. */
+  /** Command prefix for programs that must see the disks. */
   readonly enter: readonly string[];
-  /** The path of a file on a disk, for those that do not. */
+  /** The path of a file on a disk, for programs outside the namespace. */
   seen(path: string): string;
-  /** Once no program uses them any more. */
+  /** To be called once no program uses the disks any more. */
   remove(): Promise<void>;
 }
 
-/** Empty disks at existing folders, which outlive the programs on them. */
+/** Mounts empty disks on existing folders. They outlive the programs that use them. */
 export async function holdSmallDisks(megabytes: Readonly<Record<string, number>>): Promise<SmallDisks> {
   const mounts = Object.entries(megabytes).map(
     ([folder, size]) => `mount -t tmpfs -o mode=700,size=${size}m tmpfs '${folder}'`,
@@ -53,12 +53,12 @@ export async function holdSmallDisks(megabytes: Readonly<Record<string, number>>
   };
 }
 
-/** The path of a file as the process sees it. */
+/** The path of a file that the process sees, from outside its namespace. */
 export function seenBy(pid: number, path: string): string {
   return `/proc/${pid}/root${path}`;
 }
 
-/** Takes all room of the disk on which the folder is. */
+/** Fills the disk that contains the folder. */
 export function fillDisk(folder: string): void {
   for (let pieceBytes = 1024 * 1024; pieceBytes > 0; pieceBytes = Math.floor(pieceBytes / 2)) {
     try {
@@ -66,7 +66,7 @@ export function fillDisk(folder: string): void {
         writeFileSync(join(folder, `filler-${pieceBytes}-${piece}`), Buffer.alloc(pieceBytes));
       }
     } catch {
-      // Until nothing more fits.
+      // The disk is full for this piece size.
     }
   }
 }

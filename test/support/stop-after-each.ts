@@ -4,7 +4,10 @@ interface Started {
   stop(): Promise<unknown>;
 }
 
-/** For what tests start, such as gateways and upstreams: all of it is stopped after each test, the last first. Registers the hook. */
+/**
+ * For anything that tests start, such as gateways and upstreams. Everything is stopped after each test, in reverse
+ * order. Registers the hook.
+ */
 export function stopAfterEach(): <T extends Started>(starting: Promise<T>) => Promise<T> {
   const started: Started[] = [];
   afterEach(async () => {

@@ -1,7 +1,7 @@
 /**
- * An upstream that speaks Anthropic's Messages, version 2023-06-01, and refuses what Anthropic refuses. Sources: Anthropic's API
- * reference ("Create a Message", "Count tokens", "Errors", "Streaming messages"), "Preserved thinking", and what is told of
- * each model in "What's new in Claude …".
+ * An upstream that implements Anthropic's Messages, version 2023-06-01, and refuses what Anthropic refuses. Sources:
+ * Anthropic's API reference ("Create a Message", "Count tokens", "Errors", "Streaming messages"), "Preserved thinking",
+ * and the model descriptions in "What's new in Claude …".
  */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -19,12 +19,12 @@ const countFields = new Set(
 
 export const anthropicKey = 'sk-ant-api03-test';
 
-/** Of a thought that the model in this account has had. */
+/** The signature of a thought that the model produced in this account. */
 export function signatureOf(thinking: string, key = anthropicKey): string {
   return createHash('sha256').update(`${key}\n${thinking}`).digest('base64');
 }
 
-/** Answers what is well-formed by `answer`, and all else as Anthropic does. */
+/** Answers valid requests with `answer`, and all others as Anthropic does. */
 export function strictAnthropic(answer: (body: Json, response: ServerResponse) => void | Promise<void>): Script {
   return (request, response) => {
     const refusal = refusalOf(request);
@@ -76,19 +76,19 @@ function complaintsAbout(request: SeenRequest, isCount: boolean, key: string): s
   ];
 }
 
-/** Fields that a beta adds to a body: Anthropic, "Context editing". */
+/** Fields that a beta adds to the body. Source: Anthropic, "Context editing". */
 function betaFields(betas: string | string[] | undefined): string[] {
   return String(betas).includes('context-management-2025-06-27') ? ['context_management'] : [];
 }
 
-/** Messages whose texts are blocks, too. */
+/** Messages with texts converted to blocks. */
 export function inBlocks(messages: unknown): Json[] {
   return (messages as Json[]).map((message) =>
     typeof message.content === 'string' ? { ...message, content: [{ type: 'text', text: message.content }] } : message,
   );
 }
 
-/** What Opus 5.5 and Sonnet 5.5 refuse, and 4.6 and older do not. */
+/** What Opus 5.5 and Sonnet 5.5 refuse, but 4.6 and older models accept. */
 function modelComplaints({ model, max_tokens: maxTokens, ...body }: Json): string[] {
   const isNewest = String(model).includes('-5-5');
   const most = isNewest ? 128_000 : 64_000;
@@ -124,7 +124,7 @@ export const usage = {
 
 const messageFrame = { id: 'msg_01', type: 'message', role: 'assistant', model: 'claude-opus-5-5' };
 
-/** A whole answer. */
+/** A complete answer. */
 export function message(content: readonly Json[], stopReason = 'end_turn'): Json {
   return { ...messageFrame, content, stop_reason: stopReason, stop_sequence: null, usage };
 }
@@ -137,7 +137,7 @@ export function event(value: Json): string {
   return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-/** How a stream begins. */
+/** The beginning of a stream. */
 export const begun = event({
   type: 'message_start',
   message: {
@@ -179,13 +179,13 @@ function halvesOf(value: unknown): string[] {
   return [whole.slice(0, middle), whole.slice(middle)].filter((half) => half !== '');
 }
 
-/** How a complete stream ends. */
+/** The end of a complete stream. */
 export function ending(stopReason = 'end_turn'): string {
   const delta = { stop_reason: stopReason, stop_sequence: null };
   return event({ type: 'message_delta', delta, usage }) + event({ type: 'message_stop' });
 }
 
-/** A whole stream with these blocks. */
+/** A complete stream with these blocks. */
 export function streamOf(blocks: readonly Json[], stopReason = 'end_turn'): string {
   const ping = event({ type: 'ping' });
   return `${begun}${ping}${blocks.map((block, index) => blockEvents(index, block)).join('')}${ending(stopReason)}`;
@@ -196,7 +196,7 @@ export function sendStream(response: ServerResponse, told: string): void {
   response.end(told);
 }
 
-/** In the form that was asked for. */
+/** Sends a stream or a whole answer, as requested. */
 export function send(response: ServerResponse, body: Json, blocks: readonly Json[], stopReason = 'end_turn'): void {
   if (body.stream === true) sendStream(response, streamOf(blocks, stopReason));
   else json(response, message(blocks, stopReason), 200, { 'request-id': 'req_upstream' });

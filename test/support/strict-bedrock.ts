@@ -1,6 +1,6 @@
 /**
- * An upstream that speaks Bedrock's InvokeModel for Claude and refuses what Bedrock refuses. Sources: Amazon Bedrock API
- * reference, "InvokeModel", "InvokeModelWithResponseStream"; AWS, "Event stream encoding".
+ * An upstream that implements Bedrock's InvokeModel for Claude and refuses what Bedrock refuses. Sources: Amazon
+ * Bedrock API reference, "InvokeModel", "InvokeModelWithResponseStream"; AWS, "Event stream encoding".
  */
 import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
@@ -19,7 +19,7 @@ const betas = new Set(['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07
 const pathOfCall = /^\/model\/([^/?]+)\/(invoke|invoke-with-response-stream)$/;
 
 export interface BedrockCall {
-  /** Decoded. */
+  /** Percent-decoded. */
   model: string;
   isStream: boolean;
   body: Json;
@@ -28,7 +28,8 @@ export interface BedrockCall {
 const pathOfCount = /^\/model\/([^/?]+)\/count-tokens$/;
 
 /**
- * Counts what InvokeModel would take, for a model by its own name. Source: Amazon Bedrock API reference, "CountTokens".
+ * Counts the tokens of what InvokeModel would accept, for a model by its own name. Source: Amazon Bedrock API
+ * reference, "CountTokens".
  * @param refusal the message of an exception
  */
 export function strictCount(tokens: number, refusal?: string): Script {
@@ -52,7 +53,7 @@ export function strictCount(tokens: number, refusal?: string): Script {
   };
 }
 
-/** Answers what is well-formed by `answer`, and all else as Bedrock does. */
+/** Answers valid requests with `answer`, and all others as Bedrock does. */
 export function strictBedrock(answer: (call: BedrockCall, response: ServerResponse) => void | Promise<void>): Script {
   return (request, response) => {
     const [, model, verb] = pathOfCall.exec(request.url) ?? [];
@@ -121,7 +122,7 @@ export function exceptionFrame(name: string, said: string): Buffer {
   return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify({ message: said })) }));
 }
 
-/** The frames of a whole answer with these blocks. */
+/** The frames of a complete answer with these blocks. */
 export function framesOf(blocks: readonly Json[], stopReason = 'end_turn'): Buffer[] {
   return streamOf(blocks, stopReason)
     .split('\n\n')
@@ -134,7 +135,7 @@ export function sendFrames(response: ServerResponse, frames: readonly Buffer[]):
   response.end(Buffer.concat(frames));
 }
 
-/** In the form that was asked for. */
+/** Sends a stream or a whole answer, as requested. */
 export function send(
   response: ServerResponse,
   { isStream }: BedrockCall,

@@ -1,10 +1,10 @@
-/** An upstream that speaks OpenAI's chat alone, and refuses what such services refuse. */
+/** An upstream that only implements OpenAI's chat API, and refuses what such services refuse. */
 import type { ServerResponse } from 'node:http';
 import { complaintsOf } from '../server/translate/strict-upstreams.ts';
 import type { Json } from '../server/translate/translating.ts';
 import { eventStream, json, type Script, type SeenRequest } from './upstream.ts';
 
-/** Of the providers' chat references; what else stands in a body is refused, as Groq and Mistral do. */
+/** From the chat references of the providers. Other fields are refused, as by Groq and Mistral. */
 const knownFields = new Set([
   'model',
   'messages',
@@ -26,7 +26,10 @@ export function bodyOf({ body }: SeenRequest): Json {
   return JSON.parse(body.toString()) as Json;
 }
 
-/** Answers what is well-formed by `answer`, and all else with 400. `taken` is what is let pass, as the form that is checked. */
+/**
+ * Answers valid requests with `answer`, and all others with 400. `taken` converts a body that the service accepts into
+ * the form that is checked.
+ */
 export function strictChat(
   answer: (body: Json, response: ServerResponse) => void | Promise<void>,
   taken: (body: Json) => Json = (body) => body,
@@ -54,7 +57,7 @@ function complaintsAbout(request: SeenRequest, taken: (body: Json) => Json): str
 
 export const usage = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 };
 
-/** A whole chat completion. */
+/** A complete chat completion. */
 export function completion(message: Json, finishReason = 'stop'): Json {
   return {
     id: 'chatcmpl-1',
@@ -75,13 +78,13 @@ export function dataLine(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** What ends a stream that was asked for its usage. */
+/** The end of a stream for which usage was requested. */
 export function ending(finishReason: string): string {
   const last = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices: [], usage };
   return `${chunk({}, finishReason)}${dataLine(last)}data: [DONE]\n\n`;
 }
 
-/** A whole stream with these deltas. */
+/** A complete stream with these deltas. */
 export function streamOf(deltas: readonly Json[], finishReason = 'stop'): string {
   return `${chunk({ role: 'assistant', content: '' })}${deltas.map((delta) => chunk(delta)).join('')}${ending(finishReason)}`;
 }
@@ -91,7 +94,7 @@ export function sendStream(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-/** A call of a tool, as a whole message has it. */
+/** A tool call, as in a complete message. */
 export function toolCall(id: string, name: string, given: Json): Json {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
 }

@@ -1,6 +1,6 @@
 /**
- * An upstream that speaks Bedrock's Converse and ConverseStream, and refuses what Bedrock refuses. Sources: Amazon Bedrock API
- * reference, "Converse", "ConverseStream"; AWS, "Event stream encoding".
+ * An upstream that implements Bedrock's Converse and ConverseStream, and refuses what Bedrock refuses. Sources: Amazon
+ * Bedrock API reference, "Converse", "ConverseStream"; AWS, "Event stream encoding".
  */
 import type { ServerResponse } from 'node:http';
 import { complaintsOf } from '../server/translate/strict-upstreams.ts';
@@ -12,13 +12,13 @@ import { json, type Script } from './upstream.ts';
 const pathOfCall = /^\/model\/([^/?]+)\/(converse|converse-stream)$/;
 
 export interface ConverseCall {
-  /** Decoded. */
+  /** Percent-decoded. */
   model: string;
   isStream: boolean;
   body: Json;
 }
 
-/** Answers what is well-formed by `answer`, and all else as Bedrock does. */
+/** Answers valid requests with `answer`, and all others as Bedrock does. */
 export function strictConverse(answer: (call: ConverseCall, response: ServerResponse) => void | Promise<void>): Script {
   return (request, response) => {
     const [, model, verb] = pathOfCall.exec(request.url) ?? [];
@@ -47,7 +47,7 @@ export function reasoned(text: string, signature?: string): Json {
 
 export const converseUsage = { inputTokens: 12, outputTokens: 9, totalTokens: 32, cacheReadInputTokens: 11 };
 
-/** A whole answer. */
+/** A complete answer. */
 export function answerWith(content: readonly Json[], stopReason = 'end_turn'): Json {
   return {
     output: { message: { role: 'assistant', content } },
@@ -57,7 +57,10 @@ export function answerWith(content: readonly Json[], stopReason = 'end_turn'): J
   };
 }
 
-/** The events of the same answer, each with its type as its only member. Texts come in two pieces. */
+/**
+ * The events of the same answer, each as an object whose only member is named after its type. Texts are sent in two
+ * pieces.
+ */
 export function eventsOf(content: readonly Json[], stopReason = 'end_turn'): Json[] {
   return [
     { messageStart: { role: 'assistant' } },
@@ -92,14 +95,14 @@ function halves(text: string): [string, string] {
   return [text.slice(0, middle), text.slice(middle)];
 }
 
-/** In frames, as ConverseStream sends them. */
+/** The same events in frames, as ConverseStream sends them. */
 export function converseFramesOf(content: readonly Json[], stopReason?: string): Buffer[] {
   return eventsOf(content, stopReason).flatMap((event) =>
     Object.entries(event).map(([type, payload]) => eventFrame(type, { ...(payload as Json), p: 'abcdef' })),
   );
 }
 
-/** In the form that was asked for. */
+/** Sends a stream or a whole answer, as requested. */
 export function sendConverse(
   response: ServerResponse,
   { isStream }: ConverseCall,

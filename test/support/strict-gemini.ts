@@ -1,4 +1,4 @@
-/** An upstream that speaks Gemini's API alone, and refuses what Google's does. */
+/** An upstream that only implements Gemini's API, and refuses what Google's API refuses. */
 import type { ServerResponse } from 'node:http';
 import { complaintsOf } from '../server/translate/strict-upstreams.ts';
 import type { Json } from '../server/translate/translating.ts';
@@ -7,7 +7,7 @@ import { json, type Script, type SeenRequest } from './upstream.ts';
 
 export const geminiKey = 'AIza-upstream-secret';
 
-/** Protobuf's JSON refuses every other name. */
+/** Google's parser of JSON for Protobuf refuses any other name. */
 const knownFields = new Set([
   'contents',
   'systemInstruction',
@@ -22,12 +22,12 @@ const callPath = /^\/v1beta\/models\/([^/?]+):(\w+)(\?alt=sse)?$/;
 export interface GeminiCall {
   model: string;
   verb: string;
-  /** The stream is one of events. */
+  /** The stream consists of server-sent events. */
   isSse: boolean;
   body: Json;
 }
 
-/** Answers what is well-formed by `answer`, and all else with 400. */
+/** Answers valid requests with `answer`, and all others with 400. */
 export function strictGemini(answer: (call: GeminiCall, response: ServerResponse) => void | Promise<void>): Script {
   return (request, response) => {
     const [, model = '', verb = '', alt] = callPath.exec(request.url) ?? [];
@@ -83,7 +83,7 @@ export const usageMetadata = {
   totalTokenCount: 39,
 };
 
-/** A whole answer, or an event of a stream. */
+/** A complete answer, or one event of a stream. */
 export function generated(parts: Json[], more: { finishReason?: string; usageMetadata?: object } = {}): Json {
   const { finishReason, ...rest } = more;
   const candidate = { content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) };
@@ -94,7 +94,7 @@ export function answered(parts: Json[]): Json {
   return generated(parts, { finishReason: 'STOP', usageMetadata });
 }
 
-/** As Google writes them. */
+/** In the format that Google writes. */
 export function sendEvents(response: ServerResponse, events: readonly Json[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(''));

@@ -1,4 +1,4 @@
-/** An upstream that speaks OpenAI's Responses alone, and refuses what it does not know. */
+/** An upstream that only implements OpenAI's Responses API, and refuses unknown fields. */
 import type { ServerResponse } from 'node:http';
 import { complaintsOf } from '../server/translate/strict-upstreams.ts';
 import type { Json } from '../server/translate/translating.ts';
@@ -28,11 +28,11 @@ const knownFields = new Set([
   'service_tier',
   'metadata',
   'stream',
-  // Told by Codex alone, and taken without being documented.
+  // Undocumented, but accepted; only Codex sends it.
   'client_metadata',
 ]);
 
-/** The same reference, "Get input token counts". */
+/** Source: the same reference, "Get input token counts". */
 const countFields = new Set([
   'model',
   'conversation',
@@ -47,7 +47,7 @@ const countFields = new Set([
   'truncation',
 ]);
 
-/** Answers what is well-formed by `answer`, counts of it 1234 tokens, and answers all else with 400. */
+/** Answers valid requests with `answer`, counts their tokens as 1234, and answers all others with 400. */
 export function strictResponses(answer: (body: Json, response: ServerResponse) => void): Script {
   return (request, response) => {
     const complaints = complaintsAbout(request);
@@ -68,7 +68,7 @@ function complaintsAbout(request: SeenRequest): string[] {
   return [...unknown.map((name) => `unknown ${name}`), ...complaintsOf('openai-responses', { ...body, input })];
 }
 
-/** The input may be one text, and a message may leave out its type. */
+/** The input may be a plain string, and a message may omit its type. */
 function spelledOut(input: unknown): unknown {
   if (!Array.isArray(input)) return [];
   return input.map((item: Json) => {
@@ -87,7 +87,7 @@ export const responseUsage = {
   total_tokens: 30,
 };
 
-/** A whole response with these items. */
+/** A complete response with these items. */
 export function responseWith(output: readonly Json[], more: Json = {}): Json {
   return {
     id: 'resp_1',
@@ -114,7 +114,7 @@ export function callWith(callId: string, name: string, given: Json): Json {
   return { id: `fc_${callId}`, type: 'function_call', status: 'completed', ...members };
 }
 
-/** The stream of a whole response. Texts and arguments come in two pieces. */
+/** The stream of a complete response. Texts and arguments are sent in two pieces. */
 export function streamOfResponse(response: Json): string {
   const head = { ...response, status: 'in_progress', output: [], usage: null };
   const items = response.output as Json[];
@@ -144,7 +144,7 @@ function eventsOfItem(item: Json, output_index: number): string[] {
 
 const indices = { content_index: 0, summary_index: 0 };
 
-/** The one part of an item before its text, and what its event is called. */
+/** The only part of an item before it has text, and the name of its event. */
 function emptied({ type, content, summary }: Json): [kind: string | null, part: Json] {
   if (type === 'function_call') return [null, {}];
   const [part] = (type === 'reasoning' ? summary : content) as Json[];

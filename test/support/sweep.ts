@@ -1,15 +1,16 @@
 /**
- * Some tests try every place of a stream, or thousands of inputs: all of them by `npm run sweeps`, which `.ci/run` calls, and
- * by `npm test` some of them, spread evenly. The command finds the files by their import of this one.
+ * Some tests cover every position in a stream, or thousands of inputs. `npm run sweeps`, which `.ci/run` calls, tries
+ * all of them; `npm test` tries an evenly distributed subset. The command finds these test files by their import of
+ * this file.
  */
 export const isSweep = process.env.SLUICE_SWEEP === 'all';
 
-/** Each `step`th, and all in a sweep. */
+/** Every `step`th element; all elements in a sweep. */
 export function every<T>(step: number, all: readonly T[]): T[] {
   return isSweep ? [...all] : all.filter((_each, index) => index % step === 0);
 }
 
-/** How many inputs a property is tried with: in a sweep all, else a tenth. */
+/** The number of inputs for a property: all in a sweep, otherwise a tenth. */
 export function tries(all: number): number {
   return isSweep ? all : Math.ceil(all / 10);
 }

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a scripted upstream received. */
+/** A request that a scripted upstream received. */
 export interface SeenRequest {
   method: string;
   url: string;
@@ -11,15 +11,15 @@ export interface SeenRequest {
 
 export type Script = (request: SeenRequest, response: ServerResponse, raw: IncomingMessage) => void | Promise<void>;
 
-/** An upstream on loopback that answers as the test says and remembers what it was asked. */
+/** An upstream on loopback that answers as the test specifies and records its requests. */
 export interface ScriptedUpstream {
   readonly origin: string;
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   readonly baseUrl: string;
   readonly seen: SeenRequest[];
-  /** Connections accepted so far. */
+  /** The number of connections accepted so far. */
   readonly connections: number;
-  /** Changes what is answered from now on. */
+  /** Changes the answer from now on. */
   answer(script: Script): void;
   stop(): Promise<void>;
 }
@@ -81,13 +81,13 @@ export function eventStream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
 }
 
-/** Sends the bytes cut at these offsets, each piece in a write of its own, and ends. */
+/** Sends the bytes cut at these offsets, with a separate write for each piece, and ends the response. */
 export async function sendPieces(response: ServerResponse, bytes: Buffer, cuts: readonly number[]): Promise<void> {
   await writePieces(response, bytes, cuts);
   response.end();
 }
 
-/** The same, and leaves the reply open. */
+/** The same, but leaves the response open. */
 export async function writePieces(response: ServerResponse, bytes: Buffer, cuts: readonly number[]): Promise<void> {
   const bounds = [0, ...cuts, bytes.length];
   for (let index = 1; index < bounds.length; index++) {
@@ -96,7 +96,7 @@ export async function writePieces(response: ServerResponse, bytes: Buffer, cuts:
   }
 }
 
-/** A cut after every so many bytes, from a simple generator so that a failure repeats. */
+/** Offsets of cuts at irregular distances, from a simple generator so that a failure can be reproduced. */
 export function oddCuts(length: number, seed = 7): number[] {
   const cuts: number[] = [];
   let state = seed;

@@ -1,4 +1,4 @@
-/** A Valkey (or Redis) server of its own for tests: on a free port of this machine, in a temporary folder. */
+/** A separate Valkey (or Redis) server for tests, on a free port of this machine and in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,20 +12,20 @@ import { endProcess, untilServing } from './started-process.ts';
 export interface ValkeyServer {
   readonly port: number;
   readonly url: string;
-  /** Stops it as a crash does: what it held in memory is lost. */
+  /** Ends the server like a crash: its data in memory is lost. */
   kill(): Promise<void>;
   /** On the same port as before. */
   start(): Promise<void>;
-  /** It stays connected and answers nothing until `go`. */
+  /** The server stays connected but answers nothing until `go`. */
   pause(): void;
   go(): void;
   /** Sends a command, such as `['CONFIG', 'SET', …]`. Resolves with the reply as text. */
   command(...words: string[]): Promise<string>;
-  /** Ends it, and removes its folder. */
+  /** Ends the server, and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** For `runIf`. With CI=true a missing server is a failure. */
+/** For `runIf`. With CI=true, a missing server is a failure. */
 export function hasValkey(): boolean {
   return onlyIf(
     findValkey() !== null || process.env.CI === 'true',
@@ -33,7 +33,7 @@ export function hasValkey(): boolean {
   );
 }
 
-/** `more`: further parameters of the server. */
+/** `more`: additional parameters of the server. */
 export async function startValkey(...more: string[]): Promise<ValkeyServer> {
   const program = findValkey();
   if (program === null) throw new Error('There is no Valkey or Redis server. On Debian: apt-get install redis-server.');
