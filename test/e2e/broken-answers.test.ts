@@ -10,7 +10,7 @@ afterEach(() => upstream?.stop());
 
 const lines = Array.from({ length: 60 }, (_, line) => `line ${line}\n\n`);
 
-/** Sixty lines, an event each; then an error inside the stream, which began with 200. */
+/** Sends sixty lines, one event each, and then an error within the stream, which began with 200. */
 function failingStream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const content of lines)
@@ -72,7 +72,7 @@ it('keeps the end of each playground answer in sight, its error too', async () =
     await chat.getByLabel('Message', { exact: true }).fill(`Question ${count}`);
     await chat.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => mark.count()).toBe(count);
-    // A person reads in what came before, and sends the next one from there.
+    // A person scrolls up to read earlier messages, and sends the next one from there.
     await expect.poll(() => mark.last().evaluate(isWithinItsBox)).toBe(true);
     await chat.getByText('Question 1').scrollIntoViewIfNeeded();
   }

@@ -1,4 +1,4 @@
-/** Cassettes in the window: recorded for a group, replayed for a key, and told where a request is shown. */
+/** Cassettes in the window: recorded for a group, replayed for a key, and indicated where a request is shown. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

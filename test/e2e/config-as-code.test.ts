@@ -9,7 +9,7 @@ import { ensureBuilt, startProgram } from '../support/program.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { type Sluice, type SluiceOptions, startSluice } from './sluice.ts';
 
-/** The contract with scripts, word for word. */
+/** The contract with scripts, verbatim. */
 const example = `{ "version": 1,
   "providers": [ { "id": "main", "dialect": "openai", "baseUrl": "http://127.0.0.1:4010/v1",
                    "credentials": [ { "id": "c1", "secret": "env:MAIN_API_KEY" } ],
@@ -39,7 +39,7 @@ async function start(options: SluiceOptions): Promise<Sluice> {
   return sluice;
 }
 
-/** Served with one group and the key. */
+/** Starts Sluice with one group and the key. */
 function serve(config: Partial<ConfigInput>): Promise<Sluice> {
   const groups = [{ id: 'default' }];
   const keys = [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }];

@@ -155,7 +155,7 @@ describe('the connect screen', () => {
       const steps = page.getByRole('region', { name: `Steps for ${name}` });
       await steps.waitFor();
       const text = (await steps.textContent()) ?? '';
-      // Clients of the APIs of Anthropic and Google add the version themselves.
+      // Clients of Anthropic's and Google's APIs add the version themselves.
       const addsVersion = ['Claude Code', 'Gemini CLI', 'Goose'].includes(name);
       const address = addsVersion ? `${gateway.origin} ` : gateway.baseUrl;
       expect.soft(text, name).toContain(address);

@@ -1,4 +1,4 @@
-/** A Sluice that strangers have left no file descriptor: what it holds stays its own. */
+/** A Sluice whose connections use up all file descriptors keeps the lock on its data folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ afterEach(() => {
 
 const serve = () => startProgram(['serve', '--json', '--port', '0', '--data-dir', dataDir]);
 
-/** Resolves once the connection is taken, which one that is closed at once was too. */
+/** Resolves once the connection was accepted, even if it is closed at once. */
 async function occupy(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   connections.push(socket);

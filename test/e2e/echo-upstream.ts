@@ -1,9 +1,9 @@
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
-/** What it does is the name of the model that it is asked for. */
+/** The behaviour, chosen by the model name in the request. */
 export const echoes = ['reply', 'stream', 'refusal', 'broken-stream', 'cut', 'no-http', 'redirect'] as const;
 
-/** An upstream that shows whoever asks the credential that it was sent: in bodies, headers, addresses and codes. */
+/** An upstream that repeats the received credential in its answers: in bodies, headers, addresses and codes. */
 export function startEchoUpstream(): Promise<ScriptedUpstream> {
   return startUpstream((request, response, raw) => {
     const credential = `${request.headers.authorization}`;

@@ -1,4 +1,4 @@
-/** Faults on purpose in the window: switched on for a key, seen on every screen, and stopped. */
+/** Faults on purpose in the window: enabled for a key, indicated on every screen, and stopped. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';

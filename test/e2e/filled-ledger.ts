@@ -7,13 +7,13 @@ import { finishedRow, silent } from '../server/ledger/records.ts';
 const count = 600;
 const spanMs = 20 * 3_600_000;
 
-/** Writes 600 requests of the last twenty hours into the ledger of a data folder, some of them failed. */
+/** Writes 600 requests of the last twenty hours into the ledger of a data folder. Some of them have failed. */
 export function fillWithRequests(folder: string): void {
   const beginMs = Date.now() - spanMs;
   fill(folder, count, (index) => beginMs + Math.floor(((index + 1) / count) * spanMs) - 1_000);
 }
 
-/** Ten of Codex, three days ago. */
+/** Writes ten requests of Codex, three days old. */
 export function fillWithOldRequests(folder: string): void {
   const beginMs = Date.now() - 3 * 86_400_000;
   fill(folder, 10, (index) => beginMs + index, { client: 'codex_cli_rs/0.61' });
@@ -35,7 +35,7 @@ function fill(
 }
 
 function requestAt(index: number, startedAt: number): RequestRecord {
-  // The lower, the more often.
+  // Lower numbers occur more often.
   const model = `gpt-${Math.floor((((index * 7) % 10) ** 2 / 100) * 8)}`;
   const failed = { outcome: 'error', status: 429, errorCode: 'rate_limit_exceeded', usage: null } as const;
   return finishedRow(`req_${index.toString(16).padStart(32, '0')}`, {

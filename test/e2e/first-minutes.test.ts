@@ -1,6 +1,6 @@
 /**
- * A newcomer's first minutes by the clock, as a person clicks: from a copy of the sources that was never built. A machine that
- * is busy with other work has as much longer as that work makes it slower.
+ * Times a newcomer's first minutes with a person's clicks, starting from a copy of the sources that was never built. On
+ * a busy machine, the limits grow by the factor by which other work slows it down.
  */
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const firstAnswerMs = 60_000;
 const codexConnectedMs = 90_000;
 const codex = findProgram('codex');
 const hasCodex = onlyIf(codex !== null, 'codex is not found (npm install @openai/codex)');
-/** What a clone does not have, and what `npm ci` brings. */
+/** What a clone does not contain, and what `npm ci` installs. */
 const notCloned = ['.git', 'node_modules', 'dist', 'coverage', 'test-results'];
 
 skipWithoutChromium();

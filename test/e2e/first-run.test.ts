@@ -38,7 +38,7 @@ describe('the first run', () => {
     await page.getByRole('button', { name: 'Requests 1' }).waitFor();
     await page.getByRole('link', { name: 'Open request' }).click();
     await expect.poll(() => page.url()).toMatch(/#\/requests\/req_/);
-    // The demo has no page that its name could lead to.
+    // The demo has no page to which its name could link.
     const request = page.getByRole('complementary', { name: 'Request' });
     await request.getByRole('definition').filter({ hasText: 'Sluice demo' }).waitFor();
     expect(await request.getByRole('link', { name: 'Sluice demo' }).count()).toBe(0);

@@ -1,4 +1,4 @@
-/** A Sluice as someone has it who uses it daily, for pictures: nothing of it is called. */
+/** A Sluice in daily use, for pictures. None of its providers is called. */
 import { join } from 'node:path';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
@@ -77,14 +77,14 @@ const spanMs = 23 * 3_600_000;
 const models = ['gpt-5', 'gpt-5-mini', 'gpt-5-mini', 'qwen3:14b', 'gpt-5', 'text-embedding-3-large', 'gpt-5-mini'];
 const keys = ['editor', 'codex', 'codex', 'notes'];
 
-/** Requests of the last 23 hours, more of them by day, some of them failed. */
+/** Requests of the last 23 hours, more during the day, some of them failed. */
 export function furnish(folder: string): void {
   const database = openDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
   const endMs = Date.now() - 2_000;
   for (let index = 0; index < count; index++) {
     const share = index / count;
-    // Two waves, as days have them.
+    // Two waves, as on usual days.
     const sinceMs = spanMs * (1 - share + 0.06 * Math.sin(share * 4 * Math.PI));
     ledger.finished(requestAt(index, endMs - Math.max(0, Math.round(sinceMs))));
   }

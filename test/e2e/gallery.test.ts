@@ -1,7 +1,8 @@
 /**
- * Every screen of a furnished Sluice, narrow and wide, light and dark, in both languages: pictures to be looked at
- * (`test-results/gallery/`), and a check that nothing sticks out or complains. By `npm run gallery` in four looks that hold each
- * pair of width, colours and language; with SLUICE_GALLERY=all in all eight, the README's pictures among them.
+ * Shows every screen of a furnished Sluice, narrow and wide, light and dark, in both languages. Takes pictures for
+ * people (`test-results/gallery/`), and checks that nothing overflows and the page reports no errors. `npm run gallery`
+ * uses four looks that cover each pair of width, colours and language. With SLUICE_GALLERY=all, it uses all eight,
+ * which include the README's pictures.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ const looks = process.env.SLUICE_GALLERY === 'all' ? allLooks : appearances;
 interface Shot {
   name: string;
   path: string;
-  /** Waits for what is to be seen, after acting if need be. */
+  /** Waits for the content, after acting if necessary. */
   ready(page: Page): Promise<void>;
 }
 
@@ -58,7 +59,7 @@ const shots: readonly Shot[] = [
     path: '/requests',
     async ready(page) {
       await page.getByRole('link', { name: 'POST /v1/chat/completions' }).nth(1).click();
-      // A sheet where it is narrow, else beside the list.
+      // A sheet on narrow screens, otherwise beside the list.
       await page.locator('[role=dialog] dl, aside dl').first().waitFor();
     },
   },
@@ -71,7 +72,7 @@ const shots: readonly Shot[] = [
         .first()
         .fill('demo-chat');
       await page.locator('textarea').first().fill('Hello! What can I try here?');
-      // Which can be used once the key is known.
+      // Enabled once the key is known.
       await page.locator('button[type=submit]').click();
       await page.getByText('[DONE]').waitFor({ state: 'attached' });
     },
@@ -101,7 +102,7 @@ it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async (
     expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
     await page.screenshot({ path: fileOf(name), animations: 'disabled' });
     if (width !== 420) continue;
-    // The narrowest window there is.
+    // The smallest supported window.
     await page.setViewportSize({ width: 380, height: 800 });
     await expect.poll(() => overflowOf(page), { message: `${name} at 380 px` }).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width, height: 800 });

@@ -6,7 +6,7 @@ import { appearances, openInSuite, overflowOf, takePicture } from './window-suit
 
 const open = openInSuite();
 
-/** No call is made: nobody has to listen there. */
+/** No call is made, so nothing needs to listen there. */
 const baseUrl = 'http://127.0.0.1:9/v1';
 const config = {
   providers: [
@@ -68,7 +68,7 @@ describe('a group', () => {
       expect(await toggle.getAttribute('aria-expanded'), title).toBe(String(!isUsual));
     }
     expect(await page.getByRole('switch', { name: 'Answer equal requests from memory' }).isVisible()).toBe(false);
-    // What is set elsewhere comes into sight.
+    // A change made elsewhere appears.
     await gateway.gateway.execute({ type: 'group.put', group: { id: 'default', capture: true } });
     await page.getByRole('switch', { name: 'Capture all requests' }).waitFor();
     expect(complaints).toEqual([]);
@@ -325,7 +325,7 @@ async function replaceTags(page: Page, label: string | RegExp, tags: readonly st
   }
 }
 
-/** As a person who empties a field first: nothing comes back into it in between. */
+/** Empties the field first, as a person would. The form must not fill it again in between. */
 async function retype(page: Page, field: ReturnType<Page['getByLabel']>, text: string): Promise<void> {
   await field.focus();
   await page.keyboard.press('ControlOrMeta+a');

@@ -1,4 +1,4 @@
-/** What the window shows of providers, credentials and routes that are in trouble. */
+/** How the window shows providers, credentials and routes with problems. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([failing.stop(), refusing.stop(), working.stop()]));
 
-/** A window on three providers of the model `m`, of which only the last has no trouble, after some requests. */
+/** A window on three providers of the model `m` after some requests. Only the last provider has no problems. */
 async function openInTrouble(options: Parameters<typeof open>[0]): Promise<OpenedWindow> {
   const opened = await open({
     ...options,

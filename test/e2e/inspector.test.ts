@@ -32,7 +32,7 @@ function streamChunks(response: ServerResponse, chunks: readonly object[]): void
   }
 }
 
-/** Providers of `gpt-x`, asked in this order, whose requests are captured. */
+/** Providers of `gpt-x` in this order, with capture of their requests. */
 async function configOf(scripts: Record<string, Script>, capture = true): Promise<Partial<ConfigInput>> {
   const providers = await Promise.all(
     Object.entries(scripts).map(async ([name, script]) => {
@@ -246,7 +246,7 @@ it('searches, folds and copies a body, and shows the headers as a table without 
 
 it('goes through the list by keys, closes without a step in the history, and gives the focus back', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
-  // Its history is counted, of which a browser keeps 50 entries.
+  // The test counts history entries, of which a browser keeps 50.
   const { page, gateway } = await open({ screen, config, isNewPage: true });
   for (let times = 0; times < 3; times++) await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   await expect.poll(() => rowOf(page).count()).toBe(3);
@@ -290,7 +290,7 @@ it('draws of a body of 5 MB only what is in sight, in a box of a bounded height'
   await panel.getByRole('tab', { name: 'Conversation' }).click();
   await panel.getByText('It rains.').waitFor();
   const drawn = panel.getByRole('tabpanel').locator('ol > li');
-  // The first, the newest 40, and what brings more of the others.
+  // The first, the newest 40, and the button that shows more of the others.
   expect(await drawn.count()).toBe(42);
   await drawn
     .first()
@@ -304,7 +304,7 @@ it('draws of a body of 5 MB only what is in sight, in a box of a bounded height'
   await body.locator('.cm-line').first().waitFor();
   expect(await body.locator('.cm-line').count()).toBeLessThan(400);
   expect((await body.boundingBox())?.height).toBeLessThan(800);
-  // A line of a megabyte is cut until it is asked for.
+  // A line of one megabyte is truncated until the whole line is requested.
   await body.getByRole('button', { name: 'Search in Request body' }).click();
   await body.getByPlaceholder('Find').pressSequentially('AAAA');
   await page.keyboard.press('Enter');
@@ -342,7 +342,7 @@ it('sends a request again as it was, and shows both answers with their differenc
   await dialog.waitFor({ state: 'detached' });
   await panel.getByRole('tab', { name: 'Summary' }).waitFor();
   const [id = ''] = /req_\w+/.exec(page.url()) ?? [];
-  // Else its key's client would seem to have come.
+  // Otherwise the window would look like a client of the key.
   expect((await gateway.record(id)).client).toMatch(/\[Sluice window\]$/);
   expect(complaints).toEqual([]);
 });
@@ -447,7 +447,7 @@ it('tells in plain words what the translation of a request left out', async () =
   expect(complaints).toEqual([]);
 });
 
-/** Each tab, with what is in it and nowhere else. */
+/** Each tab with content that no other tab has. */
 const tabs = ['conversation', 'request', 'response', 'attempts', 'timeline'];
 
 it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(

@@ -1,4 +1,6 @@
-/** A laptop's window joins a team's gateway, uses it, and leaves it: two real engines, and a real identity provider. */
+/**
+ * A laptop's window joins a team's gateway, uses it, and leaves it. Uses two real engines and a real identity provider.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
@@ -35,7 +37,7 @@ afterEach(async () => {
   await team?.sluice.gateway.execute({ type: 'settings.update', changes: { joinPreset: null } });
 });
 
-/** To the end of the sign-in. */
+/** Completes the sign-in. */
 async function joinAs(page: Page, person: string): Promise<void> {
   await page.getByRole('button', { name: /^(Join a team gateway|加入团队网关)…$/ }).click();
   const dialog = page.getByRole('dialog');
@@ -71,7 +73,7 @@ test('a person joins with a code, gets the gateway as a provider, and leaves it 
   await card.getByRole('button', { name: `Leave ${host}…` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
   await card.waitFor({ state: 'detached' });
-  // The key ends just after the provider.
+  // The key is deleted just after the provider.
   await expect.poll(keysThere).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * The built program beside a real keychain: gnome-keyring, unlocked, in a D-Bus session of its own; and on a machine
- * that has none. Without what the former needs it is skipped, but with CI=true it fails.
+ * The built program with a real keychain (gnome-keyring, unlocked, in a separate D-Bus session), and on a machine
+ * without one. Skipped without the programs for the former, but with CI=true it fails.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,13 +42,13 @@ function missing(): string[] {
 }
 
 interface KeychainSession {
-  /** Programs with this environment reach the keychain. */
+  /** Environment in which programs reach the keychain. */
   env: Record<string, string>;
-  /** The secret under this service and account, asked by another program than ours. */
+  /** The secret for this service and account, read by another program. */
   find(service: string, account: string): Promise<string>;
 }
 
-/** Goes on until the test ends. */
+/** Runs until the test ends. */
 async function startKeychain(): Promise<KeychainSession> {
   const home = mkdtempSync(join(tmpdir(), 'sluice-keychain-'));
   const env = {
@@ -61,7 +61,7 @@ async function startKeychain(): Promise<KeychainSession> {
   };
   const script =
     'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1 && echo "$DBUS_SESSION_BUS_ADDRESS" && cat';
-  // It ends, and the bus and the keychain with it, when its stdin does.
+  // The session ends when its stdin is closed, together with the bus and the keychain.
   const session = spawn('dbus-run-session', ['--', 'sh', '-c', script], { env, stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(session, 'close');
   stops.push(async () => {
@@ -89,7 +89,7 @@ async function start(env: Record<string, string>): Promise<Sluice> {
   return sluice;
 }
 
-/** A provider that answers what it was sent, with the credential. */
+/** Adds a provider that answers with the received credential. */
 async function addProvider(sluice: Sluice): Promise<void> {
   const upstream = await startUpstream((request, response) => json(response, { sent: request.headers.authorization }));
   stops.push(upstream.stop);
@@ -154,7 +154,7 @@ describe('without a keychain', () => {
 
   test('it is ready as soon as without one asked for, says where secrets are, and keeps them over a restart', async () => {
     await ensureBuilt();
-    // Beside one another, several times, since the machine may be busy with other things for a moment.
+    // Measured in pairs, several times, because the machine may be busy for a moment.
     let isSoon = false;
     for (let attempt = 0; attempt < 8 && !isSoon; attempt++) {
       const withoutMs = await timeOf(() => start({ SLUICE_SECRETS: 'file' }));

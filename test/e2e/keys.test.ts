@@ -80,7 +80,7 @@ describe('a new key', () => {
     await tabTo(page, newKey);
     await page.keyboard.press('Enter');
     await expectFocus(page.getByLabel('Name'));
-    // One without a name could not be told from others.
+    // A key without a name could not be told apart from others.
     await page.keyboard.press('Enter');
     await expectFocus(page.getByLabel('Name'));
     expect(await gateway.gateway.query({ type: 'keys' })).toHaveLength(1);

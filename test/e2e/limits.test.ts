@@ -1,4 +1,4 @@
-/** Limits in the window: set at a key and a group, seen as they are used, told where they are spent. */
+/** Limits in the window: set at a key and a group, shown as they are used, and reported when they are reached. */
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, unfold } from './person.ts';
@@ -50,7 +50,7 @@ describe('limits', () => {
     await unfold(page, 'Limits');
     await page.getByLabel('Tokens per minute').fill('90000');
     await page.getByRole('button', { name: 'Add a budget' }).click();
-    // Without an amount it would be no budget: nothing is saved.
+    // A budget needs an amount, so nothing is saved.
     await page.getByRole('button', { name: 'Save' }).click();
     await expectFocus(page.getByLabel('Amount of budget 1'));
     expect((await gateway.gateway.query({ type: 'groups' }))[0]?.limits).toBeUndefined();

@@ -1,4 +1,4 @@
-/** More keys than events tell of: the window asks for those that it shows. */
+/** More keys than events report: the window queries those that it shows. */
 import { describe, expect, it } from 'vitest';
 import { mostKeysTold } from '../../server/contract/find-keys.ts';
 import { hashOf, testKey } from '../support/gateway.ts';

@@ -1,4 +1,4 @@
-/** Which model the window suggests, and what its list tells of the others. */
+/** Which model the window suggests, and what its list shows about the others. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([steady.stop(), shaky.stop()]));
 
-/** `gpt-5-nano`, which costs least, is of the provider that fails. */
+/** `gpt-5-nano`, the cheapest model, belongs to the failing provider. */
 async function openPlayground() {
   const window = await open({
     config: {

@@ -294,7 +294,7 @@ function rowsOf(page: Page): Promise<string[]> {
 
 type Gateway = Awaited<ReturnType<typeof open>>['gateway'];
 
-/** What the upstream is asked for when a client asks for `best`. */
+/** The model that the upstream receives when a client requests `best`. */
 async function askedModel({ client }: Gateway, { seen }: ScriptedUpstream): Promise<unknown> {
   await client.chat.completions.create({ model: 'best', messages: [{ role: 'user', content: 'Hello' }] });
   return JSON.parse(String(seen.at(-1)?.body)).model;

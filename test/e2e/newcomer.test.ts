@@ -1,4 +1,4 @@
-/** What a newcomer does first, as the README has it: `npm start` in this checkout, then its examples, then Ctrl-C. */
+/** A newcomer's first steps according to the README: `npm start` in this checkout, then its examples, then Ctrl-C. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Of the first block in this language that holds the text. */
+/** The first block in this language that contains the text. */
 function snippet(language: string, holds: string): string {
   const blocks = [...readme.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
   const found = blocks.find(([, name, code]) => name === language && code?.includes(holds))?.[2];
@@ -126,14 +126,14 @@ describe('the end', () => {
     const reply = await run('sh', ['-c', `${shown.curl} -s`], { SLUICE_KEY: key });
     expect(JSON.parse(reply)).toHaveProperty('data');
     interrupt(started, 'SIGINT');
-    // npm itself may tell of the signal, which reaches it too; the program has ended as it should.
+    // npm may report the signal, which it receives too. The program has ended properly.
     await started.ended;
     expect(existsSync(data('instance.json'))).toBe(false);
     expect(readFileSync(data('logs/sluice.log'), 'utf8').trim()).toMatch(/"stopped"\}$/);
   });
 });
 
-/** As it stands there, but for services that are far away, and for what would never end. */
+/** Runs the command as written, except for services on the internet and commands that never end. */
 async function runCommand(command: string, upstream: ScriptedUpstream): Promise<void> {
   if (command.includes('--follow')) return;
   const here = command

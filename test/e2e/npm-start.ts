@@ -1,10 +1,10 @@
-/** `npm start` as a newcomer types it, in a checkout and a HOME of its own, and what it shows. */
+/** `npm start` as a newcomer types it, in its own checkout and HOME, and its output. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { collectOutput, type RunningProgram, shownToPerson } from '../support/program.ts';
 
-/** What stands in the terminal once it is ready; an empty text where a line is absent. */
+/** Parts of the terminal's output once the program is ready; an empty string if a line is absent. */
 export interface Shown {
   baseUrl: string;
   key: string;
@@ -12,7 +12,7 @@ export interface Shown {
   curl: string;
 }
 
-/** The environment of someone whose HOME is this folder, with the data in it, no keychain and no proxy. */
+/** The environment of a user with this HOME, which contains the data, without a keychain or a proxy. */
 export function newcomerEnv(home: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -24,23 +24,23 @@ export function newcomerEnv(home: string): Record<string, string> {
   };
 }
 
-/** In a process group of its own, like a terminal's, so that a signal reaches npm and the program as Ctrl-C does. */
+/** In its own process group, as in a terminal, so that a signal reaches npm and the program as with Ctrl-C. */
 export function startByNpm(cwd: string, env: Record<string, string>): RunningProgram {
   const child = spawn('npm', ['start', '--', '--port', '0'], { cwd, env, detached: true });
   const ended = once(child, 'close').then(([code]): number | null => code);
   return { child, output: collectOutput(child), ended };
 }
 
-/** Sends it to npm and the program; nothing happens where they have ended. */
+/** Sends the signal to npm and the program. Does nothing if they have ended. */
 export function interrupt({ child }: RunningProgram, signal: NodeJS.Signals): void {
   try {
     process.kill(-(child.pid ?? 0), signal);
   } catch {
-    // It has ended.
+    // The process group has ended.
   }
 }
 
-/** Rejects with what it said if it ends before. */
+/** Rejects with the output if the program ends before it is ready. */
 export async function whatIsShown(program: RunningProgram): Promise<Shown> {
   const text = await shownToPerson(program);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? '';

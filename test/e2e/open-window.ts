@@ -15,11 +15,11 @@ export interface OpenedWindow {
   gateway: TestGateway;
   context: BrowserContext;
   page: Page;
-  /** Errors of the page, among them violations of its content security policy. */
+  /** Errors on the page, including violations of its content security policy. */
   complaints: string[];
   clientWith(key: string): OpenAI;
   stopEngine(): Promise<void>;
-  /** Another one, on the folder and port of the one before. */
+  /** Starts another engine on the same folder and port. */
   startEngine(): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,22 +28,22 @@ export interface OpenWindowOptions {
   browser: Browser;
   config?: Partial<ConfigInput>;
   context?: PageLook;
-  /** False: the window is opened without the address that signs in. */
+  /** If false, the window is opened without the address that signs in. */
   signedIn?: boolean;
-  /** Puts something into the data folder before the engine starts. */
+  /** Prepares the data folder before the engine starts. */
   prepare?: (folder: string) => void;
-  /** Asks something of the engine before its window is opened. */
+  /** Calls the engine before its window is opened. */
   begin?: (gateway: TestGateway) => Promise<unknown>;
-  /** The engine's environment besides HOME, which is its folder. */
+  /** Additions to the engine's environment; HOME is its folder. */
   env?: Record<string, string>;
   ports?: Partial<GatewayPorts>;
-  /** Where in the window: `/keys`. The overview if absent. */
+  /** Path within the window, such as `/keys`. Default: the overview. */
   screen?: string;
-  /** True: in a process of its own, and it loads the other screens once it is idle, as it does for a person. */
+  /** Opens the window in its own process, and lets it preload the other screens when idle, as in normal use. */
   isNewPage?: boolean;
 }
 
-/** A gateway on a configuration in a real file, and its window in a browser that has stored nothing yet. */
+/** A gateway with its configuration in a real file, and its window in a browser without stored data. */
 export async function openWindow(options: OpenWindowOptions): Promise<OpenedWindow> {
   const { browser, screen, signedIn = true, env = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
@@ -66,7 +66,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   };
   const taken = await takePage(browser, options.context, options.isNewPage);
   const { context, page } = taken;
-  // If something else has taken the port since, the page only costs more.
+  // If the port has been taken in the meantime, another port is used and the page only takes longer to load.
   let gateway = await start(taken.port).catch((error) => {
     if (error.code !== 'EADDRINUSE') throw error;
     return start(0);
@@ -75,7 +75,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   await options.begin?.(gateway);
   const complaints = collectComplaints(page);
   const adminUrl = signedIn ? gateway.gateway.createAdminUrl() : gateway.origin;
-  // Where a screen is named, it alone is loaded: the cookie comes without the overview.
+  // With `screen`, only that screen is loaded: the cookie is set without opening the overview.
   if (screen) await context.request.get(adminUrl);
   await page.goto(screen ? `${gateway.origin}/#${screen}` : adminUrl);
   return {

@@ -1,4 +1,4 @@
-/** The window by keys alone: the command palette, the shortcuts and the way past the bars. */
+/** The window used with the keyboard alone: command palette, shortcuts and skip links. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
@@ -18,7 +18,7 @@ const config = {
 const fieldOf = (page: Page) => page.getByRole('combobox', { name: 'Command palette' });
 const headingOf = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true });
 
-/** Opens the palette and waits until the option that Enter takes is the wanted one. */
+/** Opens the palette, and waits until the active option is the wanted one. */
 async function find(page: Page, search: string, option: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await expectFocus(fieldOf(page));
@@ -32,7 +32,7 @@ async function runCommand(page: Page, search: string, option: string): Promise<v
   await fieldOf(page).waitFor({ state: 'detached' });
 }
 
-/** As assistive technology finds it. */
+/** As assistive technology identifies it. */
 async function activeOption(page: Page): Promise<string | null> {
   const id = await fieldOf(page).getAttribute('aria-activedescendant');
   const option = page.locator(`[role="option"][aria-selected="true"][id="${id}"]`);
@@ -287,7 +287,7 @@ it.each(appearances)(
     await page.keyboard.press('Escape');
     await page.getByRole('combobox').waitFor({ state: 'detached' });
     await page.keyboard.press('?');
-    // Those of the bar are there before.
+    // The shortcuts in the bar are shown before.
     await page.getByRole('dialog').locator('kbd').last().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await picture('shortcuts');

@@ -1,4 +1,7 @@
-/** The screens of people: for administrators who has signed in, their API tokens and the audit list; for all, their own account. */
+/**
+ * The screens about people. For administrators: who has signed in, their API tokens and the audit list. For everyone:
+ * their own account.
+ */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/people/signed-in.ts';
@@ -27,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(() => team?.stop());
 
-/** The window of a person who is signed in. */
+/** Opens the window of a person who is signed in. */
 async function openAs(person: string, screen: string, look: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
   context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...look });
   await context.addInitScript({ content: loadsNothingAhead });
@@ -38,7 +41,7 @@ async function openAs(person: string, screen: string, look: Parameters<Browser['
   return page;
 }
 
-/** As a person does, by the command of their window. */
+/** Sends the command of a person's own window. */
 async function give(person: string, command: object): Promise<{ secret?: string; id?: string }> {
   const response = await team.call('/execute', { cookie: await team.signIn(person) }, command);
   expect(response.status).toBe(200);

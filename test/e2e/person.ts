@@ -1,13 +1,13 @@
-/** How a person acts in the window, and waits for what comes of it. */
+/** A person's actions in the window, which wait for their effects. */
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** What a person sees of a switch: the input itself has no size. */
+/** The visible part of a switch; the input itself has no size. */
 export function trackOf(power: Locator): Locator {
   return power.locator('xpath=following-sibling::span');
 }
 
-/** By a click, and waits until the engine says that it is so. */
+/** Clicks, and waits until the engine confirms the change. */
 export async function setSwitch(power: Locator, isOn: boolean): Promise<void> {
   await expect.poll(() => power.isChecked()).toBe(!isOn);
   await trackOf(power).click();
@@ -32,22 +32,22 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error('Tab does not reach it');
 }
 
-/** Opens a part of a form that stands folded. */
+/** Expands a collapsed part of a form. */
 export async function unfold(page: Page, title: string): Promise<void> {
   const toggle = page.getByRole('button', { name: title, exact: true });
   await toggle.click();
   await expect.poll(() => toggle.getAttribute('aria-expanded')).toBe('true');
 }
 
-/** Takes up a row of a list that can be put in order; the list says so once it hears the next keys. */
+/** Lifts an item of a sortable list; the list announces this once it is ready for the next keys. */
 export async function liftByKeyboard(page: Page, name: string, place: number): Promise<void> {
   const handle = page.getByRole('button', { name: `Move ${name}` });
-  // A dialog takes the focus a turn after it is shown; nobody types that fast.
+  // A dialog takes the focus one turn of the event loop after it is shown. No person types that fast.
   await expect.poll(() => isWhereTheFocusIs(handle)).toBe(true);
   await handle.focus();
   await page.keyboard.press('Space');
   await page.getByText(`${name} is at position ${place}.`).waitFor({ state: 'attached' });
-  // The list listens to further keys one turn of the page's timers after it has said so; nobody types that fast.
+  // The list handles further keys one timer turn after the announcement. No person types that fast.
   await page.evaluate(() => new Promise<void>((resolve) => setTimeout(resolve)));
 }
 

@@ -9,7 +9,7 @@ import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from
 
 const open = openInSuite();
 
-/** With a key whose secret the window can show, and the capability's bench. */
+/** With a key whose secret the window can show. Opens the bench of the capability. */
 function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
   return open({
     ...options,
@@ -89,7 +89,7 @@ describe('the playground', () => {
     const chat = page.getByRole('region', { name: 'Chat' });
     const attach = chat.getByRole('button', { name: 'Attach image' });
     await choose(page, attach, await drawnPng(page));
-    // A browser tells nothing of a file that is chosen already, so it must forget the one that was removed.
+    // A browser fires no event if the same file is chosen again, so the input must forget the removed file.
     await chat.getByRole('button', { name: /^Remove / }).click();
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), attach.click()]);
     expect(await chooser.element().evaluate((input: HTMLInputElement) => input.value)).toBe('');
@@ -359,7 +359,7 @@ describe('the playground', () => {
     const message = page.getByLabel('Message', { exact: true });
     await tabTo(page, message);
     await page.keyboard.type('Hello');
-    // Safari's, of the Enter that takes a word from an input method.
+    // In Safari, this is the Enter that accepts a word from an input method.
     await message.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
     expect(await message.inputValue()).toBe('Hello');
     await page.keyboard.press('Enter');
@@ -670,7 +670,7 @@ const weatherTool = {
   },
 };
 
-/** Makes one video, `video_1`, that goes on when it is told to. */
+/** Creates one video, `video_1`, which progresses when the test says so. */
 async function startVideoUpstream() {
   let state = { status: 'queued', progress: 0 };
   const upstream = await startUpstream(({ url }, response) => {
@@ -704,7 +704,7 @@ async function say(chat: Locator, text: string): Promise<void> {
   await chat.getByRole('button', { name: 'Send' }).click();
 }
 
-/** What was said so far, the answers only if they hold something. */
+/** The messages so far, leaving out answers that are still empty. */
 async function turnsOf(chat: Locator): Promise<string[]> {
   const turns = await chat.getByRole('listitem').allTextContents();
   return turns.filter((turn) => !/…$/.test(turn));

@@ -13,7 +13,7 @@ const rightSecret = 'sk-right-4711';
 const answer = { id: 'x', object: 'chat.completion', choices: [{ message: { role: 'assistant', content: 'OK' } }] };
 const wrongKey = { error: { message: 'Incorrect API key provided' } };
 
-/** Lists its models, and answers each call. */
+/** Lists its models, and answers every call. */
 const works: Script = ({ method }, response) => json(response, method === 'GET' ? modelList : answer);
 
 let upstream: ScriptedUpstream;
@@ -230,7 +230,7 @@ describe('a test', () => {
     await card.getByRole('button', { name: /^Test/ }).click();
     await card.getByText(/^Answered in/).waitFor();
     await card.getByText('Requests have failed recently, though:').waitFor();
-    // Nothing is held against it any more, and still no request has gone well.
+    // The cooldown has been reset, but no request has succeeded since.
     await gateway.gateway.execute({ type: 'provider.reset-health', id: 'main' });
     await card.getByText(/^Last requests failed · 2 models/).waitFor();
     await card.getByRole('link', { name: /^Requests of/ }).click();
@@ -488,7 +488,7 @@ function crowded() {
   };
 }
 
-/** The real presets, but with the address of the test's upstream: no test calls a real service. */
+/** The real presets with the address of the test's upstream, because no test calls a real service. */
 async function answerPresetsAt(page: Page, baseUrl: string): Promise<void> {
   await page.route('**/control/query', async (route) => {
     if (route.request().postDataJSON().type !== 'presets') return route.fallback();

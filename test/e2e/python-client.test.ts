@@ -1,6 +1,6 @@
 /**
- * What the official Python client puts on the wire, without Python: its header set, its JSON, and its forms, which have the
- * text fields first, `[]` at the names of lists, and files without a type of their own.
+ * The requests of the official Python client, without Python: its headers, its JSON, and its forms, in which text
+ * fields come first, lists have `[]` in their names, and files have no type.
  */
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ const form = (fields: [string, string][], files: [string, string, Buffer][]) =>
     Buffer.from(`--${boundary}--\r\n`),
   ]);
 
-/** With exactly these headers, which fetch would not leave alone. */
+/** Sends exactly these headers; fetch would change them. */
 function send(path: string, contentType: string, body: Buffer): Promise<{ status: number; bytes: Buffer }> {
   const headers = {
     ...pythonHeaders,

@@ -1,4 +1,4 @@
-/** Searching, filtering, sorting, exporting and walking the list of requests, and capturing for some minutes. */
+/** Searching, filtering, sorting, exporting and navigating the list of requests, and capturing for some minutes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const open = openInSuite();
 const screen = '/requests';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
-/** The newest: a rescued stream, an expensive request of aider, and a captured one. */
+/** The newest requests: a rescued stream, an expensive request of aider, and a captured one. */
 function fillWithMarked(folder: string): void {
   fillWithRequests(folder);
   const startedAt = Date.now() - 500;
@@ -144,7 +144,7 @@ it('is one tab stop, through which keys lead, and Enter opens a request beside t
   await page.keyboard.press('k');
   await expect.poll(focused).toBe('req_kept');
   await page.keyboard.press('End');
-  // The last row is drawn first, and gets the focus then: until that, no row hears keys.
+  // The last row is rendered first and then gets the focus. Until then, no row handles keys.
   await expect.poll(async () => ((await focused()) ?? 'req_kept') === 'req_kept').toBe(false);
   expect(await page.locator('tbody a[tabindex="0"]').count()).toBe(1);
   await page.keyboard.press('Home');

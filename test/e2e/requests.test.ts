@@ -50,7 +50,7 @@ it('keeps few rows in the page, and brings older ones while it is scrolled', asy
   const rows = list.locator('tbody tr');
   await rows.first().waitFor();
   expect(await rows.count()).toBeLessThan(60);
-  // The oldest of the six hundred; only a hundred came with the snapshot.
+  // The oldest of the six hundred. The snapshot contained only a hundred.
   const last = rows.and(page.locator('[aria-rowindex="601"]'));
   await expect
     .poll(async () => {

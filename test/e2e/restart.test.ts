@@ -5,10 +5,10 @@ import { openDatabase } from '../../server/database/database.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
-/** More in `.ci/run`, and by `npm run soak -- --kills 100`. */
+/** More rounds in `.ci/run` and with `npm run soak -- --kills 100`. */
 const rounds = Number(process.env.SLUICE_TEST_KILLS ?? 3);
 const roundLimitMs = 30_000;
-/** The ledger may be so late. */
+/** The ledger may lag by this much. */
 const lateMs = 100;
 const credentials = { c1: 'secret-of-c1', c2: 'secret-of-c2' };
 
@@ -32,10 +32,12 @@ afterAll(async () => {
 
 /** What clients and commands were promised before the program was killed. */
 interface Promised {
-  /** When the client asked and when it had the whole reply, by request id; of this round. */
+  /**
+   * The times of this round's requests, by request id: when the client sent each, and when it had the complete reply.
+   */
   finished: Map<string, { askedAt: number; at: number }>;
   videos: string[];
-  /** The latest alias that a command was told is stored; null until there is one. */
+  /** The latest alias that was confirmed as stored; null until there is one. */
   alias: string | null;
 }
 
@@ -46,7 +48,7 @@ test('kills under load lose nothing that was promised', { timeout: rounds * roun
   for (let round = 1; round <= rounds; round++) {
     const credential = round % 2 === 0 ? 'c1' : 'c2';
     await switchTo(credential);
-    // Uploads of a hundred rounds would be a lot of memory.
+    // The uploads of a hundred rounds would take a lot of memory.
     upstream.seen.length = 0;
     const hanging = await startHanging(round);
     const runMs = 250 + Math.random() * 300;
@@ -64,7 +66,7 @@ test('kills under load lose nothing that was promised', { timeout: rounds * roun
     await expectInterrupted(hanging, where);
     expectConsistentLedger(where);
   }
-  // The load was one: else nothing was shown.
+  // Without real load, the test would show nothing.
   expect(promised.alias).not.toBeNull();
   expect(finished).toBeGreaterThan(rounds * 5);
   expect(leftUploads).toBeGreaterThan(0);
@@ -73,7 +75,7 @@ test('kills under load lose nothing that was promised', { timeout: rounds * roun
   expect(existsSync(join(sluice.folder, 'instance.json'))).toBe(false);
 });
 
-/** Hangs for models so named, and makes videos whose id tells the credential that owns them. */
+/** Hangs for models with such names, and creates videos whose ids contain the credential that owns them. */
 function answer({ method, url, headers, body }: SeenRequest, response: Parameters<typeof json>[0]): void {
   const id = headers.authorization === `Bearer ${credentials.c1}` ? 'c1' : 'c2';
   const isMultipart = /^multipart/.test(headers['content-type'] ?? '');
@@ -93,7 +95,10 @@ async function switchTo(credential: string): Promise<void> {
   }
 }
 
-/** A plain request, a stream and an upload that no reply comes to; resolves with their models once all are under way. */
+/**
+ * Sends a plain request, a stream and an upload that are never answered. Resolves with their models once all are in
+ * progress.
+ */
 async function startHanging(round: number): Promise<string[]> {
   const models = ['plain', 'stream', 'upload'].map((kind) => `hang-${kind}-${round}`);
   const [plain = '', stream = '', upload = ''] = models;
@@ -113,7 +118,7 @@ async function startHanging(round: number): Promise<string[]> {
   return models;
 }
 
-/** Chats, commands and a video at once, until the program is killed in their midst. */
+/** Sends chats, commands and a video concurrently, and kills the program in between. */
 async function loadAndKill(promised: Promised, round: number, runMs: number): Promise<void> {
   let isKilled = false;
   const untilKilled = async (work: (number: number) => Promise<void>) => {
@@ -140,7 +145,7 @@ async function loadAndKill(promised: Promised, round: number, runMs: number): Pr
   };
   const work = [untilKilled(chat), untilKilled(chat), untilKilled(command), untilKilled(makeVideo)];
   await new Promise((resolve) => setTimeout(resolve, runMs));
-  // On a busy machine it takes longer until there is something to lose.
+  // On a busy machine it takes longer until there are records that could be lost.
   await expect.poll(() => promised.finished.size).toBeGreaterThan(15);
   isKilled = true;
   await sluice.end('SIGKILL');
@@ -160,8 +165,8 @@ async function expectConfiguration({ alias }: Promised, where: string): Promise<
 }
 
 /**
- * Resolves with how many had to be there. A program that answered what was asked later than `lateMs` after a reply had the
- * time to write that reply's row, however busy the machine was.
+ * Resolves with the number of rows that had to exist. If the program accepted a later request more than `lateMs` after
+ * a reply, it had enough time to write that reply's row, however busy the machine was.
  */
 async function expectFinished(finished: Promised['finished'], where: string): Promise<number> {
   const rows = await everyRow();
@@ -193,7 +198,7 @@ async function expectInterrupted(models: readonly string[], where: string): Prom
   expect(running.requests, where).toEqual([]);
 }
 
-/** The file is whole, no row stands half in it, and the sums are those of the rows. */
+/** The file is intact, no row is incomplete, and the sums match the rows. */
 function expectConsistentLedger(where: string): void {
   const database = openDatabase(join(sluice.folder, 'ledger.sqlite'));
   try {

@@ -5,13 +5,13 @@ import type { ScriptedUpstream } from '../support/upstream.ts';
 import { echoes, startEchoUpstream } from './echo-upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
-/** Distinctive, so that a hit is no accident. */
+/** Distinctive values, so that a match is never a coincidence. */
 const credential = 'sk-planted-credential-4711';
 const credentialOfVariable = 'sk-planted-variable-4712';
 const passphrase = 'planted passphrase 4713';
 const wrongKey = 'sk-sluice-planted-wrong-key-4714';
 
-/** Everything that was said or stored, with its place. */
+/** Everything that was output or stored, with its place. */
 const said: { place: string; text: string }[] = [];
 let secrets: Record<string, string>;
 
@@ -51,7 +51,7 @@ test('no file, output, log line, view, event or export ever holds a secret', asy
   collectFiles('after verbs alone');
 
   expect(leaks()).toEqual([]);
-  // The upstream was really sent both, and what was searched is really what was meant to be searched.
+  // The upstream really received both credentials, and the search really covered what it should.
   const sent = new Set(upstream.seen.map(({ headers }) => headers.authorization));
   expect(sent).toEqual(new Set([`Bearer ${credential}`, `Bearer ${credentialOfVariable}`]));
   for (const [place, mark] of searched) expect(textOf(place), place).toContain(mark);
@@ -72,7 +72,7 @@ test('what an upstream shows of its credential is in none of the words with whic
   expect(await redirected.text()).toMatch(/redirect to \/Bearer%20\[redacted\], /);
 });
 
-/** Places, and what must have been found there. */
+/** Places, and the text that must have been found in each. */
 const searched: [place: string, mark: string][] = [
   ['first run: ledger.sqlite-wal', '/v1/chat/completions'],
   ['at the end: ledger.sqlite', '/v1/chat/completions'],
@@ -100,7 +100,10 @@ async function keyOf(group: string): Promise<string> {
   return secret;
 }
 
-/** Requests that succeed and that fail in every way, by both providers; what the client is sent is not searched. */
+/**
+ * Sends requests that succeed and that fail in every way, through both providers. The answers to the client are not
+ * searched.
+ */
 async function askEverything(key: string): Promise<void> {
   const chat = (model: string, bearer: string, stream: boolean) =>
     fetch(`${sluice.ready.baseUrl}/chat/completions`, {
@@ -135,11 +138,11 @@ async function askControl(when: string): Promise<void> {
   for (const path of ['/requests.csv', '/requests.jsonl']) {
     said.push({ place: `${when}: ${path}`, text: await (await sluice.control(path)).text() });
   }
-  // Back to where every name can be asked for.
+  // Restores the list of all models.
   await sluice.execute({ type: 'provider.update', id: 'echo', changes: { models: [...echoes] } });
 }
 
-/** Resolves when it is open; `text` when it has ended. */
+/** Resolves when the stream is open; `text` resolves when it has ended. */
 async function openEvents(): Promise<{ text: Promise<string> }> {
   const response = await sluice.control('/events');
   const read = async () => {
@@ -189,7 +192,7 @@ async function verb(parameters: string[], input = ''): Promise<void> {
 }
 
 function collectOutput(when: string): void {
-  // The key that is made on the first run is printed, once; so is the address of the window.
+  // The key created on the first run is printed once, and so is the address of the window.
   const { stdout, stderr } = sluice.output;
   said.push({ place: `${when}: output`, text: stdout.replace(sluice.ready.key ?? '', '') + stderr });
 }

@@ -1,4 +1,4 @@
-/** The Sessions screen: what an agent did turn by turn, while it goes on, and how it is stopped. */
+/** The Sessions screen: what an agent did turn by turn, while it is running, and how it is stopped. */
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { claudeCode } from '../support/agent-requests.ts';

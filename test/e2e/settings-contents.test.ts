@@ -16,7 +16,7 @@ describe('the contents of the settings', () => {
     const top = () =>
       page.getByRole('region', { name: 'Records' }).evaluate((part) => part.getBoundingClientRect().top);
     await expect.poll(top).toBeLessThan(200);
-    // The last section cannot be brought to the top of the page.
+    // The last section cannot be scrolled to the top of the page.
     await contents.getByRole('link', { name: 'Export and import' }).click();
     await expect.poll(marked).toEqual(['Export and import']);
     await page.goBack();
@@ -76,7 +76,7 @@ describe('the search of the settings', () => {
     await serving.getByLabel('Keep-alive comments (seconds)').fill('20');
     expect(await serving.getByRole('textbox').count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
-    // What was typed and not saved stays in sight.
+    // Unsaved input stays visible.
     await search.fill('dark');
     const part = page.getByRole('region', { name: 'This window' });
     await part.getByLabel('Appearance').waitFor();

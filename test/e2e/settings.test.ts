@@ -102,7 +102,7 @@ describe('the settings screen', () => {
       await dialog.getByRole('button', { name: 'Save and delete' }).click();
       await records.getByText('Saved.').waitFor();
       expect(await settings(), label).not.toBe(unchanged);
-      // More is kept unasked.
+      // Keeping more needs no confirmation.
       await field.fill(before);
       await save();
       await expect.poll(settings).toBe(unchanged);
@@ -384,7 +384,7 @@ async function textOf(download: Download): Promise<string> {
   return textOfStream(await download.createReadStream());
 }
 
-/** Runs in the page: what a reader of the screen hears of a field besides its name. */
+/** Runs in the page. Returns what a screen reader announces about a field after its name. */
 function describedBy(field: Element): string {
   const ids = field.getAttribute('aria-describedby')?.split(' ') ?? [];
   return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');

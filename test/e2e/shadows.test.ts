@@ -1,4 +1,6 @@
-/** Shadow requests in the window: switched on for a group, shown beside a request, summed up, and exported as a dataset. */
+/**
+ * Shadow requests in the window: enabled for a group, shown beside a request, summarised, and exported as a dataset.
+ */
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { mainProvider } from '../support/gateway.ts';
@@ -70,7 +72,7 @@ test.each(appearances)(
     await page.getByRole('textbox', { name: names.share }).fill('100');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: names.save }).click();
-    // Until the window knows, it asks before it leaves the screen.
+    // Until the window has received the saved group, leaving the screen would ask for confirmation.
     await page.getByText(names.saved, { exact: true }).waitFor();
     expect((await gateway.gateway.query({ type: 'groups' }))[0]?.shadow?.share).toBe(1);
 

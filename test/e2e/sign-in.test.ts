@@ -96,7 +96,7 @@ async function openKeys(context: BrowserContext, person: string): Promise<Page> 
   return page;
 }
 
-/** Of a key's menu, in their order. */
+/** The items of a key's menu, in order. */
 async function actsOf(page: Page, key: string): Promise<string[]> {
   await page.getByRole('button', { name: `More for ${key}` }).click();
   await page.getByRole('menuitem').first().waitFor();

@@ -1,6 +1,6 @@
 /**
- * A machine that sleeps in the middle of requests. SIGSTOP is as near as a test can come: the program stands still, its clock
- * goes on, and the kernel takes what arrives meanwhile.
+ * A machine that sleeps in the middle of requests. SIGSTOP is the closest that a test can get: the program is stopped,
+ * its clock continues, and the kernel accepts incoming data.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { onlyIf } from '../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
-/** All of them less than a sleep. */
+/** All shorter than the sleep. */
 const limitMs = 2_500;
 const sleepMs = 5_000;
 const env = { SLUICE_KEY: 'any text is a key' };
@@ -54,7 +54,7 @@ const whole = { object: 'chat.completion', choices: [{ index: 0, message: { role
 describe.runIf(canStop)('a machine that sleeps for longer than every limit', () => {
   let upstream: ScriptedUpstream;
   let sluice: Sluice;
-  /** Of the latest request for each model. */
+  /** The latest request for each model. */
   const asked = new Map<string, { response: ServerResponse; socket: Socket }>();
   const wake = () => process.kill(sluice.ready.pid, 'SIGCONT');
 
@@ -104,7 +104,7 @@ describe.runIf(canStop)('a machine that sleeps for longer than every limit', () 
     process.kill(sluice.ready.pid, 'SIGSTOP');
     stops.push(wake);
     const beganAt = performance.now();
-    // All of this waits in the kernel until the machine is awake.
+    // All of this waits in the kernel until the machine wakes up.
     json(asked.get('plain')?.response as ServerResponse, whole);
     asked.get('stream')?.response.end(rest);
     asked.get('broken')?.socket.destroy();
@@ -138,7 +138,7 @@ describe.runIf(canStop)('a machine that sleeps for longer than every limit', () 
   });
 });
 
-/** Answers with its name; a stream in two pieces. Prints its port. */
+/** Answers with its name, or with a stream in two pieces. Prints its port. */
 const frozenProgram = `
   require('node:http').createServer((request, response) => {
     let body = '';

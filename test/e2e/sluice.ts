@@ -1,4 +1,6 @@
-/** A built Sluice on a data folder of its own, with the means of a newcomer: the official client, the command line, HTTP. */
+/**
+ * A built Sluice with its own data folder, and the tools of a newcomer: the official client, the command line, HTTP.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +11,11 @@ import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } f
 
 export interface SluiceOptions {
   env?: Record<string, string>;
-  /** Written to a file and served from there: an object as JSON, a text as it is. */
+  /** Written to a file and served from there: an object as JSON, a string unchanged. */
   config?: object | string;
-  /** In place of any free one. */
+  /** Default: any free port. */
   port?: number;
-  /** Presented by `client` and `fetch`; by default the one that the first run makes. */
+  /** Sent by `client` and `fetch`. Default: the key that the first run creates. */
   key?: string;
 }
 
@@ -25,30 +27,30 @@ interface CliResult {
 
 export interface Sluice {
   readonly folder: string;
-  /** Of the latest start, like all that follows. */
+  /** From the latest start, like the following members. */
   readonly ready: Ready;
   readonly output: RunningProgram['output'];
   readonly key: string;
   readonly origin: string;
-  /** The official client, without retries of its own. */
+  /** The official client, without retries. */
   readonly client: OpenAI;
   /** Below `/v1`, with the key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** A verb on the same data folder. */
+  /** Runs a verb on the same data folder. */
   cli(parameters: readonly string[], options?: { env?: Record<string, string>; input?: string }): Promise<CliResult>;
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
-  /** `/control/…` with the admin token. */
+  /** Calls `/control/…` with the admin token. */
   control(path: string, init?: RequestInit): Promise<Response>;
-  /** Resolves with the exit code; null if the signal itself ended it. */
+  /** Resolves with the exit code; null if the signal ended the program. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Starts it again on the same folder; `more` is added to its environment this once. */
+  /** Restarts the program on the same folder; `more` is added to its environment for this start. */
   start(more?: Record<string, string>): Promise<void>;
-  /** Ends it at once and removes the folder. */
+  /** Kills the program and removes the folder. */
   remove(): Promise<void>;
 }
 
-/** `serve --json` on a free port. */
+/** Runs `serve --json` on a free port. */
 export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> {
   await ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));

@@ -1,4 +1,7 @@
-/** Team presets in the window: in by file, text, drop; a preview before; what they fix shows as fixed. */
+/**
+ * Team presets in the window: imported from a file, as text or by drag and drop, with a preview. Locked values are
+ * shown as locked.
+ */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { makePresetLink } from '../../server/contract/preset-link.ts';
@@ -190,7 +193,7 @@ async function chooseFile(page: Page, content: unknown): Promise<void> {
   await chooser.setFiles({ name: 'team.json', mimeType: 'application/json', buffer });
 }
 
-/** As a file manager drags it over the middle of the window. */
+/** Like dragging a file from a file manager over the middle of the window. */
 async function dragFile(page: Page, event: 'dragover' | 'drop', name: string, text: string): Promise<void> {
   const dataTransfer = await page.evaluateHandle(
     ([fileName = '', content = '']) => {

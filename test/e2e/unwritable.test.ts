@@ -1,4 +1,7 @@
-/** A start on a data folder that cannot be written: what is configured is served, and all else comes once it can be. */
+/**
+ * A start with a data folder that cannot be written: the existing configuration is served, and everything else works
+ * once writing is possible.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +25,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
   });
   afterAll(() => upstream.stop());
 
-  /** A small disk of its own, with what a first run left there. */
+  /** A small separate disk with the files of a first run. */
   beforeEach(async () => {
     sluice = await startSluice();
     const provider = { baseUrl: upstream.baseUrl, models: ['*'] };
@@ -46,7 +49,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     try {
       writeFileSync(filler(), Buffer.alloc(8 * 1024 * 1024));
     } catch {
-      // Until nothing more fits.
+      // The disk is full.
     }
   };
 

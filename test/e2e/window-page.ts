@@ -1,7 +1,8 @@
 /**
- * Pages for the tests of the window. A page that is used again shows the next test's window in the same process of the browser,
- * which has the program compiled already: that is two thirds of what a window costs. So a worker keeps a page for each language,
- * and the next engine listens where the last one did, for what Chromium keeps belongs to an address.
+ * Pages for the tests of the window. A reused page shows the next test's window in the same browser process, where the
+ * program is already compiled; that saves two thirds of a window's cost. Therefore each worker keeps one page per
+ * language. The next engine listens on the same port as the previous one, because what Chromium stores belongs to an
+ * address.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
@@ -15,9 +16,9 @@ export interface PageLook {
 export interface WindowPage {
   context: BrowserContext;
   page: Page;
-  /** Where the engine of the window has to listen; 0 if anywhere. */
+  /** The port on which the window's engine must listen; 0 for any. */
   port: number;
-  /** For when nothing more is asked of it; `origin`, if an engine still listens there: it is kept for the next window then. */
+  /** Returns the page after use. If an engine still listens at `origin`, the page is kept for the next window. */
   giveBack(origin: string | null): Promise<void>;
 }
 
@@ -27,10 +28,12 @@ interface KeptPage {
   port: number;
 }
 
-/** By the language. */
+/** By language. */
 const keptPages = new Map<string, KeptPage>();
 
-/** A page of the built window; with `isNew`, one in a browser context of its own that knows nothing yet and loads what it likes ahead. */
+/**
+ * A page of the built window. With `isNew`, it has a new browser context without stored data, and may preload screens.
+ */
 export async function takePage(browser: Browser, look: PageLook = {}, isNew = false): Promise<WindowPage> {
   const { locale = 'en-GB', viewport = { width: 1280, height: 800 }, colorScheme = 'light' } = look;
   if (isNew) {
@@ -59,7 +62,10 @@ async function openPage(browser: Browser, locale: string): Promise<KeptPage> {
   return { context, page: await context.newPage(), port: 0 };
 }
 
-/** Leaves nothing of a test in the page, and the page at an address of the same origin: elsewhere it would lose its process. */
+/**
+ * Removes all traces of a test, and leaves the page at an address of the same origin, because otherwise it would lose
+ * its process.
+ */
 async function leave({ page, context }: Pick<KeptPage, 'page' | 'context'>, origin: string): Promise<boolean> {
   if (page.isClosed() || new URL(page.url()).origin !== origin) return false;
   for (const event of ['console', 'dialog', 'pageerror', 'request', 'response'] as const)

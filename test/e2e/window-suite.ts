@@ -8,7 +8,7 @@ const isGallery = process.env.SLUICE_GALLERY !== undefined;
 
 type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
-/** For a file of tests: the built window in the browser of this run; what a test opens is closed after it. */
+/** To be called in a test file: the built window in this run's browser. What a test opens is closed after the test. */
 export function openInSuite(): OpenWindowInSuite {
   let browser: Browser;
   let opened: OpenedWindow | undefined;
@@ -28,18 +28,18 @@ export function openInSuite(): OpenWindowInSuite {
   };
 }
 
-/** A key whose secret is kept, so that the window can show it again. */
+/** A key whose secret is stored, so that the window can show it again. */
 export async function createKeptKey({ gateway }: Pick<OpenedWindow, 'gateway'>, name: string): Promise<string> {
   const { secret } = await gateway.gateway.execute({ type: 'key.create', name });
   return secret;
 }
 
-/** How many pixels the page is wider than the window. */
+/** By how many pixels the page is wider than the window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
 
-/** For people to look at, in `test-results`, by `npm run gallery` alone. */
+/** Pictures for people in `test-results`, only with `npm run gallery`. */
 export async function takePicture(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   if (isGallery) await page.screenshot({ path: `test-results/${name}.png`, fullPage });
 }
@@ -50,7 +50,7 @@ interface Appearance {
   locale: 'en-GB' | 'zh-CN';
 }
 
-/** Narrow and wide, light and dark, both languages: each pair of them once. */
+/** Narrow and wide, light and dark, both languages: every pair of them once. */
 const allPairs: readonly Appearance[] = [
   { width: 420, colorScheme: 'dark', locale: 'zh-CN' },
   { width: 420, colorScheme: 'light', locale: 'en-GB' },
@@ -59,7 +59,8 @@ const allPairs: readonly Appearance[] = [
 ];
 
 /**
- * By `npm run gallery` all of these; by `npm test` the one that differs in all from how the other tests open the window. The
- * command finds the files by this name, and their tests by their titles, `… $width px, $colorScheme, $locale …`.
+ * `npm run gallery` uses all of these. `npm test` uses the one that differs in every respect from how other tests open
+ * the window. The command finds the files by this name, and their tests by titles like
+ * `… $width px, $colorScheme, $locale …`.
  */
 export const appearances = isGallery ? allPairs : allPairs.slice(0, 1);

@@ -323,7 +323,7 @@ const crowdedConfig = {
   settings: { demo: 'on' as const },
 };
 
-/** The answer, or the error. */
+/** Resolves with the answer or the error. */
 async function chat(client: OpenAI, model: string): Promise<unknown> {
   const messages = [{ role: 'user' as const, content: 'Hello' }];
   return client.chat.completions.create({ model, messages }).catch((error: unknown) => error);
@@ -337,7 +337,7 @@ function backgroundOf(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 }
 
-/** The files of a screen may come before those that it needs. */
+/** The files of a screen may arrive before the files that they import. */
 async function everyScreenLoaded(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const fetched = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
