@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** In the place of nginx: takes its configuration, and hands on what comes to the port in it. */
+/** A stand-in for nginx: reads its configuration, and relays what arrives at the port in it. */
 const nginxDouble = `#!${process.execPath}
 const config = require('node:fs').readFileSync(process.argv.at(-1), 'utf8');
 const port = (directive) => Number(new RegExp(directive + ' 127\\\\.0\\\\.0\\\\.1:(\\\\d+);').exec(config)[1]);
@@ -22,7 +22,7 @@ net.createServer((client) => {
 
 test('the bench measures phases on each gateway that can be had and is wanted, and prints their tables', async () => {
   const json = join(folder, 'figures.json');
-  // A script cannot stand in for a program on Windows.
+  // On Windows, a script cannot stand in for a program.
   const hasNginx = process.platform !== 'win32';
   if (hasNginx) writeFileSync(join(folder, 'nginx'), nginxDouble, { mode: 0o755 });
   const unwanted = hasNginx ? 'portkey' : 'portkey,nginx';

@@ -1,6 +1,6 @@
 /**
- * Streamed conversations for the phase `translated`: what each client API asks, and what each upstream API answers, as its
- * providers write it. The model's name tells the upstream what to answer.
+ * Streamed conversations for the phase `translated`: the requests of each client API, and the answers of each upstream
+ * API in the format of its providers. The model's name tells the upstream what to answer.
  */
 import { type Address, clientKey } from './payloads.ts';
 import { upstreamStreams } from './upstream-streams.ts';
@@ -10,7 +10,7 @@ export type ClientWire = (typeof clientWires)[number];
 export const upstreamWires = [...clientWires, 'bedrock-converse'] as const;
 export type UpstreamWire = (typeof upstreamWires)[number];
 export const saidKinds = ['text', 'thinking', 'arguments'] as const;
-/** What nearly all events of a stream add to. */
+/** The content of nearly all events of a stream. */
 export type Said = (typeof saidKinds)[number];
 
 export interface Conversation {
@@ -22,12 +22,12 @@ export interface Conversation {
 
 export const conversationEvents = { full: 1000, paced: 30 };
 
-/** The model of a conversation. */
+/** The model name of a conversation. */
 export function modelOf({ upstream, said, pace }: Omit<Conversation, 'client'>): string {
   return `conversation.${upstream}.${said}.${pace}`;
 }
 
-/** All models that a provider of this API has. */
+/** All models of a provider with this API. */
 export function modelsOf(upstream: UpstreamWire): string[] {
   return saidKinds.flatMap((said) => (['full', 'paced'] as const).map((pace) => modelOf({ upstream, said, pace })));
 }
@@ -42,7 +42,7 @@ export interface UpstreamStream {
 const modelName = /conversation\.([a-z-]+)\.(text|thinking|arguments)\.(full|paced)/;
 const prepared = new Map<string, { pace: Conversation['pace']; stream: UpstreamStream }>();
 
-/** What the model that is named in a request answers; null if it names none of these. */
+/** The answer of the model named in a request; null if it names none of these models. */
 export function answerOf(request: string): { pace: Conversation['pace']; stream: UpstreamStream } | null {
   const [model, upstream, said, pace] = modelName.exec(request) ?? [];
   if (model === undefined) return null;
@@ -86,7 +86,7 @@ const requests: Record<ClientWire, (model: string, hasTool: boolean) => [path: s
   ],
 };
 
-/** The whole request as it goes over the socket. */
+/** The whole request as sent over the socket. */
 export function buildConversation(conversation: Conversation, { port }: Address): Buffer {
   const [path, value] = requests[conversation.client](modelOf(conversation), conversation.said === 'arguments');
   const body = Buffer.from(JSON.stringify(value));
@@ -108,7 +108,10 @@ const endings: Record<ClientWire, string> = {
   'gemini-generate': '"finishReason":"STOP"',
 };
 
-/** Whether the body is a whole stream with all events; a client of Gemini's API gets a call's arguments in one. */
+/**
+ * Whether the body is a complete stream with all events. A client of Gemini's API receives the arguments of a call in
+ * one event.
+ */
 export function isWholeConversation({ client, said, pace }: Conversation, body: Buffer): boolean {
   const isOneCall = client === 'gemini-generate' && said === 'arguments';
   const least = isOneCall ? 1 : conversationEvents[pace];

@@ -1,4 +1,7 @@
-/** What the desktop adds to the engine, in the double of Electron: memory while its window is closed, and its tray's effect. */
+/**
+ * What the desktop costs beyond the engine, in the double of Electron: memory while its window is closed, and the delay
+ * of a change in its tray.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +36,7 @@ export async function desktopPhase(bench: Bench): Promise<void> {
   }
 }
 
-/** The engine alone, in a process that has loaded the double too, so that this is on neither side of the difference. */
+/** The engine alone. Its process loads the double too, so that the double does not count in the difference. */
 async function headlessMb(providers: object[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const dataDir = join(folder, 'data');
@@ -50,7 +53,7 @@ async function headlessMb(providers: object[]): Promise<number> {
   return usedMb;
 }
 
-/** Once a person could have looked at it. */
+/** Closes the window after a person could have looked at it. */
 async function closeWindow(desktop: OpenedDesktop): Promise<void> {
   const page = await desktop.page();
   await page.getByRole('status').getByText('Serving').waitFor();
@@ -58,14 +61,17 @@ async function closeWindow(desktop: OpenedDesktop): Promise<void> {
   await eventually(async () => (await desktop.state()).windows.length === 0);
 }
 
-/** Of what is in use: the files of a window that went to Chromium leave garbage, more in the double than in Electron. */
+/**
+ * Memory in use, after a garbage collection: the window's files, sent to Chromium, leave garbage, and more in the
+ * double than in Electron.
+ */
 async function settledMb(child: ChildProcess): Promise<number> {
   await setTimeout(settleMs);
   await orderer(child)('collectGarbage');
   return ownMb(child.pid ?? 0);
 }
 
-/** From the click until the tray shows it, and whether the request after that is refused. */
+/** Measures the time from the click until the tray shows the change, and whether the next request is refused. */
 async function measureToggle(bench: Bench, desktop: OpenedDesktop, baseUrl: string): Promise<void> {
   const beganMs = performance.now();
   await desktop.order('clickMenu', { id: 'provider:main' });

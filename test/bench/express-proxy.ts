@@ -1,4 +1,7 @@
-/** A gateway as one would write it first: Express, its JSON parser, undici's `request`, `pipeline`. Takes the upstream's origin. */
+/**
+ * A gateway as a first attempt would be written: Express with its JSON parser, undici's `request`, and `pipeline`. The
+ * argument is the upstream's origin.
+ */
 import { pipeline } from 'node:stream';
 import express, { type Request, type Response } from 'express';
 import { Pool } from 'undici';

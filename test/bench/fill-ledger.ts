@@ -7,7 +7,7 @@ import { model } from './payloads.ts';
 const batch = 5_000;
 const spanMs = 30 * 86_400_000;
 
-/** Writes so many requests of the last thirty days, of all keys in turn, through the ledger's own code. */
+/** Writes this many requests of the last thirty days with the ledger's own code, alternating between the keys. */
 export function fillLedger(file: string, rows: number, keys: number): void {
   const database = openDatabase(file);
   const ledger = createLedger({ database, log: console });

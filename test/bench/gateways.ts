@@ -1,4 +1,4 @@
-/** A gateway from its start, which is timed, to its end. */
+/** Runs a gateway from its start, which is timed, to its end. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -14,11 +14,11 @@ export interface RunningGateway {
   name: GatewayName;
   pid: number;
   address: Address;
-  /** Where a Sluice has its data. */
+  /** The data folder of a Sluice. */
   dataDir: string;
-  /** From spawning to the first good chat answer. */
+  /** From spawning the process to the first successful chat answer. */
   firstAnswerMs: number;
-  /** Soon after the first answer. */
+  /** Memory shortly after the first answer. */
   idleRssMb: number;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startGateway(name: GatewayName, setting: GatewaySetting): 
   };
 }
 
-/** Reads the line that says where it listens; a program that was told where is ready once it accepts a connection. */
+/** Reads the line with the port. A program with a given port is ready once it accepts a connection. */
 function readyPort(name: GatewayName, launch: Launch, child: ChildProcess, folder: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {

@@ -1,4 +1,4 @@
-/** How each gateway is started: its command line, and the configuration and ledger that Sluice is given. */
+/** How each gateway is started: its command line, and Sluice's configuration and ledger. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ export type GatewayName = 'pipe' | 'express' | 'sluice' | 'sluice-empty' | 'slui
 
 export interface GatewaySetting {
   upstreamPort: number;
-  /** Everything is written below it. */
+  /** Folder for all files that are written. */
   scratch: string;
-  /** The Sluice to be measured. */
+  /** The Sluice to measure. */
   program: string;
-  /** Where profiles go, if gateways are to write one as they end. */
+  /** Folder for the profiles that gateways write at their end; undefined for none. */
   profileFolder: string | undefined;
-  /** Rows in the ledger of `sluice-full`. */
+  /** Number of rows in the ledger of `sluice-full`. */
   ledgerRows: number;
 }
 
@@ -27,7 +27,7 @@ export interface Launch {
   /** The program and its arguments. */
   command: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Where it was told to listen; undefined if it chooses, and says on stdout what it chose. */
+  /** The given port; undefined if the gateway chooses one and prints it. */
   port?: number;
   /** As in `Address`. */
   headers?: Address['headers'];
@@ -37,7 +37,7 @@ const here = import.meta.dirname;
 const keyCount = 10_000;
 const modelCount = 1_000;
 
-/** @param folder the gateway's own, for what it writes */
+/** @param folder the gateway's own folder for files that it writes */
 export async function launchOf(name: GatewayName, setting: GatewaySetting, folder: string): Promise<Launch> {
   const env = { ...process.env, NODE_ENV: 'production' };
   if (name === 'nginx') {
@@ -88,7 +88,8 @@ function sluiceConfig(upstreamPort: number, isFull: boolean): ConfigInput {
     ],
     groups: [{ id: 'default' }],
     keys: [...keys, { id: 'bench', group: 'default', secret: 'env:BENCH_CLIENT_KEY' }],
-    // What the bench writes must not push out what it filled in: the sweep would fall into one round and not the others.
+    // Requests of the bench must not exceed the retention, because the sweep of the prepared rows would fall into one
+    // round only.
     settings: { ledger: { retentionRows: 10_000_000 }, capture: { maxBytes: 8_000_000 } },
   };
 }

@@ -1,7 +1,7 @@
 /**
- * What the ledger costs, at no rows and at a million: `node test/bench/ledger.ts [rows [keys]]`. Request ids are random, keys
- * are 10,000 in turn over 90 days, which is the worst that the sums by quarter of an hour can be given; with a second
-argument they are so many.
+ * The cost of the ledger with no rows and with a million: `node test/bench/ledger.ts [rows [keys]]`. Request ids are
+ * random, and 10,000 keys (or the second argument) alternate over 90 days, which is the worst case for the sums per
+ * quarter-hour.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -33,7 +33,9 @@ function record(index: number): RequestRecord {
   });
 }
 
-/** Writes `count` rows in batches and tells the time of a row at the median batch, its CPU time, and the longest batch. */
+/**
+ * Writes `count` rows in batches, and prints the time per row of the median batch, its CPU time, and the longest batch.
+ */
 function write(label: string, from: number, count: number): void {
   const batchMs: number[] = [];
   const cpu = { user: 0, system: 0 };
@@ -55,7 +57,7 @@ function write(label: string, from: number, count: number): void {
   );
 }
 
-/** Time until the answer, and the longest time in which nothing else could run. */
+/** Prints the time until the answer, and the longest time for which the event loop was blocked. */
 async function ask(label: string, work: () => unknown): Promise<void> {
   let longestMs = 0;
   let lastAt = performance.now();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Job, JobResult } from './load.ts';
 import { startProgram } from './proc.ts';
 
-/** No job is meant to take a quarter of it. */
+/** No job should take a quarter of this. */
 const jobLimitMs = 60_000;
 
 interface LoadEnds {
@@ -13,7 +13,7 @@ interface LoadEnds {
   load(job: Job): Promise<JobResult>;
 }
 
-/** Starts the upstream and the load generator; they end with this process. */
+/** Starts the upstream and the load generator, which end with this process. */
 export async function startLoadEnds(): Promise<LoadEnds> {
   const [upstream, generator] = [startEnd('upstream.ts'), startEnd('load.ts')];
   const [[upstreamPort]] = await Promise.all([answerOf(upstream), answerOf(generator)]);
@@ -33,7 +33,7 @@ function startEnd(file: string): ChildProcess {
   return startProgram(command, 'load', { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 }
 
-/** Its next message; rejects if it ends before, or is too late. */
+/** Resolves with the child's next message. Rejects if the child ends before, or takes too long. */
 async function answerOf(child: ChildProcess): Promise<unknown[]> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(jobLimitMs)]);

@@ -3,21 +3,21 @@ import { MessageReader } from './message-reader.ts';
 
 const receiveBytes = 64 * 1024;
 
-/** The bytes of each answer, or what tells whether its body is right. */
+/** The bytes of each answer, or a function that checks its body. */
 export type Expected = Buffer | ((body: Buffer) => boolean);
 
-/** One kept-alive connection that sends the same request again and again and checks each answer. */
+/** A kept-alive connection that repeats the same request and checks each answer. */
 export class LoadConnection {
   done = 0;
   errors = 0;
   bytes = 0;
   isBroken = false;
-  /** From the last request to the first byte of its answer's body. */
+  /** From the last request to the first byte of its answer's body, in microseconds. */
   firstByteUs = 0;
   #socket: Socket | undefined;
   readonly #request: Buffer;
   readonly #expected: Expected;
-  /** Kept for a check that needs the whole body. */
+  /** Kept for checks that need the whole body. */
   #pieces: Buffer[] = [];
   readonly #reader: MessageReader;
   #whenAnswered: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class LoadConnection {
     });
   }
 
-  /** Sends the request; `whenAnswered` is called once, also if the connection breaks. */
+  /** Sends the request. `whenAnswered` is called once, even if the connection breaks. */
   ask(whenAnswered: () => void): void {
     this.#whenAnswered = whenAnswered;
     this.#offset = 0;

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own: takes one job after the other from its parent, answers each with what it
- * counted, and ends with it. Every answer is compared byte by byte with what it must be.
+ * The load generator, which runs in its own process. It receives jobs from its parent one by one, replies with the
+ * counts of each, and ends with the parent. Every answer is compared byte by byte with the expected one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildConversation, type Conversation, conversationEvents, isWholeConversation } from './conversations.ts';
@@ -9,7 +9,7 @@ import { type Address, buildRequest, eventGapMs, eventsOf, expectedBody, type Re
 
 type Asked = RequestName | Conversation;
 
-/** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
+/** Each connection repeats the request as soon as it is answered, until the time is over or the count is reached. */
 interface LoopJob {
   kind: 'loop';
   to: Address;
@@ -19,7 +19,7 @@ interface LoopJob {
   count?: number;
 }
 
-/** One connection to each address, asked in turn: so many times each. */
+/** One connection to each address. The requests alternate, with this many for each. */
 interface AlternateJob {
   kind: 'alternate';
   to: [Address, Address];
@@ -27,7 +27,10 @@ interface AlternateJob {
   count: number;
 }
 
-/** Each connection has two streams, one after the other; the first ones begin one by one, so that the second ones find all open. */
+/**
+ * Each connection has two streams in succession. The first ones are started one by one, so that all connections are
+ * open during the second ones.
+ */
 interface StreamsJob {
   kind: 'streams';
   to: Address;
@@ -35,7 +38,7 @@ interface StreamsJob {
   connections: number;
 }
 
-/** Each connection has one stream; all are asked for at once. */
+/** Each connection has one stream; all are requested at once. */
 interface BurstJob {
   kind: 'burst';
   to: Address;
@@ -47,16 +50,19 @@ export type Job = LoopJob | AlternateJob | StreamsJob | BurstJob;
 
 export interface JobResult {
   done: number;
-  /** Answers that were not what they must be, and connections that broke. */
+  /** Wrong answers and broken connections. */
   errors: number;
   wallMs: number;
-  /** Of the answers' bodies. */
+  /** Total size of the answers' bodies. */
   bytes: number;
-  /** Events of streams; answers otherwise. */
+  /** The number of events in streams, otherwise of answers. */
   events: number;
-  /** From the request to the first byte of the answer's body; `alternate`: of the first address, to the answer's end. */
+  /**
+   * From the request to the first byte of the answer's body. For `alternate`: from the request to the answer's end, at
+   * the first address.
+   */
   firstUs: number[];
-  /** `alternate`: of the second address. */
+  /** For `alternate`: the same at the second address. */
   secondUs: number[];
 }
 

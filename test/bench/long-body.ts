@@ -1,4 +1,4 @@
-/** How long a captured body of 5 MB takes to be shown, in each way that the window shows one. */
+/** The time until a captured body of 5 MB is shown, in each view of the window. */
 import type { Browser } from 'playwright-core';
 import type { RunningGateway } from './gateways.ts';
 import type { Bench } from './measuring.ts';
@@ -21,7 +21,8 @@ export async function measureLongBody(bench: Bench, browser: Browser, gateway: R
   const page = await openWindow(browser, gateway, '/requests');
   await page.locator('a[data-request]').first().click();
   await page.getByRole('tab').first().waitFor();
-  // What the window fetches once a request is open is here by the time that a person has read the summary.
+  // By the time a person has read the summary, the window has loaded the files that it requests when a request is
+  // opened.
   await page.waitForFunction(() =>
     performance.getEntriesByType('resource').some(({ name }) => /CodeView.*\.js/.test(name)),
   );
@@ -33,7 +34,7 @@ export async function measureLongBody(bench: Bench, browser: Browser, gateway: R
   await page.context().close();
 }
 
-/** In the page: from the click until what the tab shows is drawn. */
+/** Runs in the page: the time from the click until the tab's content is rendered. */
 async function openTab({ tab, shown }: { tab: string; shown: string }): Promise<number> {
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const beganMs = performance.now();

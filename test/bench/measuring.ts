@@ -1,4 +1,4 @@
-/** What the phases share: the bench they work with, who is measured, and how. */
+/** Shared by the phases: the bench, the gateways to measure, and the measuring itself. */
 import type { RunningGateway } from './gateways.ts';
 import type { GatewayName } from './launches.ts';
 import type { Job, JobResult } from './load.ts';
@@ -6,24 +6,24 @@ import type { Address } from './payloads.ts';
 import { cpuUs } from './proc.ts';
 import type { Column, Samples } from './samples.ts';
 
-/** What a phase works with. */
+/** The environment of a phase. */
 export interface Bench {
   samples: Samples;
-  /** From 0. */
+  /** Starting at 0. */
   round: number;
   upstreamPort: number;
-  /** Of the usual durations and counts, the share to be taken. */
+  /** The fraction of the usual durations and counts to use. */
   scale: number;
-  /** Those to be put side by side. */
+  /** The gateways to compare. */
   compared(): readonly GatewayName[];
   load(job: Job): Promise<JobResult>;
-  /** A new one, to be stopped by the phase. */
+  /** Starts a new gateway, which the phase must stop. */
   start(name: GatewayName): Promise<RunningGateway>;
-  /** The one that serves the phases of this kind in all rounds, warmed up. */
+  /** The warmed-up gateway for phases of this kind, the same in all rounds. */
   running(name: GatewayName, use?: GatewayUse): Promise<RunningGateway>;
 }
 
-/** What a long-lived gateway is for. */
+/** The purpose of a long-lived gateway. */
 export type GatewayUse = 'any' | 'streams';
 
 export const streamConnections = 200;
@@ -37,8 +37,8 @@ const warmUps = [
 ] as const;
 
 /**
- * Takes a gateway through what it will be asked, so that its hot code is compiled before anything counts. Paced streams
- * have gateways of their own, so that their memory is not that of earlier phases.
+ * Sends a gateway the kinds of requests that follow, so that its hot code is compiled before the measurement. Paced
+ * streams have separate gateways, so that memory of earlier phases does not count.
  */
 export async function warmUp(bench: Bench, { address }: RunningGateway, use: GatewayUse): Promise<void> {
   if (use === 'streams') {
@@ -60,7 +60,7 @@ export async function warmUp(bench: Bench, { address }: RunningGateway, use: Gat
 interface LoadTarget {
   name: Column;
   address: Address;
-  /** 0 where nothing stands between load generator and upstream. */
+  /** 0 if there is no gateway between load generator and upstream. */
   pid: number;
 }
 

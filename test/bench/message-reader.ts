@@ -1,12 +1,13 @@
 /**
- * HTTP/1.1 messages out of a socket's pieces, for both ends of the bench. It does as little as will do (no trailers, no
- * chunk extensions, bodies only by length or in chunks), so that what is measured is the gateway between the two ends.
+ * Parses HTTP/1.1 messages from a socket's pieces, for both ends of the bench. It implements only what the bench needs
+ * (no trailers, no chunk extensions, bodies only by length or in chunks), so that the gateway between the two ends
+ * dominates the measurement.
  */
 
 interface MessageHandlers {
   /** The start line and the headers. */
   onHead(head: string): void;
-  /** A piece of the body; it is valid only during the call. */
+  /** A piece of the body. It is only valid during the call. */
   onBody(bytes: Buffer): void;
   onEnd(): void;
 }
@@ -20,7 +21,7 @@ export class MessageReader {
   #partialHead: Buffer = Buffer.alloc(0);
   #inBody = false;
   #chunked = false;
-  /** Bytes to come of the body, or of its current chunk. */
+  /** Remaining bytes of the body or of its current chunk. */
   #left = 0;
   #chunkSize = 0;
   #hasDigits = false;
@@ -68,7 +69,10 @@ export class MessageReader {
     return to;
   }
 
-  /** Byte by byte, since a cut may be anywhere. A line without digits ends a chunk, or after the chunk of size 0 the body. */
+  /**
+   * Reads byte by byte, because pieces may be cut anywhere. A line without digits ends a chunk, or the body after a
+   * chunk of size 0.
+   */
   #readChunkLine(piece: Buffer, from: number): number {
     const byte = piece[from] ?? LF;
     if (byte === LF) this.#endChunkLine();

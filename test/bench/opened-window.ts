@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { RunningGateway } from './gateways.ts';
 
-/** The window on a screen, in a browser that knows nothing of it; the page notes when it was interactive, and its longest task. */
+/**
+ * Opens the window on a screen, in a browser without stored data. The page records when it became interactive, and its
+ * longest task.
+ */
 export async function openWindow(browser: Browser, gateway: RunningGateway, screen: string): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
@@ -16,7 +19,7 @@ export async function openWindow(browser: Browser, gateway: RunningGateway, scre
   return page;
 }
 
-/** In the page: notes when the first screen shows what the engine said, and its acts can be taken. */
+/** Runs in the page: records when the first screen shows the engine's status and can be used. */
 function noteWhenInteractive(): void {
   const look = () => {
     const root = document.documentElement;
@@ -37,7 +40,7 @@ function noteWhenInteractive(): void {
   new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-/** @throws if the engine refuses. */
+/** @throws if the engine refuses the command or query */
 export async function control({ address, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
   const response = await fetch(`http://127.0.0.1:${address.port}/control/${path}`, {

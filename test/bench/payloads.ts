@@ -1,6 +1,6 @@
 /**
- * What is asked and what is answered, known to both ends, so that the load generator can compare each answer with what
- * it must be, byte for byte. A request names its answer in the field `user`, which every gateway passes on.
+ * Requests and answers that both ends know, so that the load generator can compare each answer with the expected one
+ * byte for byte. A request names its answer in the field `user`, which every gateway passes on.
  */
 
 export const clientKey = 'sk-bench-client-0123456789abcdef0123456789abcdef';
@@ -8,16 +8,16 @@ export const model = 'bench';
 
 export type RequestName = 'short' | 'long-question' | 'long-answer' | 'paced' | 'full' | 'full-asked' | 'upload';
 
-/** Where a request goes on loopback. */
+/** The address of a gateway or upstream on loopback. */
 export interface Address {
   port: number;
-  /** What this gateway's requests must bear besides those of all. */
+  /** Additional headers that this gateway's requests need. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export const eventGapMs = 20;
 export const uploadBytes = 25 * 1024 * 1024;
-/** What a multipart body may add to its file. */
+/** The most bytes that a multipart body may have beyond its file. */
 export const uploadFramingBytes = 4096;
 
 const eventCounts = { paced: 60, full: 2000 };
@@ -37,11 +37,14 @@ interface StreamShape {
   /** One of `count` equal events. */
   event: Buffer;
   count: number;
-  /** What follows them. */
+  /** The bytes after the events. */
   end: Buffer;
 }
 
-/** A stream as OpenAI sends it; where usage is asked for, every event bears `"usage":null` and one more bears it. */
+/**
+ * A stream in OpenAI's format. If usage is requested, every event contains `"usage":null`, and an additional event
+ * contains the usage.
+ */
 export function streamShape(name: 'paced' | 'full', usageAsked: boolean): StreamShape {
   const none = usageAsked ? { usage: null } : {};
   const delta = { index: 0, delta: { content: ' word' }, logprobs: null, finish_reason: null };
@@ -55,13 +58,13 @@ export function streamShape(name: 'paced' | 'full', usageAsked: boolean): Stream
   };
 }
 
-/** Events that one answer to the request holds; 1 for what is no stream. */
+/** The number of events in an answer to the request; 1 if the answer is not a stream. */
 export function eventsOf(name: RequestName): number {
   if (name === 'paced') return eventCounts.paced;
   return name === 'full' || name === 'full-asked' ? eventCounts.full : 1;
 }
 
-/** The body that the client must be given: without usage if it did not ask. */
+/** The body that the client must receive. It contains no usage if the client did not request it. */
 export function expectedBody(name: RequestName): Buffer {
   if (name === 'upload') return uploadAnswer;
   if (name === 'long-answer') return plainAnswers['long-answer'];
@@ -70,7 +73,7 @@ export function expectedBody(name: RequestName): Buffer {
   return Buffer.concat([...Array.from({ length: count }, () => event), end]);
 }
 
-/** The whole request as it goes over the socket. */
+/** The whole request as sent over the socket. */
 export function buildRequest(name: RequestName, { port, headers = {} }: Address): Buffer {
   const isUpload = name === 'upload';
   const body = isUpload ? uploadBody() : Buffer.from(JSON.stringify(chatRequest(name)));

@@ -1,4 +1,4 @@
-/** What is done in each round, phase by phase, and which figures it gives. Every gateway does each phase, in turning order. */
+/** The phases of a round and their figures. Every gateway runs each phase; the order rotates. */
 import { desktopPhase } from './desktop-phase.ts';
 import type { GatewayName } from './launches.ts';
 import type { Job } from './load.ts';
@@ -10,7 +10,7 @@ import { full, paced } from './stream-phases.ts';
 import { translatedPhase } from './translated-phase.ts';
 import { windowPhase } from './window-phase.ts';
 
-/** Whose added time is measured: what the others add is not the question. */
+/** The gateways whose added latency is measured; that of the others is not of interest. */
 const timed: readonly GatewayName[] = ['pipe', 'express', 'sluice'];
 const plainConnections = 32;
 const plainMs = 1_200;
@@ -33,7 +33,7 @@ export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> =
 };
 
 async function start(bench: Bench): Promise<void> {
-  // The first start of all reads the program from the disk.
+  // The very first start reads the program from disk.
   const uncounted = bench.round === 0 ? 1 : 0;
   const starts = uncounted + Math.ceil(startsPerRound * bench.scale);
   for (let number = 0; number < starts; number++) {
@@ -74,7 +74,7 @@ async function plain(bench: Bench): Promise<void> {
   }
 }
 
-/** On a gateway that has done nothing yet, so that memory in use by earlier phases does not hide what uploads need. */
+/** Uses a new gateway, so that memory from earlier phases does not hide what uploads need. */
 async function upload(bench: Bench): Promise<void> {
   for (const name of turned(bench.compared(), bench.round)) {
     const gateway = await bench.start(name);
@@ -96,7 +96,7 @@ async function upload(bench: Bench): Promise<void> {
   }
 }
 
-/** Sluice without a past and with much of one, each twice in a round, the other way round the second time. */
+/** Sluice with an empty and with a large ledger, each twice per round, the second time in reverse order. */
 async function growth(bench: Bench): Promise<void> {
   const usedUs: Record<string, number> = {};
   const done: Record<string, number> = {};

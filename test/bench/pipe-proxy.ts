@@ -1,4 +1,7 @@
-/** The floor for a gateway on Node: `node:http` and undici, bytes handed on as they come, nothing looked at. Takes the upstream's origin. */
+/**
+ * The minimum cost of a gateway on Node: `node:http` and undici, which relay bytes without inspecting them. The
+ * argument is the upstream's origin.
+ */
 import http, { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { announce } from './announce.ts';
@@ -35,7 +38,7 @@ const server = http.createServer((request, response) => {
   );
 });
 
-/** Without those that concern the connection to the upstream alone. */
+/** Removes the headers that only concern the connection to the upstream. */
 function ownHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers;
   return rest;

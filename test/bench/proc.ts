@@ -1,6 +1,6 @@
 /**
- * The processes of the bench: starting them, each group on a CPU of its own where the system can, reading what they use
- * out of /proc, and ending them by their ids, whatever happens.
+ * The processes of the bench: starts them, each group on its own CPU if the system supports that, reads their resource
+ * usage from /proc, and ends them by their ids in all cases.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 
 type Cpu = 'gateway' | 'load';
 
-/** Linux counts CPU time for /proc in hundredths of a second, on all machines that Node runs on. */
+/** Linux reports CPU time in /proc in hundredths of a second on all machines that Node supports. */
 const tickUs = 10_000;
 const cpuNumbers: Record<Cpu, string> = { gateway: '0', load: '1' };
 const endMs = 5_000;
@@ -35,7 +35,7 @@ export function startProgram(command: readonly string[], cpu: Cpu, options: Spaw
   return child;
 }
 
-/** Asks it to end, and ends it if it does not. */
+/** Asks the process to end, and kills it if it does not. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (!started.has(child)) return;
   const exited = once(child, 'exit');
@@ -51,12 +51,14 @@ function killTree(child: ChildProcess): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
 
-/** User and system time of a process and all below it so far, ended children included; NaN where it cannot be known. */
+/**
+ * User and system time of a process and its descendants so far, including ended children; NaN if it cannot be measured.
+ */
 export function cpuUs(root: number): number {
   if (!canMeasure) return Number.NaN;
   let ticks = 0;
@@ -64,7 +66,10 @@ export function cpuUs(root: number): number {
   return ticks * tickUs;
 }
 
-/** As `cpuUs`, to the nanosecond, of the process's own threads that still run: for what is shorter than some ticks. */
+/**
+ * Like `cpuUs`, but to the nanosecond, and only for the process's own threads that are still running. For durations of
+ * a few ticks or less.
+ */
 export function exactCpuUs(pid: number): number {
   if (!canMeasure) return Number.NaN;
   const threads = readdirSync(`/proc/${pid}/task`);
@@ -76,12 +81,12 @@ export function rssMb(root: number): number {
   return statusMb(root, 'VmRSS');
 }
 
-/** Without what is a file's and shared, such as the pages of the program itself. */
+/** Without file-backed and shared memory, such as the pages of the program itself. */
 export function ownMb(root: number): number {
   return statusMb(root, 'RssAnon');
 }
 
-/** The most memory it had since `forgetPeak`. */
+/** The peak memory since `forgetPeak`. */
 export function peakMb(root: number): number {
   return statusMb(root, 'VmHWM');
 }
@@ -109,13 +114,13 @@ function tree(root: number): number[] {
   return found;
 }
 
-/** Those after the command's name, which may hold spaces and parentheses itself. */
+/** The fields after the command's name, which may itself contain spaces and parentheses. */
 function statFields(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Empty if the process has ended meanwhile. */
+/** Empty if the process has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

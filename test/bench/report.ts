@@ -1,4 +1,7 @@
-/** The figures as Markdown tables: medians over the rounds, how the measured one stands to its peer, and the target. */
+/**
+ * Formats the figures as Markdown tables: medians over the rounds, the ratio of the measured gateway to its peer, and
+ * the target.
+ */
 import type { Conversation, Said } from './conversations.ts';
 import { type Column, median, type Samples } from './samples.ts';
 import { translatedConversations, translatedKey } from './translated-phase.ts';
@@ -6,7 +9,7 @@ import { translatedConversations, translatedKey } from './translated-phase.ts';
 interface Target {
   is: 'most' | 'least';
   bound: number;
-  /** What is held against the bound: the figure itself, how many times its peer's it is, or how much it is over it. */
+  /** What is compared with the bound: the figure itself, its ratio to the peer's, or its difference from the peer's. */
   of: 'value' | 'ratio' | 'difference';
 }
 
@@ -19,7 +22,7 @@ interface Figure {
 interface Group {
   title: string;
   columns: readonly Column[];
-  /** Whose figures have the targets, and whose they are compared with; null: nobody's. */
+  /** The column whose figures have targets, and the column with which they are compared; null for no comparison. */
   subject: Column;
   peer: Column | null;
   figures: readonly Figure[];
@@ -31,7 +34,7 @@ const least = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'lea
 const compared = { subject: 'sluice', peer: 'pipe' } as const;
 const alone = { subject: 'sluice', peer: null } as const;
 const translation = { subject: 'translated', peer: 'identity' } as const;
-/** Only those that were measured get a column. */
+/** Only gateways that were measured get a column. */
 const gateways = ['pipe', 'express', 'nginx', 'portkey', 'sluice'] as const;
 
 const groups: readonly Group[] = [
@@ -50,7 +53,7 @@ const groups: readonly Group[] = [
     columns: gateways,
     ...compared,
     figures: [
-      // The target is nginx + 60 µs; nginx adds some 27 µs less than the pipe.
+      // The target is nginx + 60 µs; nginx adds about 27 µs less than the pipe.
       { key: 'latency.p50Us', label: 'added p50, µs', target: most(33, 'difference') },
       { key: 'latency.p99Us', label: 'added p99, µs' },
     ],
@@ -174,7 +177,7 @@ export function report(samples: Samples): string {
     .join('\n\n');
 }
 
-/** Empty if nothing of the group was measured. */
+/** Empty if no figure of the group was measured. */
 function table(group: Group, samples: Samples): string {
   const figures = group.figures.filter((figure) => samples.values[figure.key]);
   if (figures.length === 0) return '';
@@ -188,7 +191,7 @@ function table(group: Group, samples: Samples): string {
 function row(group: Group, figure: Figure, samples: Samples): string[] {
   const values = (column: Column) => samples.values[figure.key]?.[column] ?? [];
   const [own, peers] = [values(group.subject), group.peer === null ? [] : values(group.peer)];
-  // Round by round: what slowed the machine in a round slowed both.
+  // Compared round by round, because what slows the machine in a round slows both.
   const pairs = own.map((value, index) => [value, peers[index] ?? Number.NaN] as const);
   const measured = {
     value: median(own),

@@ -1,18 +1,18 @@
 /**
- * What Sluice costs, measured in one run beside a bare pipe, a plain Express proxy, nginx where it is installed, and
- * Portkey, which is fetched from npm: `npm run bench`. Trust the CPU time per request and the ratios; requests per second
- * and the slowest percent depend on what else the machine does.
+ * Measures the cost of Sluice in one run together with a bare pipe, a plain Express proxy, nginx if it is installed,
+ * and Portkey, which is installed from npm: `npm run bench`. The CPU time per request and the ratios are reliable.
+ * Requests per second and the slowest percent depend on what else the machine does.
  *
- *   --rounds N      how often everything is measured (default 3); the tables show medians
+ *   --rounds N      number of measurements (default 3); the tables show medians
  *   --phases A,B    only these of: start, latency, plain, paced, full, translated, upload, growth, window,
- *                   desktop (those two need Chromium)
+ *                   desktop (the last two need Chromium)
  *   --without A,B   leaves out of the comparison: express, nginx, portkey
- *   --quick         one short round, to see that it works
- *   --json FILE     keeps every round's figures
+ *   --quick         one short round, as a functional check
+ *   --json FILE     writes the figures of every round
  *   --program FILE  the Sluice to measure, if not the built one: another build, or `server/cli.ts` unbuilt
  *   --profile DIR   every gateway writes a CPU profile there as it ends; figures are then higher
  *
- * Exits with 0 whatever the figures are; with 1 if something broke or an answer was wrong.
+ * Exits with 0 whatever the figures are, and with 1 if something broke or an answer was wrong.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ if (options.json) {
 }
 process.exit(Object.keys(samples.errors).length > 0 ? 1 : 0);
 
-/** Asked for by the first phase that compares them, so that nothing is fetched for the others. */
+/** Called by the first phase that compares them, so that other phases install nothing. */
 function findCompared(): GatewayName[] {
   const unwanted = options.without.split(',');
   const isWanted = (name: string) => !unwanted.includes(name);
@@ -114,7 +114,7 @@ function findCompared(): GatewayName[] {
   return ['pipe', ...(['express'] as const).filter(isWanted), 'sluice', ...found];
 }
 
-/** Built anew if its sources have changed since. */
+/** Rebuilds the program if its sources have changed. */
 function builtProgram(): string {
   const launch = join(root, 'build/launch.ts');
   const { status } = spawnSync(process.execPath, [launch, '--version'], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -1,12 +1,12 @@
 import type { GatewayName } from './launches.ts';
 
-/** `identity` and `translated`: the ways through one Sluice that the phase `translated` compares. */
+/** `identity` and `translated` are the two modes of one Sluice that the phase `translated` compares. */
 export type Column = GatewayName | 'direct' | 'identity' | 'translated';
 
-/** One value a round, by figure and column. */
+/** One value per round, by figure and column. */
 type Values = Record<string, Partial<Record<Column, number[]>>>;
 
-/** What was measured so far. */
+/** The measurements so far. */
 export class Samples {
   readonly values: Values = {};
   readonly errors: Partial<Record<Column, number>> = {};
@@ -22,7 +22,7 @@ export class Samples {
   }
 }
 
-/** The value below which the share `share` of them lies; NaN of none. */
+/** The value below which the fraction `share` of the values lies; NaN if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;

@@ -1,4 +1,4 @@
-/** Streams: many at once at the pace of a model, and few at full speed. */
+/** Streams: many at once at the pace of a model, and a few at full speed. */
 import type { Job } from './load.ts';
 import { type Bench, fullConnections, measure, streamConnections, targets } from './measuring.ts';
 import { forgetPeak, peakMb } from './proc.ts';

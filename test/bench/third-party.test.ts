@@ -8,7 +8,7 @@ import { nginxCommand, whyMissing } from './third-party.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** In the place of npm: keeps what it was asked for, and leaves what npm leaves when it is done. */
+/** A stand-in for npm: records its calls, and creates the files that npm leaves behind. */
 const npmDouble = `#!${process.execPath}
 const { appendFileSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs');
 const folder = process.argv[process.argv.indexOf('--prefix') + 1];

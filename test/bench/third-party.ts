@@ -1,4 +1,4 @@
-/** The gateways of others that Sluice is put beside: where they are found, and how each is started on a port of its own. */
+/** The other gateways of the comparison: where they are found, and how each is started on its own port. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,7 +7,7 @@ import { clientKey } from './payloads.ts';
 export const thirdPartyNames = ['nginx', 'portkey'] as const;
 export type ThirdPartyName = (typeof thirdPartyNames)[number];
 
-/** A newer server under Portkey breaks its streams: github.com/Portkey-AI/gateway/issues/1389. */
+/** A newer server package breaks Portkey's streams: github.com/Portkey-AI/gateway/issues/1389. */
 const portkeyManifest = JSON.stringify({
   private: true,
   dependencies: { '@portkey-ai/gateway': '1.15.2' },
@@ -17,15 +17,15 @@ const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/bench/p
 const installLimitMs = 180_000;
 
 /**
- * Why a gateway cannot be compared on this machine; undefined if it can. Portkey, which is no dependency of the project,
- * is installed by npm into `folder` when it is first asked for.
+ * Why a gateway cannot be compared on this machine; undefined if it can. Portkey is not a dependency of the project;
+ * npm installs it into `folder` on first use.
  *
- * @param env where `PATH` tells what programs there are
+ * @param env whose `PATH` is searched for programs
  */
 export function whyMissing(name: ThirdPartyName, env = process.env, folder = cacheFolder): string | undefined {
   if (name === 'nginx') return isOnPath('nginx', env) ? undefined : 'it is not on PATH';
   const manifest = join(folder, 'package.json');
-  // The last thing that npm writes.
+  // npm writes this file last.
   const isInstalled = existsSync(join(folder, 'node_modules/.package-lock.json'));
   if (isInstalled && readFileSync(manifest, 'utf8') === portkeyManifest) return undefined;
   rmSync(folder, { recursive: true, force: true });
@@ -35,33 +35,33 @@ export function whyMissing(name: ThirdPartyName, env = process.env, folder = cac
   const { status, stderr, error } = spawnSync(
     'npm',
     ['install', '--prefix', folder, ...options],
-    // On Windows npm is a script, which only a shell can run.
+    // On Windows, npm is a script, which only a shell can run.
     { env, encoding: 'utf8', timeout: installLimitMs, shell: process.platform === 'win32' },
   );
   if (status === 0) return undefined;
   return `npm could not install it (${error?.message ?? stderr.trim().split('\n')[0]})`;
 }
 
-/** @param folder for its configuration and whatever else it writes */
+/** @param folder for its configuration and other files that it writes */
 export function nginxCommand(folder: string, port: number, upstreamPort: number): string[] {
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, nginxConfig(folder, port, upstreamPort));
   return ['nginx', '-p', folder, '-c', file];
 }
 
-/** Node's arguments. */
+/** The arguments for Node. */
 export function portkeyArguments(port: number): string[] {
   return [join(cacheFolder, 'node_modules/@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'];
 }
 
-/** Tells Portkey, which has no configuration of its own, whom to ask. */
+/** Tells Portkey, which has no configuration file, which upstream to call. */
 export function portkeyHeaders(upstreamPort: number): Readonly<Record<string, string>> {
   return { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1` };
 }
 
 /**
- * One worker that knows one key, keeps its connections to the upstream and hands bytes on as they come. Buffering is off
- * for whole answers and uploads too: nginx cannot tell a stream from them before the answer has begun.
+ * One worker that checks one key, keeps its connections to the upstream and relays bytes at once. Buffering is also off
+ * for whole answers and uploads, because nginx cannot tell them from a stream before the answer has begun.
  */
 function nginxConfig(folder: string, port: number, upstreamPort: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

@@ -1,6 +1,6 @@
 /**
- * Translated streams beside those of the same client at a provider of its own API, in many short measurements that take
- * turns, so that what else the machine does falls on both.
+ * Compares translated streams with those of the same client at a provider of its own API. Many short measurements
+ * alternate, so that other load on the machine affects both.
  */
 import { type Conversation, clientWires, saidKinds, upstreamWires } from './conversations.ts';
 import type { RunningGateway } from './gateways.ts';
@@ -17,7 +17,7 @@ const warmUpAnswers = 8;
 
 type Measured = Omit<Conversation, 'pace'>;
 
-/** All that are translated. Gemini's API has a call's arguments in one event. */
+/** All translated combinations. Gemini's API sends the arguments of a call in one event. */
 export const translatedConversations: readonly Measured[] = saidKinds.flatMap((said) =>
   clientWires.flatMap((client) =>
     upstreamWires
@@ -26,7 +26,10 @@ export const translatedConversations: readonly Measured[] = saidKinds.flatMap((s
   ),
 );
 
-/** What the same client gets from a provider of its API; in Gemini's, a text in place of pieces of arguments. */
+/**
+ * The stream that the same client gets from a provider of its own API. For Gemini's API, it is a text instead of pieces
+ * of arguments.
+ */
 function identityOf({ client, said }: Measured): Measured {
   const isWhole = client === 'gemini-generate' && said === 'arguments';
   return { client, upstream: client, said: isWhole ? 'text' : said };
@@ -63,7 +66,7 @@ export async function translatedPhase(bench: Bench): Promise<void> {
   }
 }
 
-/** CPU µs per event. */
+/** Returns the CPU time per event in microseconds. */
 async function full(bench: Bench, gateway: RunningGateway, one: Measured, count: number): Promise<number> {
   const request: Conversation = { ...one, pace: 'full' };
   const job: Job = { kind: 'loop', to: gateway.address, request, connections, durationMs: 20_000, count };

@@ -1,4 +1,4 @@
-/** Streams of each upstream API, with the counters and padding that its events have. */
+/** Streams of each upstream API, with the counters and the padding in its events. */
 import { eventFrame } from '../support/strict-bedrock.ts';
 import type { Said, UpstreamStream, UpstreamWire } from './conversations.ts';
 
@@ -9,7 +9,7 @@ const words = [' the', ' proxy', ' takes', ' a request,', ' "looks"', ' at it', 
 const wordAt = (index: number) => words[index % words.length] ?? '';
 const padding = (index: number) => 'abcdefghijklmnopqrstuvwxyz'.slice(0, 1 + ((index * 7) % 20));
 
-/** The arguments of a call in pieces. */
+/** A piece of a call's arguments. */
 function pieceAt(index: number, count: number): string {
   if (index === 0) return '{"text":"';
   return index === count - 1 ? '"}' : JSON.stringify(wordAt(index)).slice(1, -1);
@@ -18,7 +18,7 @@ function pieceAt(index: number, count: number): string {
 const listed = <Item>(count: number, item: (index: number) => Item) =>
   Array.from({ length: count }, (_, at) => item(at));
 
-/** What is said by each of `count` events. */
+/** The content of each of `count` events. */
 function pieces(said: Said, count: number): string[] {
   return listed(count, (index) => (said === 'arguments' ? pieceAt(index, count) : wordAt(index)));
 }
@@ -124,7 +124,7 @@ const messages: Write = (said, count) => {
   );
 };
 
-/** Each event counts the tokens so far. A call comes in one event. */
+/** Each event contains the token counts so far. A call is sent in one event. */
 const gemini: Write = (said, count) => {
   const event = (part: Json, index: number, finishReason?: string) => {
     const content = { parts: [part], role: 'model' };

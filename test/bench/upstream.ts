@@ -1,13 +1,16 @@
 /**
- * The upstream of the bench, a process of its own: canned answers over raw sockets. It tells its parent the port, and
- * ends with it.
+ * The upstream of the bench, which runs in its own process: prepared answers over raw sockets. It reports its port to
+ * its parent, and ends with it.
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { answerOf, type UpstreamStream } from './conversations.ts';
 import { MessageReader } from './message-reader.ts';
 import { eventGapMs, plainAnswers, streamShape, uploadAnswer, uploadBytes, uploadFramingBytes } from './payloads.ts';
 
-/** Of a body, what is kept to look at of its beginning and of its end: a gateway may have put the fields in another order. */
+/**
+ * How much of a body's beginning and end is kept for inspection. Both are needed because a gateway may have reordered
+ * the fields.
+ */
 const keptBytes = 4096;
 
 const lastChunk = Buffer.from('0\r\n\r\n');
@@ -49,7 +52,7 @@ function serve(socket: Socket): void {
     },
   });
   socket.on('data', (piece: Buffer) => reader.push(piece));
-  // A gateway that breaks off is noticed at the client.
+  // If a gateway breaks the connection, the client notices it.
   socket.on('error', () => socket.destroy());
 }
 
@@ -85,7 +88,7 @@ function chatStream(name: 'paced' | 'full', usageAsked: boolean): UpstreamStream
   return { contentType: 'text/event-stream; charset=utf-8', begin: Buffer.alloc(0), events, end };
 }
 
-/** The first event at once, then one each gap, with the end after the last. */
+/** Sends the first event at once, then one per interval, and the end after the last. */
 function pace(socket: Socket, { contentType, begin, events, end }: UpstreamStream): void {
   const [first = begin, ...others] = events;
   socket.write(Buffer.concat([streamHead(contentType), asChunk(Buffer.concat([begin, first]))]));
@@ -112,7 +115,7 @@ function atOnce(stream: UpstreamStream): Buffer {
   return known;
 }
 
-/** At full speed: the whole stream, a chunk for each event, handed to the system in one piece. */
+/** At full speed: the whole stream with one chunk per event, written in one piece. */
 function allAtOnce({ contentType, begin, events, end }: UpstreamStream): Buffer {
   const chunks = [begin, ...events, end].filter(({ length }) => length > 0).map(asChunk);
   return Buffer.concat([streamHead(contentType), ...chunks, lastChunk]);

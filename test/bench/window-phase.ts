@@ -1,4 +1,4 @@
-/** What the window and the desktop around it cost: the budgets of both, with a real Chromium and the double of Electron. */
+/** The cost of the window and the desktop: the budgets of both, with a real Chromium and the double of Electron. */
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -37,7 +37,10 @@ export async function windowPhase(bench: Bench): Promise<void> {
   await measureOverview(bench, await bench.running('sluice-full'));
 }
 
-/** From the first request for the page until it shows what the engine says, in a browser that knows nothing of it. */
+/**
+ * Measures the time from the first request for the page until it shows the engine's status, in a browser without stored
+ * data.
+ */
 async function measureOpening(bench: Bench, browser: Browser, gateway: RunningGateway): Promise<void> {
   const page = await openWindow(browser, gateway, '/');
   const interactiveMs = await page.evaluate(() => Number(document.documentElement.dataset.interactiveMs));
@@ -57,7 +60,10 @@ async function measureOpening(bench: Bench, browser: Browser, gateway: RunningGa
   await page.context().close();
 }
 
-/** From the click to the heading of each screen that was not opened before, once all their files are loaded. */
+/**
+ * Measures the time from the click to the heading for each screen that was not opened before, once the files of all
+ * screens are loaded.
+ */
 async function measureFirstVisits(bench: Bench, page: Page): Promise<void> {
   await page.waitForFunction((screens) => {
     const fetched = performance.getEntriesByType('resource').map(({ name }) => name);
@@ -71,7 +77,7 @@ async function measureFirstVisits(bench: Bench, page: Page): Promise<void> {
 
 const screens = ['Providers', 'Models', 'Groups', 'Keys', 'Requests', 'Playground', 'Connect', 'Settings'];
 
-/** In the page. */
+/** Runs in the page. */
 async function openScreen(name: string): Promise<number> {
   const link = [...document.querySelectorAll<HTMLElement>('nav a')].find(({ title }) => title === name);
   const beganMs = performance.now();
@@ -81,7 +87,7 @@ async function openScreen(name: string): Promise<number> {
   return performance.now() - beganMs;
 }
 
-/** What the page names itself: all that stands between it and the first screen. */
+/** The scripts that the page references, which are all that the first screen needs. */
 function firstScripts(): string[] {
   const html = readFileSync(join(windowFolder, 'index.html'), 'utf8');
   return [...html.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path = '']) => join('/', path));
@@ -92,7 +98,7 @@ function gzipKb(paths: readonly string[]): number {
   return bytes.reduce((sum, each) => sum + each, 0) / 1_000;
 }
 
-/** Frames while requests come in at a steady rate and every one of them is drawn into the list. */
+/** Measures frames while requests arrive at a steady rate and each is added to the list. */
 async function measureTail(bench: Bench, browser: Browser, gateway: RunningGateway): Promise<void> {
   const page = await openWindow(browser, gateway, '/requests');
   const durationMs = tailMs * bench.scale;
@@ -105,7 +111,7 @@ async function measureTail(bench: Bench, browser: Browser, gateway: RunningGatew
   await page.context().close();
 }
 
-/** In the page: the times between frames. */
+/** Runs in the page: the times between frames. */
 async function countFrames(durationMs: number): Promise<number[]> {
   const nextFrame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
   const gapsMs: number[] = [];
@@ -139,13 +145,13 @@ function send(port: number, agent: Agent, body: Buffer): void {
   const headers = { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json' };
   const path = '/v1/chat/completions';
   const asked = httpRequest({ port, host: '127.0.0.1', path, method: 'POST', headers, agent });
-  // Those that run at the end are broken off with their connections.
+  // Requests still running at the end are aborted with their connections.
   asked.on('error', () => {});
   asked.on('response', (response) => response.resume());
   asked.end(body);
 }
 
-/** All that the overview asks for a time of 90 days, at once as the window does. */
+/** Makes all queries of the overview for 90 days at once, as the window does. */
 async function measureOverview(bench: Bench, gateway: RunningGateway): Promise<void> {
   const untilMs = Date.now();
   const time = { sinceMs: untilMs - 90 * dayMs, untilMs };
