@@ -1,4 +1,7 @@
-/** The Chromium that shows the windows of desktops; one at a time, since all are in its default context. */
+/**
+ * The Chromium that shows the windows of desktops. Only one desktop can use it at a time, because all windows are in
+ * its default context.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,21 +12,21 @@ import { chromiumPath } from '../support/launch-browser.ts';
 import { windowOrigin } from './double/window-address.ts';
 
 export interface DesktopBrowser {
-  /** Where it is reached by CDP. */
+  /** Its CDP endpoint. */
   endpoint: string;
   stop(): Promise<void>;
 }
 
 const flags = [
   ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--lang=en-GB', '--remote-debugging-port=0'],
-  // No way to any network: what is not answered by the double, or by its `stream-bridge.ts`, is not answered.
+  // No network access: only the double and its `stream-bridge.ts` answer requests.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  // The pages of the address bar would be loaded anew for every window.
+  // Without this, Chromium would load the pages of the address bar for every window.
   '--disable-features=LocalNetworkAccessChecks,WebUIOmniboxPopup,WebUIOmniboxAimPopup',
   ...['--disable-background-networking', '--disable-component-update', '--disable-extensions', '--disable-sync'],
 ];
 
-/** `more`: further parameters of the browser. */
+/** `more`: additional parameters of the browser. */
 export async function startDesktopBrowser(...more: string[]): Promise<DesktopBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'sluice-chromium-'));
   const child = spawn(chromiumPath(), [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -46,18 +49,20 @@ export async function startDesktopBrowser(...more: string[]): Promise<DesktopBro
         child.kill('SIGKILL');
         await once(child, 'exit');
       }
-      // Its other processes end a little later, and write until then.
+      // Chromium's other processes end a little later, and write files until then.
       rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
 
-/** What a desktop that begins now opens in the browser: all but the pages that are there before. */
+/**
+ * The windows that a desktop started after this call opens in the browser: all pages except those that already exist.
+ */
 export function windowsOf(browser: Browser): { forget(): Promise<void> } {
   const context = defaultContext(browser);
   const others = new Set(context.pages());
   return {
-    /** Closes what a desktop that was killed left open, and forgets what its window stored. */
+    /** Closes the windows left open by a desktop that was killed, and deletes what its window stored. */
     async forget() {
       const windows = context.pages().filter((page) => !others.has(page));
       await Promise.all(windows.map((page) => page.close()));

@@ -8,11 +8,11 @@ import { type DesktopOptions, startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();
 
-/** However long the test takes, the desktop waits for its stream. */
+/** The desktop waits for its stream, however long the test takes. */
 const env = { DOUBLE_PATIENT: '1' };
 
 describe('the end of the desktop', () => {
-  /** A desktop with a stream that runs until the test says otherwise. */
+  /** A desktop with a stream that runs until the test ends it. */
   async function openWithStream(options: DesktopOptions = {}) {
     const { upstream, providers, finish } = await startHeldStream();
     const desktop = await open({ config: { providers }, env, ...options });
@@ -50,7 +50,7 @@ describe('the end of the desktop', () => {
 
   it('does not hold up a logout, which that would call off', async () => {
     const { desktop, upstream } = await openWithStream({ args: ['--hidden'] });
-    // A quit that is prevented would be answered.
+    // A prevented quit would have answered the order.
     await expect(desktop.order('logOut')).rejects.toThrow('the desktop has ended');
     expect(await desktop.ended).toBe(0);
     await upstream.stop();

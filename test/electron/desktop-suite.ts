@@ -5,7 +5,10 @@ import { ensureBuilt } from '../support/program.ts';
 import { type DesktopBrowser, startDesktopBrowser } from './desktop-browser.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop } from './open-desktop.ts';
 
-/** For a file of tests: desktops with one Chromium for all their windows; what a test opens is closed after it. */
+/**
+ * To be called in a test file: desktops that share one Chromium for their windows. What a test opens is closed after
+ * the test.
+ */
 export function openDesktopsInSuite(): (options?: DesktopOptions) => Promise<OpenedDesktop> {
   let browser: DesktopBrowser;
   let opened: OpenedDesktop | undefined;

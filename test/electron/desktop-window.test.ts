@@ -34,12 +34,12 @@ describe('the desktop’s window', () => {
       await desktop.order('clickTray');
     };
     await isAt({ x: 860, y: 128, width: 420, height: 640 });
-    // The bar is on the other display now.
+    // The bar has moved to the other display.
     await openWithTrayAt(-40, 1044);
     await isAt({ x: -420, y: 396, width: 420, height: 640 });
     const moved = { x: -1000, y: 100, width: 600, height: 500 };
     await desktop.order('moveWindow', { bounds: moved });
-    // And now at the top of the first one.
+    // The bar is now at the top of the first display.
     await openWithTrayAt(600, 0);
     await isAt({ x: 402, y: 32, width: 420, height: 640 });
     await openWithTrayAt(-40, 1044);

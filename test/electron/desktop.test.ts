@@ -41,7 +41,7 @@ describe('the desktop', () => {
     await page.getByRole('status').getByText('Serving').waitFor();
     const reading = begun(page.evaluate(readStream, testKey));
     const response = await told.promise;
-    // The provider says nothing more until the page has what it said first.
+    // The provider sends the rest only after the page has received the first part.
     await expect.poll(() => page.evaluate(textRead)).toContain('first');
     expect(await page.evaluate(textRead)).not.toContain('second');
     response.write('data: {"choices":[{"index":0,"delta":{"content":"second"}}]}\n\n');
@@ -69,7 +69,7 @@ describe('the desktop', () => {
     const page = await desktop.page();
     await page.getByRole('status').getByText('Serving').waitFor();
     await desktop.order('clickMenu', { id: 'last-error' });
-    // Of that very request.
+    // It shows that request.
     await page.getByRole('dialog').getByText('no_healthy_provider').first().waitFor();
     await upstream.stop();
   });
@@ -111,7 +111,10 @@ describe('the desktop', () => {
   });
 });
 
-/** In the page: streams a chat, keeps what came so far for `textRead`, and returns the name of what ended it. */
+/**
+ * Runs in the page: streams a chat, stores the text so far for `textRead`, and returns the name of the error that ended
+ * it.
+ */
 async function readStream(key: string): Promise<string> {
   const controller = new AbortController();
   window.addEventListener('stop-reading', () => controller.abort());

@@ -17,7 +17,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** @param config undefined: as at the very first start */
+/** @param config undefined for the very first start */
 function create(
   config: object | undefined = { version: 1, groups: [{ id: 'default' }], settings: { port: 0 } },
 ): EngineHost {

@@ -22,7 +22,7 @@ const usage: UsageView = {
   },
 };
 
-/** An engine that had seven requests on the evening, and none since. */
+/** An engine with seven requests in the evening and none since. */
 function start() {
   const gateway: Watched = {
     query: async ({ sinceMs = 0 }) => (sinceMs < nextDay.getTime() ? [usage] : []),
@@ -65,7 +65,7 @@ describe('today’s numbers', () => {
   it('are those of the day on which the machine wakes', async () => {
     const { watch } = start();
     await vi.advanceTimersByTimeAsync(0);
-    // Timers stand still in sleep, the clock on the wall does not.
+    // Timers stop during sleep, but the wall clock does not.
     vi.setSystemTime(nextDay);
     watch.recount();
     await vi.advanceTimersByTimeAsync(0);

@@ -6,7 +6,7 @@ import { forwardToEngine } from '../../electron/forward-to-engine.ts';
 import { begun } from '../support/begun.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
-/** Stands for the engine's own server. */
+/** Replaces the engine's own server. */
 let engine: ScriptedUpstream;
 
 afterEach(() => engine.stop());
@@ -19,7 +19,7 @@ async function forward(script: Script, init: RequestInit = {}): Promise<Response
 describe('what the page asks of the engine', () => {
   it('waits longer for an answer, and for the rest of it, than fetch does', async () => {
     const usual = getGlobalDispatcher();
-    // Five minutes, if they were not made shorter for this.
+    // The default is five minutes; shortened for this test.
     const patience = new Agent({ headersTimeout: 1, bodyTimeout: 1 });
     setGlobalDispatcher(patience);
     const waiting: ServerResponse[] = [];

@@ -1,7 +1,7 @@
 import { startUpstream } from '../support/upstream.ts';
 import { chunk } from './look-at-desktop.ts';
 
-/** A provider whose stream begins with `Hel` and goes on once the test says so. */
+/** A provider whose stream begins with `Hel` and continues when the test says so. */
 export async function startHeldStream() {
   let finish = () => {};
   const upstream = await startUpstream((_request, response) => {

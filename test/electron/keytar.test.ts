@@ -6,7 +6,7 @@ import { keytarStarter } from '../../electron/start-keytar.ts';
 import { createKeytarProcess, type KeytarProcess } from '../../server/secrets/keychain-process.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 
-/** A keychain of one process's memory, in place of the package that talks to the system's. */
+/** A keychain in the memory of one process, instead of the package that accesses the system's keychain. */
 const inMemory = `
 const secrets = new Map();
 module.exports = {

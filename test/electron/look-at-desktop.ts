@@ -1,4 +1,4 @@
-/** What tests ask of a desktop: its gateway, its tray and its log. */
+/** Helpers that inspect a desktop: its gateway, its tray and its log. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
@@ -18,7 +18,7 @@ export function chunk(content: string): string {
   return `data: ${JSON.stringify({ ...chatReply, object: 'chat.completion.chunk', choices })}\n\n`;
 }
 
-/** The answer, or the error, for comparison. */
+/** Resolves with the answer or the error, for comparison. */
 export function chat(client: OpenAI, model: string): Promise<unknown> {
   return client.chat.completions.create({ model, messages }).catch((error: unknown) => error);
 }

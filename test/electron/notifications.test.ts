@@ -22,7 +22,7 @@ beforeEach(() => {
   opened.length = 0;
 });
 
-/** Where clicks led. */
+/** The addresses that clicks opened. */
 const opened: string[] = [];
 
 function create(locale = 'en') {

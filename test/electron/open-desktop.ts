@@ -1,6 +1,6 @@
 /**
- * A desktop as a test sees it: the built main in a process of its own, in the double of Electron, with a real Chromium for
- * its window. By default on a new data folder with one key, and on a free port.
+ * A desktop in a test: the built main in its own process, in the double of Electron, with a real Chromium for its
+ * window. By default it has a new data folder with one key, and a free port.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,13 +23,13 @@ export interface OpenedDesktop {
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
   state(): Promise<DesktopState>;
-  /** One of `double/controls.ts`. */
+  /** Sends one of the orders in `double/controls.ts`. */
   order<Name extends keyof Controls>(name: Name, argument?: Parameters<Controls[Name]>[0]): Promise<unknown>;
-  /** The window's page, as soon as it is there. */
+  /** The window's page, as soon as it exists. */
   page(): Promise<Page>;
-  /** What the page complained of, so far. */
+  /** Errors on the page so far. */
   complaints: string[];
-  /** The official client on the gateway. */
+  /** The official client, connected to the gateway. */
   client(): Promise<OpenAI>;
   baseUrl(): Promise<string>;
   close(): Promise<void>;
@@ -39,18 +39,21 @@ export interface DesktopOptions {
   config?: Partial<ConfigInput>;
   env?: Record<string, string>;
   args?: string[];
-  /** A name in the data folder that is taken by a file. */
+  /** A file with this name is created in the data folder, so that the name is taken. */
   occupied?: string;
-  /** In place of the built one. */
+  /** Default: the built main. */
   main?: string;
-  /** That of a file of tests, which outlives the desktop. One of its own if absent. */
+  /** The browser of a test file, which outlives the desktop. Default: a separate browser. */
   browser?: DesktopBrowser;
 }
 
-/** The system's own tools, as far as the desktop asks them. */
+/** Replacements for the system tools that the desktop calls. */
 const systemTools = join(import.meta.dirname, 'double/bin');
 const builtMain = join(checkout, 'dist/program/main.js');
-/** What Node compiled at the first start it takes from there: most of what a start costs. The command line keeps its own there. */
+/**
+ * The cache of code that Node compiled at the first start, which saves most of a start's time. The command line stores
+ * its cache there too.
+ */
 const compileCache = join(checkout, 'dist/compile-cache');
 
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
@@ -83,7 +86,7 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
   };
 }
 
-/** Another start on the same folder, such as of a person who clicks on the icon again. */
+/** Starts another instance on the same folder, as when a person clicks the icon again. */
 export function startMain(folder: string, { env = {}, args = [], main = builtMain }: DesktopOptions) {
   const child = fork(join(import.meta.dirname, 'double/run.ts'), [main, ...args], {
     env: {
@@ -110,7 +113,7 @@ function writeConfig(folder: string, config: Partial<ConfigInput> = {}): void {
   writeFileSync(join(folder, 'data/config.json'), JSON.stringify(whole));
 }
 
-/** Of one that was started alone. */
+/** For a process that was started alone. */
 export function orderer(child: ChildProcess): OpenedDesktop['order'] {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
@@ -127,7 +130,7 @@ export function orderer(child: ChildProcess): OpenedDesktop['order'] {
     const id = ++last;
     const answered = Promise.withResolvers<unknown>();
     waiting.set(id, answered);
-    // Without the callback, an order to a desktop that has ended would be an error of nobody's.
+    // Without the callback, an order to a desktop that has ended would cause an unhandled error.
     child.send({ id, name, argument }, (error) => error && answered.reject(error));
     return answered.promise;
   };

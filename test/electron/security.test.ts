@@ -1,4 +1,4 @@
-/** Each promise of `docs/security.md` about the desktop, shown with the built main and a real page. */
+/** Tests each promise of `docs/security.md` about the desktop, with the built main and a real page. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -242,7 +242,8 @@ describe('the installed program', () => {
       enableEmbeddedAsarIntegrityValidation: true,
       onlyLoadAppFromAsar: true,
       grantFileProtocolExtraPrivileges: false,
-      // Without a certificate nobody signs after them, and an arm64 Mac starts nothing whose signature they broke.
+      // Without a certificate, nothing re-signs the binary after the fuses are set, and an arm64 Mac does not start a
+      // binary whose signature they broke.
       resetAdHocDarwinSignature: true,
     });
   });

@@ -42,7 +42,7 @@ it('tray and dialogs speak the language that is chosen in the window, also after
   expect(JSON.parse(readFileSync(join(desktop.folder, 'data/desktop.json'), 'utf8')).language).toBe('zh-CN');
 });
 
-/** By a click, and waits until main says that it is so. */
+/** Clicks, and waits until main confirms the change. */
 async function flip(power: Locator, isOn: boolean): Promise<void> {
   await expect.poll(() => power.isChecked()).toBe(!isOn);
   await trackOf(power).click();

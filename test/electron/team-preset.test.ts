@@ -1,4 +1,4 @@
-/** Team presets that the system hands to the desktop, and one that is built into it. */
+/** Team presets that the system passes to the desktop, and one that is built into it. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ async function expectPreview(desktop: OpenedDesktop): Promise<void> {
   const page = await desktop.page();
   const dialog = page.getByRole('dialog', { name: 'Team preset' });
   await dialog.getByText('Added: provider acme').waitFor();
-  // It is main's until the window takes it, and in no address that a history would keep.
+  // Main holds the preset until the window fetches it. It is in no address that a history would store.
   expect(page.url()).not.toContain('data=');
 }
 
@@ -55,9 +55,9 @@ describe('a link of Sluice', () => {
     const notice = page.getByRole('dialog').getByText('The link does not contain a readable team preset.');
     for (const wrong of [
       'sluice://delete-everything',
-      // An address in place of a preset.
+      // An address instead of a preset.
       'sluice://preset?url=https://evil.example/team.json',
-      // No text.
+      // Not valid text.
       'sluice://preset?data=_w',
       // Too long.
       `sluice://preset?data=${'A'.repeat(31_000)}`,
@@ -92,7 +92,7 @@ it('a file that the system hands over is shown, and one that is none is refused'
 });
 
 describe('a preset that is built in', () => {
-  /** The built program, with a place for a preset and a feed for updates. */
+  /** A copy of the built program that can contain a preset and an update feed. */
   let built: string;
   beforeAll(() => {
     built = mkdtempSync(join(tmpdir(), 'sluice-built-'));
@@ -118,7 +118,7 @@ describe('a preset that is built in', () => {
   });
 
   it('may leave updates on', async () => {
-    // Of a kind that can be replaced.
+    // An installation that can be updated.
     const env = { DOUBLE_PACKAGED: '1', APPIMAGE: '/opt/Sluice.AppImage' };
     const desktop = await open({ main: mainWith({ ...acmePreset, updates: 'on' }), env });
     const page = await desktop.page();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isTrayShown } from '../../electron/tray-host.ts';
 import { onlyIf } from '../support/only-if.ts';
 
-/** All the programs that there are. */
+/** Contains all programs that can be found. */
 let folder: string;
 
 beforeEach(() => {

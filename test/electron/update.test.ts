@@ -1,6 +1,7 @@
 /**
- * From one version to the next: the built main with electron-updater's own code, a generic feed on loopback, and an
- * AppImage that is a shell script. What the other systems do after "install" is theirs, and stands in manual-checks.md.
+ * An update from one version to the next: the built main with electron-updater's own code, a generic feed on loopback,
+ * and a shell script as the AppImage. What other systems do after "install" is outside of Sluice, and is covered in
+ * manual-checks.md.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ import type { DesktopOptions, OpenedDesktop } from './open-desktop.ts';
 let folder: string;
 let feed: ScriptedUpstream;
 let desktop: OpenedDesktop;
-/** How the feed answers for the new program. */
+/** How the feed sends the new program. */
 let send: (response: ServerResponse) => void;
 
 beforeEach(async () => {
@@ -37,7 +38,7 @@ afterEach(async () => {
   await feed.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-// Its desktop is closed before what it runs on goes.
+// Opened here so that its desktop is closed before the files that it uses are removed.
 const openDesktop = openDesktopsInSuite();
 
 const appImage = () => join(folder, 'Sluice.AppImage');
@@ -48,12 +49,12 @@ function putOldProgram(): void {
   chmodSync(appImage(), 0o755);
 }
 
-/** Says that it was started; long enough to come in pieces. */
+/** A script that records its start. It is long enough to be sent in several pieces. */
 function newProgram(): Buffer {
   return Buffer.from(`#!/bin/sh\necho started > '${started()}'\nexit\n${'#'.repeat(256 * 1024)}`);
 }
 
-/** As electron-builder writes it; YAML holds JSON. */
+/** In electron-builder's format; JSON is valid YAML. */
 function release() {
   const sha512 = createHash('sha512').update(newProgram()).digest('base64');
   const url = 'Sluice-9.9.9-linux-x86_64.AppImage';

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** electron-updater, whose feed says what the test does. */
+/** electron-updater with a feed that the test controls. */
 function start({ found = {} as Partial<UpdateCheckResult> | null } = {}) {
   const seen: UpdateView['state'][] = [];
   const acts: string[] = [];

@@ -1,4 +1,4 @@
-/** `app`: ready once main has run, one instance a folder, and an end that can be prevented. */
+/** `app`: ready once main has run, one instance per folder, and an end that can be prevented. */
 import { EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -26,7 +26,7 @@ type AppMembers =
   | 'resolveProxy'
   | 'setAppLogsPath';
 
-/** How a second program tells the first one. electron-store's `conf` raises most other signals a second time. */
+/** The signal from a second instance to the first. electron-store's `conf` raises most other signals a second time. */
 const secondInstanceSignal = 'SIGCONT';
 
 class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
@@ -58,7 +58,7 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
 
   exit(code = 0): void {
     if (this.#lockFile) rmSync(this.#lockFile, { force: true });
-    // Nothing is started for a test that could not end it; it reads what would have been.
+    // The relaunch is only recorded, because the test could not end a new process.
     if (this.#relaunch)
       writeFileSync(join(this.getPath('userData'), 'double-relaunch'), JSON.stringify(this.#relaunch));
     process.exit(code);
@@ -95,7 +95,7 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
     return 'en-GB';
   }
 
-  /** `DOUBLE_PROXY` is what this system's settings say. */
+  /** `DOUBLE_PROXY` is the proxy in the system's settings. */
   async resolveProxy(_url: string): Promise<string> {
     return process.env.DOUBLE_PROXY ?? 'DIRECT';
   }
@@ -136,7 +136,7 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   }
 }
 
-/** Returns once the first instance has read it, as Electron does. */
+/** Returns once the first instance has read it, as in Electron. */
 function tellFirstInstance(file: string): void {
   const argvFile = `${file}-argv`;
   writeFileSync(argvFile, JSON.stringify(process.argv));

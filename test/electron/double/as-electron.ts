@@ -1,14 +1,14 @@
 import type { EventEmitter } from 'node:events';
 
 /**
- * A part of one of Electron's objects, for code that asks for the whole: every member that is there is checked against
- * Electron's own declaration. One that is missing shows at once, since calling it throws.
+ * Passes part of one of Electron's objects to code that expects the whole. Every existing member is checked against
+ * Electron's own declaration. A missing one is noticed at once, because calling it throws.
  */
 export function asElectron<Whole extends object>(part: Partial<Whole>): Whole {
   return part as Whole;
 }
 
-/** The same for one that emits events: what `on` returns differs by nature. */
+/** The same for an object that emits events, because the return type of `on` differs. */
 export function asEmitter<Whole extends EventEmitter>(
   part: EventEmitter & Partial<Omit<Whole, keyof EventEmitter>>,
 ): Whole {

@@ -42,7 +42,7 @@ class WebContentsDouble
   }
 }
 
-/** Who sends a message: of what is missing, the page itself. */
+/** The sender of a message. Default: the page itself. */
 interface Sender {
   frame?: Electron.WebFrameMain | null;
   contents?: Electron.WebContents;
@@ -110,7 +110,7 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
     void this.#opened.then((page) => page.close()).catch(() => {});
     this.emit('closed');
     if (BrowserWindowDouble.all.size > 0) return;
-    // What Electron does by default ends the program; main must have said otherwise.
+    // If main has no listener, Electron's default is to quit.
     if (!app.emit('window-all-closed')) app.quit();
   }
 

@@ -1,6 +1,6 @@
 /**
- * One page in a real Chromium, driven over CDP as Electron drives its own: the preload in a world of its own, every
- * request asked for first, the own scheme answered by main's handler.
+ * A page in a real Chromium, driven over CDP as Electron drives its own pages: the preload runs in an isolated world,
+ * every request is intercepted, and main's handler answers the app's own scheme.
  */
 import { readFileSync } from 'node:fs';
 import type { OnBeforeRequestListenerDetails } from 'electron';
@@ -13,7 +13,7 @@ import { toHttps, toScheme } from './window-address.ts';
 import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
 
 interface PageListener {
-  /** False: it is refused. */
+  /** If it returns false, the navigation is refused. */
   mayNavigate(url: string, isMainFrame: boolean): boolean;
   navigating(url: string): void;
   opens(url: string): void;
@@ -30,7 +30,7 @@ export class ChromiumPage {
   readonly #listener: PageListener;
   #mainFrameId = '';
   #preloadContext: number | undefined;
-  /** The address that main itself asked for, which is no navigation of the page. */
+  /** The address that main itself loads, which does not count as a navigation by the page. */
   #loading: string | undefined;
   url = '';
 
@@ -63,7 +63,7 @@ export class ChromiumPage {
     );
     cdp.on('Page.windowOpen', ({ url }) => this.#listener.opens(url));
     cdp.on('Inspector.targetCrashed', () => this.#listener.crashed());
-    // Of a page that is gone by then, no request is answered.
+    // If the page is gone by then, its requests are not answered.
     cdp.on('Fetch.requestPaused', (paused) => void this.#request(paused).catch(() => {}));
     this.#page.on('popup', (popup) => void popup.close());
     this.#page.on('close', () => this.#listener.closed());
@@ -88,7 +88,7 @@ export class ChromiumPage {
     void this.#inPreload(`electronDoubleReceive(${JSON.stringify(channel)}, ${JSON.stringify(args)})`);
   }
 
-  /** By the browser itself, so that the process is really gone. */
+  /** Crashes the page with the browser's own command, so that its process really ends. */
   crash(): void {
     void this.#cdp.send('Page.crash').catch(() => {});
   }
@@ -108,7 +108,7 @@ export class ChromiumPage {
   }
 
   async #inPreload(expression: string, contextId = this.#preloadContext): Promise<void> {
-    // Nor does such a page hear anything.
+    // A page that is gone receives no messages either.
     if (contextId !== undefined) await this.#cdp.send('Runtime.evaluate', { expression, contextId }).catch(() => {});
   }
 

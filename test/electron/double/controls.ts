@@ -1,4 +1,4 @@
-/** What a test can do to a desktop that runs in the double, and see of it, over the child process's channel. */
+/** Lets a test act on a desktop in the double and inspect it, over the child process's channel. */
 import { EventEmitter } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,9 +12,9 @@ import { clipboard, dialog, powerMonitor, shown, TrayDouble } from './system.ts'
 interface MenuLine {
   id: string;
   label: string;
-  /** As main has said. */
+  /** The state that main has set. */
   checked: boolean | null;
-  /** As the person sees it. */
+  /** The state that the person sees. */
   looksChecked: boolean;
   enabled: boolean;
 }
@@ -24,7 +24,7 @@ export interface DesktopState {
   windows: {
     url: string;
     isShown: boolean;
-    /** What the tray said then. */
+    /** The tray's state at that time. */
     trayWhenOpened: string | null;
     bounds: Electron.Rectangle;
     preferences: Electron.WebPreferences;
@@ -32,7 +32,7 @@ export interface DesktopState {
   clipboard: string;
   sandboxIsForced: boolean;
   schemes: Electron.CustomScheme[];
-  /** Whose links the system gives to this program. */
+  /** The schemes of links that the system opens with this program. */
   linkSchemes: string[];
   shown: typeof shown;
 }
@@ -40,16 +40,19 @@ export interface DesktopState {
 interface PermissionOrder {
   name: 'clipboard-sanitized-write' | 'media' | 'notifications';
   url: string;
-  /** Of `media`. */
+  /** Only for `media`. */
   media?: readonly ('audio' | 'video')[];
-  /** What the person has just done in that page. */
+  /** The person's latest input in the page. */
   pressed?: Electron.InputEvent['type'];
 }
 
 interface InvokeOrder {
   channel: string;
   args: unknown[];
-  /** `page`: the window's own. Else a frame of that URL in its window, or a page that is no window of Sluice's. */
+  /**
+   * `page` is the window's own page. The others are a frame with this URL in the window, and a page that is not one of
+   * Sluice's windows.
+   */
   from: 'page' | 'frame' | 'elsewhere';
   url?: string;
 }
@@ -67,23 +70,23 @@ const controls = {
     linkSchemes: app.linkSchemes,
     shown,
   }),
-  /** By the id of its item. */
+  /** Clicks the item with this id. */
   clickMenu({ id }: { id: string }): null {
     const menu = TrayDouble.current?.menu;
     const item = allItems(menu?.template ?? []).find((each) => each.id === id);
     if (!item?.click) throw new Error(`the menu has no "${id}" to click`);
-    // What Electron hands over beside it is used by nobody.
+    // The arguments that Electron passes are not used.
     const { click } = item;
     if (item.type === 'checkbox') menu?.toggled.add(item);
     return natively(() => Reflect.apply(click, undefined, []));
   },
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
-  /** As when a person puts the bar on another display. */
+  /** As if a person had moved the bar to another display. */
   moveTray({ bounds }: { bounds: Electron.Rectangle }): null {
     if (TrayDouble.current) TrayDouble.current.bounds = bounds;
     return null;
   },
-  /** And gives the memory back, which V8 does by itself once the process has idled for a while. */
+  /** Collects garbage and returns the memory to the system, as V8 does after some idle time. */
   collectGarbage(): null {
     setFlagsFromString('--expose-gc');
     runInNewContext("gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })");
@@ -94,7 +97,10 @@ const controls = {
     theWindow().bounds = bounds;
     return null;
   },
-  /** The page asks to stay, since something in it is not saved; the person presses the button of that number. Whether it goes. */
+  /**
+   * The page asks to stay because it has unsaved changes, and the person presses the button with this number. Returns
+   * whether the page is left.
+   */
   leaveUnsaved({ answer }: { answer: number }): boolean {
     dialog.answer = answer;
     let isLeft = false;
@@ -103,15 +109,15 @@ const controls = {
   },
   crashPage: () => natively(() => theWindow().webContents.page?.crash()),
   power: ({ event }: { event: 'suspend' | 'resume' }) => natively(() => powerMonitor.emit(event)),
-  /** As macOS does when the person logs out: a quit that is prevented calls it off. */
+  /** Logs out as macOS does, where a prevented quit cancels the logout. */
   logOut: () =>
     natively(() => {
       powerMonitor.emit('shutdown');
       app.quit();
     }),
-  /** As Windows does, which tells windows and nobody else. */
+  /** Ends the session as Windows does, which only notifies windows. */
   endSession: () => natively(() => theWindow().emit('session-end', { reasons: ['logoff'] })),
-  /** As macOS hands over a link or a file. */
+  /** Passes a link or a file as macOS does. */
   handOver({ event, what }: { event: 'open-url' | 'open-file'; what: string }): null {
     return natively(() => app.emit(event, { preventDefault: () => {} }, what));
   },
@@ -124,7 +130,7 @@ const controls = {
     const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), { mainFrame: frame }));
     return invoke(theWindow(), { channel, args }, { frame, contents });
   },
-  /** What a page of that URL is answered when it asks for a permission. */
+  /** The answer to a page with this URL that requests a permission. */
   async permission({ name, url, media, pressed }: PermissionOrder) {
     const page = { getURL: () => url, setWindowOpenHandler: () => {} };
     const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), page));
@@ -191,7 +197,7 @@ function theWindow(): BrowserWindowDouble {
   return window;
 }
 
-/** What Electron's own code calls back has nobody to throw to: there it is an uncaught exception. */
+/** Electron's native code cannot pass on an exception from a callback, so it becomes an uncaught exception. */
 function natively(act: () => unknown): null {
   try {
     act();

@@ -1,4 +1,4 @@
-/** Stands for the module `electron`: all that main uses, and nothing that it does not. */
+/** Replaces the module `electron`, with exactly those parts that main uses. */
 import { app } from './app.ts';
 import { BrowserWindowDouble as BrowserWindow } from './browser-window.ts';
 import { ipcMain, protocol, session } from './engine-of-pages.ts';

@@ -1,4 +1,4 @@
-/** What Electron keeps for all pages of a session: own schemes, permissions, the filter of requests, and IPC. */
+/** The parts of Electron that all pages of a session share: custom schemes, permissions, request filters, and IPC. */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
 import { asElectron } from './as-electron.ts';
@@ -62,7 +62,7 @@ class SessionDouble
 export const ipcMain = new IpcMainDouble();
 export const protocol = new ProtocolDouble();
 export const defaultSession = new SessionDouble();
-/** Of the updater, which loads through one of its own. */
+/** For the updater, which uses a separate session. */
 const fromPartition = () => new SessionDouble();
 export const session: { defaultSession: SessionDouble; fromPartition(): SessionDouble } = {
   defaultSession,

@@ -1,4 +1,4 @@
-/** Who imports `electron` in this process gets the double. */
+/** Imports of `electron` in this process resolve to the double. */
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** What Electron gives a utility process: `process.parentPort`. */
+/** Provides `process.parentPort`, as Electron does in a utility process. */
 import { EventEmitter } from 'node:events';
 
 const parentPort = Object.assign(new EventEmitter(), {

@@ -1,6 +1,6 @@
 /**
- * Runs a built main in plain Node, with the double in place of `electron`: `node run.ts dist/program/main.js`. As with
- * Electron, the app is ready only once main has run to its end.
+ * Runs a built main in plain Node with the double instead of `electron`: `node run.ts dist/program/main.js`. As in
+ * Electron, the app becomes ready only after main has run to its end.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,19 +9,22 @@ import { obey } from './controls.ts';
 import './in-place.ts';
 
 const [, , main = ''] = process.argv;
-// The program's own arguments follow its name.
+// The program's own arguments follow its path.
 process.argv.splice(1, 1);
-// As in Electron; electron-updater looks there.
+// As in Electron; electron-updater searches this folder.
 const resourcesPath = process.env.DOUBLE_RESOURCES ?? join(main, '..');
 Object.defineProperty(process, 'resourcesPath', { value: resourcesPath });
 if (process.env.DOUBLE_PATIENT) delayLongLimits();
 obey();
 await import(pathToFileURL(main).href);
 app.becomeReady();
-// A person may be that fast.
+// A person may click that early.
 if (process.env.DOUBLE_ACTIVATED) setImmediate(() => app.emit('activate'));
 
-/** For a test that holds something up: on a busy machine that may take longer than the limits that are meant for what hangs. */
+/**
+ * For a test that keeps something waiting. On a busy machine, that may take longer than the time limits for hanging
+ * operations.
+ */
 function delayLongLimits(): void {
   globalThis.setTimeout = new Proxy(globalThis.setTimeout, {
     apply: (real, self, [work, ms = 0, ...rest]) =>

@@ -1,6 +1,7 @@
 /**
- * Over CDP a reply can be given only whole. One that streams goes to the page by this loopback server instead: the page's
- * request is sent on to it, which the page does not see, and it passes the pieces on as main's handler brings them.
+ * Over CDP, a response can only be given as a whole. A streamed response reaches the page through this loopback server
+ * instead: the page's request is redirected to it without the page noticing, and the server passes on the pieces from
+ * main's handler.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
@@ -11,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 const waiting = new Map<string, Response>();
 let address: Promise<string> | undefined;
 
-/** Where the page's request has to be sent on to. */
+/** The address to which the page's request must be redirected. */
 export async function bridge(reply: Response): Promise<string> {
   address ??= listen();
   const id = randomUUID();
@@ -32,7 +33,7 @@ async function listen(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A page that leaves ends the handler's stream too, as in Electron. */
+/** If the page leaves, the handler's stream ends too, as in Electron. */
 async function send(reply: Response, response: ServerResponse): Promise<void> {
   response.writeHead(reply.status, Object.fromEntries(reply.headers));
   response.flushHeaders();

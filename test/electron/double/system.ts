@@ -1,4 +1,4 @@
-/** What Electron has of the system around windows; each remembers what was done with it, for `controls.ts`. */
+/** Electron's interfaces to the system beyond windows. Each records its use for `controls.ts`. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ type Template = Electron.MenuItemConstructorOptions[];
 
 export class MenuDouble {
   readonly template: Template;
-  /** Checkboxes that a click has changed, which Electron does whatever comes of it. */
+  /** Checkboxes toggled by a click. Electron toggles them whatever the click's handler does. */
   readonly toggled = new Set<Electron.MenuItemConstructorOptions>();
 
   constructor(template: Template) {
@@ -36,17 +36,17 @@ class ImageDouble implements Pick<Electron.NativeImage, 'setTemplateImage'> {
 }
 
 export const nativeImage: Record<'createFromPath', (path: string) => ImageDouble> = {
-  /** Electron's gives an empty image where there is no file; here that would hide a wrong path. */
+  /** Electron returns an empty image if the file is missing, which would hide a wrong path here. */
   createFromPath(path) {
     if (!existsSync(path)) throw new Error(`there is no image ${path}`);
     return new ImageDouble(path);
   },
 };
 
-/** In the bar at the bottom of the first of the displays below. */
+/** In the bar at the bottom of the first display below. */
 const trayBounds: Electron.Rectangle = { x: 1200, y: 776, width: 24, height: 24 };
 
-/** As with Electron, there is one also on a desktop that shows none (`DOUBLE_TRAY=false`, see `bin/gdbus`). */
+/** As in Electron, a tray exists even on a desktop that does not show it (`DOUBLE_TRAY=false`, see `bin/gdbus`). */
 export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'setToolTip' | 'getBounds' | 'destroy'> {
   static current: TrayDouble | null = null;
   image: ImageDouble;
@@ -127,7 +127,7 @@ export const dialog = {
     shown.messages.push(message);
     return { response: 0, checkboxChecked: false };
   },
-  /** Where a test can read it when the program has ended. */
+  /** Written to stderr, where a test can read it after the program has ended. */
   showErrorBox: (title: string, content: string): void => void process.stderr.write(`${title}: ${content}\n`),
 };
 
@@ -139,7 +139,7 @@ export const shell: Pick<Electron.Shell, 'openExternal' | 'openPath'> = {
   },
 };
 
-/** The second stands to the left of the first. */
+/** The second display is to the left of the first. */
 const firstDisplay = asElectron<Electron.Display>({
   id: 1,
   bounds: { x: 0, y: 0, width: 1280, height: 800 },
@@ -151,7 +151,7 @@ const secondDisplay = asElectron<Electron.Display>({
   workArea: { x: -1920, y: 0, width: 1920, height: 1040 },
 });
 
-/** Where most of it lies. */
+/** The display that contains most of the rectangle. */
 function displayOf({ x, width }: Pick<Electron.Rectangle, 'x' | 'width'>): Electron.Display {
   return x + width / 2 >= 0 ? firstDisplay : secondDisplay;
 }
@@ -190,7 +190,7 @@ class UtilityProcessDouble extends EventEmitter implements Pick<Electron.Utility
 }
 
 export const utilityProcess: { fork(modulePath: string, args: string[]): UtilityProcessDouble } = {
-  /** A Node that has `process.parentPort`, as Electron's has. */
+  /** A Node process with `process.parentPort`, as in Electron. */
   fork: (modulePath, args) =>
     new UtilityProcessDouble(
       fork(modulePath, args, {

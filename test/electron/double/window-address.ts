@@ -1,10 +1,10 @@
 /**
- * Chromium cannot be taught a scheme over CDP, so `sluice-window://app/` is `https://app.sluice-window.test/` inside of it;
- * everything outside sees the scheme's URL.
+ * CDP cannot register a scheme in Chromium, so `sluice-window://app/` is `https://app.sluice-window.test/` within it.
+ * All code outside Chromium sees the scheme's URL.
  */
 const schemeHost = '.sluice-window.test';
 
-/** Where Chromium keeps what the window stores. */
+/** The origin under which Chromium stores the window's data. */
 export const windowOrigin = `https://app${schemeHost}`;
 
 export function toHttps(url: string): string {

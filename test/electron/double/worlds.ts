@@ -1,12 +1,12 @@
 /**
- * What runs inside Chromium in place of Electron's own: the preload's world with `contextBridge` and `ipcRenderer`, and in
- * the page's world the other end of the bridge. The two worlds have only the document in common, as in Electron: what
- * crosses is cloned by Chromium with events, and a function stays where it is and is called by number.
+ * Code that runs inside Chromium instead of Electron's own: the preload's world with `contextBridge` and `ipcRenderer`,
+ * and the other end of the bridge in the page's world. The two worlds share only the document, as in Electron. Values
+ * cross in events, which Chromium clones; functions stay in their world and are called by number.
  *
- * Both functions are sent to the browser as text, so they use nothing from outside.
+ * Both functions are sent to the browser as source text, so they must not use anything outside themselves.
  */
 
-/** The binding by which the preload's world reaches the double's process; the page's world does not have it. */
+/** The binding through which the preload's world reaches the double's process. The page's world does not have it. */
 export const sendBinding = 'electronDoubleSend';
 export const preloadWorld = 'electron-double-preload';
 
@@ -24,7 +24,7 @@ export function preloadWorldScript(preload: string): string {
   return `if (window === window.top) (${runInPreloadWorld})((require, module, exports) => {${preload}\n})`;
 }
 
-/** Calls a function of the preload's world and those of the page that were given to one. */
+/** Calls functions of the preload's world, and functions of the page that were passed to one. */
 function runInPageWorld(): void {
   interface Settled {
     id: number;
