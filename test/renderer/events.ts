@@ -6,7 +6,7 @@ import { settingsSchema } from '../../server/contract/settings.ts';
 import type { StatusView } from '../../server/contract/status-views.ts';
 import { wellProvider } from '../support/health.ts';
 
-/** Of an engine in which there is nothing but what is given. */
+/** The snapshot of an engine that contains only the given views. */
 export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent, { type: 'snapshot' }> {
   return {
     type: 'snapshot',

@@ -45,7 +45,7 @@ describe('counts in English', () => {
   });
 });
 
-/** What the table lists in one of its columns, without what is in italics. */
+/** The words in one of the table's columns, without those in italics. */
 function columnOf(index: number): string[] {
   const rows = glossary.split('\n').filter((line) => line.startsWith('| '));
   const cells = rows.slice(1).map((row) => row.split('|').slice(1, -1)[index] ?? '');

@@ -88,7 +88,7 @@ describe('the engine over HTTP', () => {
   });
 });
 
-/** A snapshot as the first message of a stream, else a change; as the engine writes it. */
+/** A message as the engine writes it: a snapshot as the first one of a stream, otherwise a change. */
 function message(revision: number, configRevision: number): string {
   const event = configRevision === 1 ? snapshot() : { type: 'config-changed' as const, status: status(configRevision) };
   const content: EventMessage = { revision, event };

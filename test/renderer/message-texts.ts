@@ -1,6 +1,6 @@
 type Texts = Record<string, unknown>;
 
-/** Every text by its path, as it reads where everything that is counted, named or measured is `count`. */
+/** All texts by path, with `count` for every number, name and measure in them. */
 export function textsFor(count: number, messages: Texts): Map<string, string> {
   const numberNames = new Set<string>();
   walk(messages, '', (_path, text) => {
@@ -15,7 +15,7 @@ export function textsFor(count: number, messages: Texts): Map<string, string> {
 
 type Say = (...values: unknown[]) => unknown;
 
-/** Texts tell from the count itself, or from the count as it is written, which of two forms they need. */
+/** A text chooses between singular and plural by the count itself or by the formatted count. */
 function say(text: Say, count: number, numberNames: ReadonlySet<string>): string {
   const valueFor = (name: string) => (numberNames.has(name) ? count : String(count));
   const fields = new Proxy(
@@ -26,7 +26,7 @@ function say(text: Say, count: number, numberNames: ReadonlySet<string>): string
   return String(text(...values));
 }
 
-/** Stands for a parameter that is taken apart where it is named. */
+/** Stands for a parameter that is destructured in the parameter list. */
 const takenApart = '{}';
 
 function parametersOf(text: Say): string[] {
@@ -39,7 +39,7 @@ function parametersOf(text: Say): string[] {
   return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
-/** `unpriced` is handed on to a function that takes it apart. */
+/** `unpriced` is passed to a function that destructures it. */
 function isObject(name: string, text: Say): boolean {
   return name === takenApart || name === 'unpriced' || new RegExp(`\\b${name}\\.\\w`).test(String(text));
 }

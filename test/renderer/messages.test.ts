@@ -23,7 +23,7 @@ const untranslated = new Set([
   'tokens.namePlaceholder',
   'joining.urlPlaceholder',
 ]);
-/** Names of APIs, and durations with the signs that every language shares. */
+/** Names of APIs, and durations in units that all languages share. */
 const untranslatedGroups = ['models.wires.', 'providers.connection.usual.'];
 
 describe('the messages', () => {
@@ -49,7 +49,7 @@ function isTranslated(path: string): boolean {
   return !untranslated.has(path) && !untranslatedGroups.some((prefix) => path.startsWith(prefix));
 }
 
-/** Their first argument only decides between singular and plural. */
+/** Texts whose first argument only decides between singular and plural. */
 const countPaths = new Set([
   'status.ledgerDropped',
   'providers.modelCount',
@@ -136,7 +136,7 @@ describe('formats', () => {
 });
 
 it('the hints of services are the engine’s in English, and there in Chinese', () => {
-  // The form of any other service asks all that its hint says.
+  // The preset `custom` is left out, because its form itself asks for everything in its hint.
   const hinted = presets.filter(({ id, hint }) => hint && id !== 'custom');
   expect(hinted.length).toBeGreaterThan(10);
   for (const { id, hint } of hinted) {
@@ -145,7 +145,7 @@ it('the hints of services are the engine’s in English, and there in Chinese', 
   }
 });
 
-/** Every text by its path; functions with their arguments marked. */
+/** All texts by path, with placeholders for the arguments of functions. */
 function texts(messages: object, prefix = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(messages)) {
@@ -157,7 +157,7 @@ function texts(messages: object, prefix = ''): Map<string, string> {
   return found;
 }
 
-/** Stands for a text, or for a value by whose fields something is said. */
+/** Stands for a string, or for an object whose fields the text uses. */
 function argument(number: number): unknown {
   return new Proxy({}, { get: (_, name) => (name === Symbol.toPrimitive ? () => `‹${number}›` : `‹${String(name)}›`) });
 }

@@ -48,7 +48,9 @@ describe('the window’s store', () => {
   });
 });
 
-/** On an engine that carries out every command as revision 2 and tells what the test says. */
+/**
+ * Creates a store on an engine that executes every command as revision 2 and sends the events that the test specifies.
+ */
 function createStore(more: Partial<ControlApi> = {}) {
   let listener: ControlListener | undefined;
   const api = {

@@ -48,7 +48,7 @@ it('what is no chat request is not opened', () => {
 
 const png = 'data:image/png;base64,AAAA';
 
-/** Two calls at once, then each of their results; what the bench cannot say is in it too. */
+/** Two concurrent calls, then the result of each. It also contains fields that the bench does not support. */
 const responses = {
   model: 'gpt-5',
   instructions: 'Be brief.',

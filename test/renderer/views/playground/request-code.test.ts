@@ -9,7 +9,7 @@ const origin = 'http://127.0.0.1:4810';
 describe('the code of a request', () => {
   it('as curl gives the shell the body unchanged, and names no key', () => {
     const code = codeOf(sent, origin, 'curl') ?? '';
-    // In place of curl: the last argument is the body.
+    // Replaces curl; the last argument is the body.
     const shown = execFileSync('sh', ['-c', `curl() { for last; do :; done; printf %s "$last"; }\n${code}`]);
     expect(JSON.parse(shown.toString())).toEqual(body);
     expect(code).toContain('$SLUICE_API_KEY');

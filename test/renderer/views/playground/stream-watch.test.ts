@@ -4,7 +4,7 @@ import { createStreamWatch, errorOfWhole } from '../../../../renderer/views/play
 function faultOf(...events: (object | string)[]) {
   const watch = createStreamWatch();
   const text = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
-  // In pieces that cut lines anywhere.
+  // The pieces are cut within lines.
   for (let start = 0; start < text.length; start += 7) watch.push(text.slice(start, start + 7));
   return watch.fault();
 }

@@ -4,7 +4,9 @@ import { readConversation } from '../../../../renderer/views/request/conversatio
 const picture = 'data:image/png;base64,AAAA';
 const said = (text: string) => ({ kind: 'text', text });
 
-/** System prompt, question with a picture, thought, call, its result, answer: in the words of each API. */
+/**
+ * A system prompt, a question with a picture, a thought, a call, its result and an answer, in the format of each API.
+ */
 const conversations: Record<string, [request: object, answer: object]> = {
   chat: [
     {
@@ -101,7 +103,7 @@ describe('a conversation', () => {
       role: 'user',
       parts: [said('See'), { kind: 'media', medium: 'image', url: picture }],
     });
-    // Responses has an item for each of them.
+    // The Responses API has a separate item for each of them.
     const parts = shown?.messages.slice(2, -1).flatMap((message) => message.parts);
     expect(parts).toEqual([
       { kind: 'thinking', text: 'Hm' },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readNotes } from '../../../../renderer/views/settings/read-notes.ts';
 
-/** Without the keys, which only have to differ. */
+/** Removes the keys, which only have to be distinct. */
 function plain(notes: string) {
   return readNotes(notes).map((block) =>
     block.type === 'list' ? block.items.map(({ text }) => text) : `${block.type}: ${block.text}`,
