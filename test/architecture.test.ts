@@ -1,4 +1,4 @@
-/** Holds the dependency rule of `docs/architecture.md` by reading the imports of all sources. */
+/** Checks the dependency rule of `docs/architecture.md` by reading the imports of all sources. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,15 +7,15 @@ import { lookAtNone, worstCases } from './server/worst-cases.ts';
 const root = join(import.meta.dirname, '..');
 
 interface Import {
-  /** As written. */
+  /** As written in the import. */
   name: string;
-  /** Path from the root for a relative import; else undefined. */
+  /** Path from the root for a relative import, otherwise undefined. */
   path: string | undefined;
   isTypeOnly: boolean;
 }
 
 interface Source {
-  /** From the root, with `/`. */
+  /** Path from the root, with `/`. */
   path: string;
   text: string;
   imports: Import[];
@@ -25,8 +25,8 @@ const sources = ['server', 'electron', 'renderer'].flatMap((folder) => readSourc
 const engine = sources.filter((source) => source.path.startsWith('server/'));
 
 /**
- * What each folder of the engine, and each file directly under `server/`, may import besides itself. Routing needs the
- * names of secrets, not their values.
+ * The folders and files that each folder of the engine, and each file directly under `server/`, may import besides
+ * itself. Routing needs the names of secrets, not their values.
  */
 const ground = [
   'contract',
@@ -146,7 +146,7 @@ const mayImport: Record<string, string[]> = {
   'cli.ts': ['cli', 'config'],
 };
 
-/** What the shell may import: itself, the contract, and what opens an engine on a data folder. */
+/** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
   /^(electron\/|server\/contract\/|server\/(gateway|open-engine|environment|version)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
 
@@ -344,7 +344,7 @@ function readSource(file: string): Source {
   return { path, text, imports: findImports(file, text) };
 }
 
-/** Static imports, passing on, and `import()` of a literal. */
+/** Static imports, re-exports, and `import()` with a literal. */
 function findImports(file: string, text: string): Import[] {
   const code = withoutComments(text);
   const statements = code.matchAll(
@@ -368,7 +368,7 @@ function fromRoot(file: string): string {
   return relative(root, file).split(sep).join('/');
 }
 
-/** `routing` of `server/routing/resolve.ts`, `gateway.ts` of `server/gateway.ts`. */
+/** For example `routing` for `server/routing/resolve.ts`, and `gateway.ts` for `server/gateway.ts`. */
 function partOf(path: string): string {
   return path.split('/')[1] ?? path;
 }
@@ -381,7 +381,7 @@ function packageOf(name: string): string {
     .join('/');
 }
 
-/** Types do not count: they are gone when the program runs. */
+/** Type imports do not count, because they do not exist at run time. */
 function findCycles(all: readonly Source[]): string[] {
   const targets = new Map(
     all.map(({ path, imports }) => [

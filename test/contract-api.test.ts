@@ -1,4 +1,6 @@
-/** One suite for both ways of the window to the engine: what a screen may rely on holds over HTTP as over IPC. */
+/**
+ * One suite for both connections of the window to the engine: what screens rely on must hold over HTTP and over IPC.
+ */
 import { EventEmitter } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +62,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** With the admin token in place of a browser's cookie. */
+/** With the admin token instead of a browser's cookie. */
 function overHttp(): ControlApi {
   const token = readFileSync(join(folder, 'data/admin.token'), 'utf8').trim();
   const { fetch } = globalThis;
@@ -70,7 +72,7 @@ function overHttp(): ControlApi {
   return createHttpApi(`http://127.0.0.1:${port}`);
 }
 
-/** With a page that clones what crosses, as Electron does. */
+/** With a page that clones messages, as Electron does. */
 function overIpc(): ControlApi {
   let listener: (message: IpcMessage) => void = () => {};
   const mainFrame = asEmitter<WebFrameMain>(Object.assign(new EventEmitter(), { url: 'own://page' }));

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take long by waiting (for limits, for processes, for pages) rather than by their length, by which Vitest begins
- * with the longest: begun last they would run alone, while the other workers have nothing to do.
+ * Files that take long because they wait (for time limits, processes or pages). Vitest starts with the longest files by
+ * size, so these would start last and run alone while the other workers are idle.
  */
 const longest = [
   'e2e/gallery',

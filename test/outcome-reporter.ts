@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** What `npm test` repeats of a run of tests at its very end, where it is looked for. */
+/** The summary of a test run, which `npm test` repeats at the very end of its output. */
 export interface TestOutcome {
   passed: number;
   failed: number;
-  /** Each failure, with the beginning of its reason; a test's, a file's that does not load, or one outside of all of them. */
+  /** Each failed test, file that does not load, or error outside of both, with the beginning of its message. */
   failures: string[];
-  /** Tests that passed at their second try, with why they failed before. */
+  /** Tests that passed on the second attempt, with the reason for the first failure. */
   retried: string[];
 }
 
-/** Names the file that it is written to. */
+/** The environment variable with the path of the output file. */
 export const outcomeVariable = 'SLUICE_TEST_OUTCOME';
 
 export default class OutcomeReporter implements Reporter {

@@ -1,7 +1,7 @@
 /**
- * What some tests need of the machine and npm does not bring: a browser, a keychain with what keytar is built from, and servers for the
- * suites that need them.
- * On Debian as root it is installed; elsewhere it is named, with what is skipped without it.
+ * Checks for software that some tests need and npm does not install: a browser, a keychain and the headers to build
+ * keytar, and servers for the suites that need them. As root on Debian it installs what is missing; elsewhere it prints
+ * what is missing and which tests are skipped.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { findValkey } from './support/find-valkey.ts';
 import { hasNginxProgram } from './support/nginx.ts';
 
 interface Need {
-  /** Debian's package. */
+  /** The Debian package. */
   name: string;
   isThere(): boolean;
-  /** What is not tested without it. */
+  /** The tests that are skipped without it. */
   skips: string;
 }
 
@@ -54,7 +54,7 @@ const serverNeeds: Need[] = [
   },
 ];
 
-/** False if something is missing where nothing may be: with CI=true. */
+/** Returns false if something is missing and CI=true. */
 export function prepareMachine(root: string, { needsServers = false } = {}): boolean {
   if (process.platform !== 'linux') {
     console.log('Not on Linux: the tests against gnome-keyring are skipped.');
@@ -85,12 +85,14 @@ function install(packages: string[]): void {
   apt('install', '-y', '--no-install-recommends', ...packages);
 }
 
-/** In a process of its own: a module that failed to load stays failed in the one that tried. */
+/** Runs in its own process, because a module that failed to load once keeps failing in the same process. */
 function loadsKeytar(root: string): boolean {
   return spawnSync(process.execPath, ['-e', 'require("keytar")'], { cwd: root, stdio: 'ignore' }).status === 0;
 }
 
-/** keytar's build may have failed in `npm ci`, before its headers were there; npm then removes an optional package. */
+/**
+ * keytar's build may have failed in `npm ci`, before its headers were installed. npm then removes the optional package.
+ */
 function buildKeytar(root: string): boolean {
   const isThere = existsSync(join(root, 'node_modules/keytar'));
   const parameters = isThere ? ['rebuild', 'keytar'] : ['install', '--no-save', '--no-audit', '--no-fund'];

@@ -1,7 +1,7 @@
 /**
- * `npm test`: sees to what the tests need of the machine, then runs every check but the suites that have commands of their own
- * (`test/suites.ts`), and ends with what failed and one line of how many passed and failed. A check that fails does not keep the
- * others from running.
+ * `npm test`: checks what the tests need on this machine, and runs every check except the suites with their own
+ * commands (`test/suites.ts`). A failed check does not stop the others. The output ends with the failures and one line
+ * with the numbers of passed and failed tests.
  * `node test/run.ts SUITE …` runs these suites instead: gallery, replicas, sweeps, fuzz, soak, coverage.
  */
 import { spawn } from 'node:child_process';
@@ -23,8 +23,8 @@ const root = join(import.meta.dirname, '..');
 const isWindows = process.platform === 'win32';
 
 /**
- * For the files that share workers, beside as many for the others as there are processors: most of the tests wait for sockets,
- * timers and pages half of the time.
+ * The number of workers for files that share workers, in addition to one worker per processor for the other files: most
+ * tests spend half of their time waiting for sockets, timers and pages.
  */
 const sharedWorkers = availableParallelism() + 2;
 
@@ -65,12 +65,15 @@ async function runSuites(names: readonly Suite[]): Promise<Outcome[]> {
   ];
 }
 
-/** As the first start builds, so that the tests find what they run up to date. */
+/** Builds as the first start does, so that the tests run an up-to-date program. */
 function build(): Promise<Outcome> {
   return runStep('build', () => runProgram(process.execPath, ['build/launch.ts', '--version']));
 }
 
-/** With several threads TypeScript checks what they all need once in each, so it has one, and each project after the other. */
+/**
+ * TypeScript runs with a single thread, because several threads would each check the shared files. The projects are
+ * checked one after another.
+ */
 async function checkTypes(): Promise<boolean> {
   const results: boolean[] = [];
   for (const project of ['test', 'electron', 'renderer'])
@@ -94,7 +97,7 @@ async function runTests(name: string, parameters: string[]): Promise<Outcome> {
     const run = () => runTool('vitest', ['run', ...reporters, ...parameters], { [outcomeVariable]: file });
     const step = await runStep(name, run);
     const outcome = readOutcome(file);
-    // Whatever else makes the run end with an error is a failure too.
+    // An error of the run that is not a failed test also counts as a failure.
     return { ...step, ...outcome, failed: Math.max(outcome.failed, step.failed) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

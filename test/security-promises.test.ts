@@ -1,4 +1,4 @@
-/** Each promise of `docs/security.md` names the tests that hold it, and they are there. */
+/** Checks that each promise in `docs/security.md` names the tests that cover it, and that they exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,11 +1,11 @@
-/** Which files of tests belong to which command; `npm test` runs all but those of the others. */
+/** Assigns test files to commands. `npm test` runs all files except those of the other commands. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const suiteNames = ['gallery', 'replicas', 'sweeps', 'fuzz', 'soak', 'coverage'] as const;
 export type Suite = (typeof suiteNames)[number];
 
-/** What a suite gives to Vitest. */
+/** Parameters for Vitest. */
 interface SuiteRun {
   parameters: string[];
   env?: Record<string, string>;
@@ -14,20 +14,23 @@ interface SuiteRun {
 }
 
 const gallery = 'test/e2e/gallery.test.ts';
-/** How the tests are called that are there once for each appearance. */
+/** Pattern for the titles of tests that run once per appearance. */
 const appearance = String.raw`\d+ px, (light|dark), `;
 
-/** What `npm test` leaves out: each needs servers or minutes, or says more where nothing else runs beside it. */
+/**
+ * The files that `npm test` leaves out. They need servers or minutes, or are more meaningful if nothing else runs at
+ * the same time.
+ */
 export function apart(root: string): string[] {
   return [gallery, 'test/fuzz/*', 'test/soak/*', ...needingServers(root)];
 }
 
-/** The files whose tests need real servers, those of other engines than SQLite or of several replicas. */
+/** The files whose tests need real servers: those for stores other than SQLite or for several replicas. */
 export function needingServers(root: string): string[] {
   return filesThatMatch(root, /\/support\/(postgres|valkey|nginx)\.ts'/);
 }
 
-/** They measure work, so they run by themselves and never with the counters of a coverage run. */
+/** These tests measure work, so they run separately and never with the counters of a coverage run. */
 export const measured = [
   'test/server/patterns.test.ts',
   'test/server/worst-case.test.ts',
@@ -35,8 +38,8 @@ export const measured = [
 ];
 
 /**
- * What a file names that takes something of its process for itself: a module in another's place, its clock, environment or
- * globals, the double of Electron, or a count of what it holds or has done.
+ * Matches files that take over part of their process: mocked modules, the clock, environment or globals, the double of
+ * Electron, or measurements of the process itself.
  */
 const takesProcess = new RegExp(
   [
@@ -47,8 +50,8 @@ const takesProcess = new RegExp(
 );
 
 /**
- * The files that need a process of their own. All others share their workers, with what these have loaded: to load the engine,
- * the official clients or Playwright costs more processor time than most files take themselves.
+ * The files that need their own process. All others share workers and the modules loaded there, because loading the
+ * engine, the official clients or Playwright takes more processor time than most files themselves.
  */
 export function ownProcess(root: string): string[] {
   return filesThatMatch(root, takesProcess);
@@ -81,7 +84,10 @@ export function isSuite(name: string): name is Suite {
   return suiteNames.some((each) => each === name);
 }
 
-/** Several suites in one run of Vitest, so that their files share the workers; the gallery chooses tests by name, so it runs alone. */
+/**
+ * Combines several suites into one run of Vitest, so that their files share the workers. The gallery selects tests by
+ * name, so it runs alone.
+ */
 export function runOf(names: readonly Suite[], root: string): SuiteRun {
   const each = names.map((name) => suites[name](root));
   return {
@@ -91,7 +97,7 @@ export function runOf(names: readonly Suite[], root: string): SuiteRun {
   };
 }
 
-/** As parameters of Vitest. */
+/** As parameters for Vitest. */
 export function excluding(files: readonly string[]): string[] {
   return files.flatMap((file) => ['--exclude', file]);
 }

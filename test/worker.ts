@@ -3,5 +3,6 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import './electron/double/in-place.ts';
 
-// The engine and the official clients are compiled once, and not by each worker and each file with a process of its own.
+// Caches the compiled engine and official clients, so that not every worker, and every file with its own process,
+// compiles them again.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/sluice-tests'));
