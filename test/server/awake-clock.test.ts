@@ -22,13 +22,13 @@ function passAwake(durationMs: number): void {
   }
 }
 
-/** Nothing runs; what is due within the next 100 ms comes afterwards, late. */
+/** Nothing runs during the sleep. Whatever becomes due within the next 100 ms runs afterwards, late. */
 function sleep(durationMs: number): void {
   nowMs += durationMs;
   vi.advanceTimersByTime(100);
 }
 
-/** The same, but nothing but ticks is due. */
+/** The same, but nothing except ticks is due. */
 function standStill(durationMs: number): void {
   nowMs += durationMs;
   vi.advanceTimersByTime(durationMs);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ComparedBytes } from '../../server/compared-bytes.ts';
 
-/** As part of a longer buffer, as Node hands out what it has read. */
+/** Part of a longer buffer, like the data that Node reads. */
 function placed(bytes: Uint8Array): ComparedBytes {
   const all = Buffer.concat([Buffer.from('before'), bytes, Buffer.from('after')]);
   return new ComparedBytes(all.subarray(6, 6 + bytes.length));

@@ -1,9 +1,12 @@
-/** No parser holds the loop for long, whatever clients and upstreams think of. */
+/** No parser blocks the event loop for long, whatever clients and upstreams send. */
 import { describe, expect, test } from 'vitest';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { inputOf, worstCases } from './worst-cases.ts';
 
-/** 25 ms at a stretch are meant, which is some 20 times the reference; and several runs of a case are one of a request. */
+/**
+ * The limit is meant to be 25 ms at a time, about 20 times the reference. Several runs of a case correspond to one of a
+ * request.
+ */
 const mostWorkAtOnce = 150;
 
 describe.each(Object.entries(worstCases))('%s', (_name, { atOnceBytes, inputs, run }) => {

@@ -1,4 +1,4 @@
-/** Cassettes to and from HTTP Archives. */
+/** Conversion of cassettes to and from HTTP Archives. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

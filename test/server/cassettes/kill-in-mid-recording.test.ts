@@ -1,4 +1,4 @@
-/** A cassette whose gateway is killed while it records. */
+/** A cassette whose gateway is killed while recording. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(parent, { recursive: true, force: true });
 });
 
-/** A gateway in a process of its own, which records all requests. */
+/** A gateway in its own process that records all requests. */
 async function start() {
   const config = {
     version: 1,
@@ -76,7 +76,7 @@ test('leaves whole recordings only, and the next one to record removes what is l
   const cassette = await open('replay');
   expect(cassette.recordings).toBe(written());
   expect(cassette.recordings).toBeLessThan(asked);
-  // What a process leaves that is killed between the two steps of writing.
+  // The file that a process leaves if it is killed between the two steps of writing.
   const left = '9999-chat-completions-abcdef.json.tmp-0123456789abcdef';
   writeFileSync(join(folder, left), '{ "version": 1, "requ');
   await open('record');

@@ -13,7 +13,7 @@ import { isSweep } from '../../support/sweep.ts';
 const count = isSweep ? 10_000 : 2_500;
 const replayedCount = isSweep ? 1_000 : 200;
 const parent = mkdtempSync(join(tmpdir(), 'sluice-cassettes-'));
-/** Of each prompt; those of all recordings are many times what the index may take. */
+/** Size of each prompt. The prompts of all recordings take many times more than the index may. */
 const promptBytes = 4_000;
 
 const bodyOf = (number: number) => ({
@@ -41,7 +41,7 @@ function recordingOf(number: number): RecordedExchange {
   };
 }
 
-/** A cassette with so many recordings. */
+/** Creates a cassette with this many recordings. */
 function make(recordings: number): string {
   const folder = join(parent, String(recordings));
   mkdirSync(folder);

@@ -1,4 +1,4 @@
-/** What a replayed request costs, beside one that the response cache answers. */
+/** The cost of a replayed request, compared with one that the response cache answers. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ async function askAll(gateway: TestGateway): Promise<string[]> {
   return answers;
 }
 
-/** Microseconds of CPU, clients included. */
+/** Microseconds of CPU time, including the clients'. */
 async function cpuOf(gateway: TestGateway): Promise<number> {
   const before = process.cpuUsage();
   await askAll(gateway);
@@ -71,6 +71,6 @@ test('a replayed answer reads no file, and costs no more than one from the respo
     cached.push(await cpuOf(caching));
   }
   expect(cassette.summary).toMatchObject({ hits: 5 * bodies.length, misses: 0 });
-  // It took six times as much while each request was compared as JSON. What is beyond the half is the machine's.
+  // It took six times as long when each request was compared as JSON. The limit of 1.5 leaves room for the machine.
   expect(Math.min(...replayed)).toBeLessThan(Math.min(...cached) * 1.5);
 });

@@ -1,4 +1,4 @@
-/** Asks a served Sluice with a key. */
+/** Sends a request with a key to a running Sluice. */
 export function get(url: string, key: string): Promise<Response> {
   return fetch(url, { headers: { authorization: `Bearer ${key}` } });
 }

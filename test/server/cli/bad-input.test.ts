@@ -1,4 +1,4 @@
-/** What each verb says to what it cannot use, and that it then changes nothing. */
+/** How each verb rejects unusable input, and that it then changes nothing. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createProgram } from '../../../server/cli/program.ts';
 import { runVerb } from './run-cli.ts';
 
 interface Refused {
-  /** Behind the verb. */
+  /** After the verb. */
   line: string;
   says: string;
   code: 1 | 2;
@@ -20,7 +20,7 @@ const failed = (line: string, says: string): Refused => ({ line, says, code: 1 }
 const unknownOption = wrong('--nonsense', "unknown option '--nonsense'");
 const notRunning = failed('', 'Sluice is not running');
 
-/** By verb. Those that take nothing else refuse at least an option that they do not know. */
+/** By verb. Verbs without other input at least reject an unknown option. */
 const refusals: Record<string, readonly Refused[]> = {
   serve: [wrong('--port 70000', 'from 0 to 65535'), unknownOption],
   stop: [notRunning, unknownOption],
@@ -178,7 +178,7 @@ describe('a verb', () => {
   const run = (line: string) =>
     runVerb(line.split(' ').filter(Boolean), { env: { SLUICE_DATA_DIR: folder, HOME: folder } });
   const stored = () => readFileSync(join(folder, 'config.json'), 'utf8');
-  // Once: nothing of what follows changes it.
+  // Runs once, because nothing below changes the result.
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-bad-input-'));
     await run('key create k');

@@ -6,7 +6,7 @@ import { checkout } from '../../support/program.ts';
 
 const run = promisify(execFile);
 
-/** Half of what it allocates survives a collection. Prints the largest size of the young generation in MB. */
+/** Allocates objects of which half survive a collection. Prints the largest size of the young generation in MB. */
 const allocate = `
 const { getHeapSpaceStatistics } = require('node:v8');
 let kept = [], largest = 0;

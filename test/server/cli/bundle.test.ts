@@ -55,7 +55,7 @@ test('starts from few files, since each that is looked for costs time', () => {
   const folder = dirname(builtProgram);
   const started = new Set(['program', 'serve'].map((name) => chunkOf(folder, name)));
   for (const file of started) for (const imported of importsAtOnce(file)) started.add(join(folder, imported));
-  // The engine is a file that they share with the desktop.
+  // The engine is in a file shared with the desktop.
   expect(started.size).toBeGreaterThan(2);
   expect(started.size).toBeLessThan(20);
 });
@@ -71,13 +71,13 @@ function importsAtOnce(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(statements)].map(([, from, bare]) => from ?? bare ?? '');
 }
 
-/** At once and later. */
+/** Static and dynamic imports. */
 function importsOf(file: string): string[] {
   const statements = /^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"|\bawait import\("([^"]+)"\)/gm;
   return [...readFileSync(file, 'utf8').matchAll(statements)].map(([, from, bare, lazy]) => from ?? bare ?? lazy ?? '');
 }
 
-/** Where nothing was built before. */
+/** In a folder without earlier builds. */
 function copyBundle(): { program: string; folder: string } {
   const folder = temporaryFolder();
   cpSync(dirname(builtProgram), join(folder, 'program'), { recursive: true });

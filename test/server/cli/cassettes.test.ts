@@ -6,7 +6,7 @@ import { endProgramsAfterEach, runCli, runVerb, serve, temporaryFolder } from '.
 
 endProgramsAfterEach();
 
-/** Asks what its arguments say, and prints the statuses and answers. */
+/** Sends its arguments as questions, and prints the statuses and answers. */
 const asks = `
   const { env } = process;
   const answers = [];

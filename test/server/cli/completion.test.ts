@@ -1,4 +1,4 @@
-/** Completion in shells and the manual page, both made from the commands. */
+/** Shell completion and the manual page, which are both generated from the commands. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -54,7 +54,7 @@ const hasShell = (name: string) => {
   }
 };
 
-/** A folder with a `sluice` for the PATH, and the script for a shell. */
+/** A folder with a `sluice` for the PATH, and the completion script for a shell. */
 async function shellSetUp(shell: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'sluice'), `#!/bin/sh\nexec '${process.execPath}' '${builtProgram}' "$@"\n`);

@@ -1,4 +1,4 @@
-/** What `doctor` finds around Sluice: who has its port, and what the environment holds. */
+/** The findings of `doctor` about Sluice's surroundings: the program on its port, and the environment. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

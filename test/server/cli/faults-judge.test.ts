@@ -1,11 +1,11 @@
-/** `sluice faults judge`: how a program copes with each known fault. */
+/** `sluice faults judge`: how a program handles each known fault. */
 import { expect, test } from 'vitest';
 import type { Judgement } from '../../../server/cli/judge-report.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 
 endProgramsAfterEach();
 
-/** Asks for a whole answer, twice at most; ends with 0 in spite of a spent quota. */
+/** Requests a complete answer, at most twice, and exits with 0 even if the quota is used up. */
 const asksTwice = `
   const { env } = process;
   for (let time = 0; time < 2; time++) {

@@ -1,4 +1,4 @@
-/** `sluice faults`: what it lists, switches on and off, and what a program meets below it. */
+/** `sluice faults`: what it lists and switches, and which faults a program under it meets. */
 import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 

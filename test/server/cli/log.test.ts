@@ -1,4 +1,4 @@
-/** `log` beside a Sluice that runs: what was, what comes, and what was refused. */
+/** `log` with a running Sluice: past requests, new ones, and refused ones. */
 import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** A laptop's data moves into the database of a team. */
+/** Moves a laptop's data into a team's database. */
 import { join } from 'node:path';
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
 
   const requests = 2_500;
 
-  /** Of the last forty days, with sessions, captures and errors. */
+  /** Fills in requests of the last forty days, with sessions, captures and errors. */
   async function fill(): Promise<void> {
     const database = openDatabase(join(folder, 'ledger.sqlite'));
     const ledger = createLedger({ database, log: silent });
@@ -38,7 +38,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
         finishedRow(`req_${index}`, {
           startedAt: nowMs - (40 * day * (requests - index)) / requests,
           keyId: `k${index % 5}`,
-          // Fractions that add up exactly, in whatever order.
+          // Fractions that add up exactly in any order.
           costUsd: index % 10 === 0 ? null : index / 1_024,
           session: index % 100 === 0 ? sessionMark('ses_1') : null,
         }),
@@ -88,7 +88,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     const [last] = await asked(`SELECT max(seq) AS seq FROM requests WHERE session = 'ses_1'`);
     expect(session).toEqual({ stopped: true, last_seq: last.seq });
     expect(await asked('SELECT id FROM captures')).toEqual([{ id: 'req_1' }]);
-    // The folder stays as it is: its secrets still open with its own key file.
+    // The folder is unchanged: its secrets still open with its own key file.
     expect((await runVerb(['key', 'reveal', 'my-editor', '--data-dir', folder])).stdout).toBe(stdout);
   });
 
@@ -103,7 +103,7 @@ describe.runIf(hasPostgres())('sluice migrate', () => {
     const client = new pg.Client(url);
     await client.connect();
     await eventually(async () => {
-      // Before it has made the tables, there are none.
+      // The query fails until the tables have been created.
       const found = await client.query(isCopied).catch(() => null);
       return killed.child.exitCode !== null || (found?.rowCount ?? 0) > 0;
     });

@@ -1,4 +1,4 @@
-/** A team's gateway as it is deployed: replicas of one database behind the nginx of `build/deploy`. */
+/** A team's gateway as it is deployed: replicas with one database behind the nginx of `build/deploy`. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } f
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 import { addProvider, runJson, runVerb } from './run-cli.ts';
 
-// Whole programs are started here; on a busy machine that takes its time.
+// Starting whole programs takes time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** More in `.ci/run`. */
@@ -109,7 +109,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     const asked = rows.filter(({ provider }) => provider === 'main').length;
     expect(usage.find(({ name }) => name === 'main')?.requests).toBe(asked);
     expect(asked).toBeLessThanOrEqual(upstream.seen.length);
-    // A killed replica loses what it had not written yet: what was in flight, and a quarter of a second.
+    // A killed replica loses what it has not written yet: requests in progress, and those of the last quarter-second.
     expect(asked).toBeGreaterThan(answers * 0.8);
   });
 
@@ -158,7 +158,7 @@ interface Usage {
 const question = { model: 'any', messages: [{ role: 'user' as const, content: 'Hi' }] };
 const chat = (client: OpenAI) => client.chat.completions.create(question);
 
-/** Callers that ask one question after the other until they are stopped. */
+/** Callers that send one request after another until they are stopped. */
 function startLoad(client: OpenAI) {
   let isOver = false;
   let answers = 0;
@@ -175,7 +175,7 @@ function startLoad(client: OpenAI) {
   };
   const calls = Promise.all(Array.from({ length: callers }, call));
   return {
-    /** Waits for so many more answers, or a failure. */
+    /** Waits for this many more answers, or a failure. */
     async answered(count: number) {
       const enough = answers + count;
       await new Promise<void>((resolve) => {

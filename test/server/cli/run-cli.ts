@@ -31,7 +31,7 @@ interface CliResult {
 export interface Serving {
   ready: Ready;
   child: ChildProcess;
-  /** So far. */
+  /** The output so far. */
   output: RunningProgram['output'];
   /** Resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
@@ -41,8 +41,8 @@ const running = new Set<ChildProcess>();
 const folders: string[] = [];
 
 /**
- * Builds the program, and ends after each test what it has started. To be called by each file of tests: files share what they
- * import, so a hook that is registered by an import belongs to the first of them alone.
+ * Builds the program, and ends everything that was started after each test. Each test file must call it: files share
+ * imported modules, so hooks registered by an import would only apply to the first file.
  */
 export function endProgramsAfterEach(): void {
   beforeAll(ensureBuilt);
@@ -59,14 +59,14 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Runs a verb to its end. Secrets go to the encrypted file unless `env` says otherwise. */
+/** Runs a verb to its end. Secrets go to the encrypted file unless `env` changes that. */
 export async function runCli(parameters: string[], options: CliOptions = {}): Promise<CliResult> {
   const { ended, output } = start(parameters, options);
   const code = await ended;
   return { code, ...output };
 }
 
-/** Runs a verb as `runCli` does, but here rather than in a process of its own, whose start costs more than most verbs. */
+/** Like `runCli`, but runs the verb in this process, because starting a process takes longer than most verbs. */
 export async function runVerb(parameters: string[], options: Omit<CliOptions, 'program'> = {}): Promise<CliResult> {
   const { env = {}, input = '' } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -83,7 +83,7 @@ export async function runVerb(parameters: string[], options: Omit<CliOptions, 'p
     });
     return { code: Number(process.exitCode ?? 0), ...(await endOf(said, stdout, stderr)) };
   } finally {
-    // It is that of the tests.
+    // It is the exit code of the test process.
     process.exitCode = undefined;
   }
 }
@@ -94,7 +94,7 @@ async function endOf(said: Promise<[string, string]>, ...streams: PassThrough[])
   return { stdout, stderr };
 }
 
-/** Adds the provider `main` for model `models`, whose credential is in `env` as UPSTREAM_KEY. */
+/** Adds the provider `main` for `models`, whose credential is in `env` as UPSTREAM_KEY. */
 export function addProvider(
   dataDir: string,
   { url, models, env }: { url: string; models: string; env: Record<string, string> },
@@ -103,20 +103,20 @@ export function addProvider(
   return runVerb([...line.split(' '), '--data-dir', dataDir], { env });
 }
 
-/** A verb that goes on until something ends it. */
+/** Starts a verb that runs until it is ended. */
 export function spawnCli(parameters: string[], options: CliOptions = {}) {
   const { output, ended, child } = start(parameters, options);
   return { output, ended, child };
 }
 
-/** The result of `runVerb` as JSON; throws what it said if it failed. */
+/** The result of `runVerb` as JSON; throws its output if it failed. */
 export async function runJson(parameters: string[], options: CliOptions = {}): Promise<unknown> {
   const { code, stdout, stderr } = await runVerb([...parameters, '--json'], options);
   if (code !== 0) throw new Error(`${parameters.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
-/** `serve --json` on a free port; resolves when it is ready, rejects with what it said if it ends before. */
+/** `serve --json` on a free port. Resolves when it is ready; rejects with the output if it ends before. */
 export async function serve(dataDir: string, parameters: string[] = [], options: CliOptions = {}): Promise<Serving> {
   const program = start(['serve', '--json', '--port', '0', '--data-dir', dataDir, ...parameters], options);
   const { child, output } = program;
@@ -134,7 +134,7 @@ export async function serve(dataDir: string, parameters: string[] = [], options:
   };
 }
 
-/** `serve` on a free port as a person starts it; resolves with what is shown, up to the line to try. */
+/** Runs `serve` on a free port as a person would. Resolves with its output up to the `curl` line. */
 export function serveForPerson(parameters: string[], env: Record<string, string> = {}): Promise<string> {
   return shownToPerson(start(['serve', '--port', '0', ...parameters], { env }));
 }

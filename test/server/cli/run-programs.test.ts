@@ -1,6 +1,6 @@
 /**
- * `sluice run` in front of coding agents from npm, without any configuration of theirs: they reach the demo. Where to look for
- * them is told in `test/support/installed-programs.ts`; nothing requires them.
+ * `sluice run` with coding agents from npm that have no configuration: they reach the demo.
+ * `test/support/installed-programs.ts` describes where they are searched. No command requires them.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,9 @@ const programs = [
   { command: 'qwen', package: '@qwen-code/qwen-code', parameters: ['-p'] },
 ];
 
-/** Not in the system's temporary folder: Gemini CLI reads no settings from below a folder that others can write. */
+/**
+ * Not in the system's temporary folder, because Gemini CLI reads no settings below a folder that others can write to.
+ */
 const parent = join(import.meta.dirname, '../../../test-results');
 let folder: string;
 beforeEach(() => {

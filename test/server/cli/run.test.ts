@@ -5,7 +5,7 @@ import { endProgramsAfterEach, runCli, runJson, runVerb, serve, spawnCli, tempor
 endProgramsAfterEach();
 
 const node = process.execPath;
-/** Prints what a request of each API with the variables of its SDK gets. */
+/** Prints the answers to a request of each API, made with the variables of its SDK. */
 const asksAllApis = `
   const { env } = process;
   const chat = await fetch(env.OPENAI_BASE_URL + '/chat/completions', {

@@ -97,7 +97,7 @@ describe('a declarative configuration that changes', () => {
         ['serve', '--json', '--port', '0', '--data-dir', temporaryFolder(), '--config', file],
         { env: { SLUICE_KEY: 'local key', MAIN_API_KEY: 'upstream-key' } },
       );
-      // Opens only when the other end is being read.
+      // The call returns only when the other end of the pipe has been opened for reading.
       const pipe = await open(file, 'w');
       child.kill('SIGHUP');
       await pipe.writeFile(withModels('a'));

@@ -101,7 +101,7 @@ describe('the end', () => {
         body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
       }),
     );
-    // Awaited from now on: it breaks off before the process has ended.
+    // Awaited from now on, because it is broken off before the process has ended.
     const brokenOff = expect(request).rejects.toThrow();
     await eventually(() => upstream.seen.length === 1);
     const ended = serving.end('SIGINT');

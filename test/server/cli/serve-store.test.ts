@@ -1,4 +1,4 @@
-/** Replicas that are started as an operator starts them, over one database. */
+/** Replicas with one database, started as an operator would. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
       body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] }),
     });
 
-  /** Waits until so many are recorded: rows are written a moment after the answer. */
+  /** Waits until this many chats are recorded, because rows are written shortly after the answer. */
   const answeredChatsAre = (count: number, folder: string) =>
     eventually(async () => {
       const { stdout } = await runVerb(['log', '--json', '--data-dir', folder]);
@@ -76,7 +76,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(upstream.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
     expect(await dump()).not.toContain(secret);
 
-    // Each tells of the requests of both.
+    // Each replica lists the requests of both.
     await chat(first.ready.baseUrl, key);
     await answeredChatsAre(2, two);
 
@@ -97,7 +97,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect((await addUpstream(data)).code).toBe(0);
     expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
     await serving.end();
-    // Without a running replica, commands change the database itself.
+    // Without a running replica, commands change the database directly.
     expect(await runJson(['provider', 'list', '--data-dir', temporaryFolder()], { env: more })).toMatchObject([
       { id: 'main' },
     ]);
@@ -108,7 +108,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     const serving = await start(folder);
     const examined = await runVerb(['doctor', '--data-dir', temporaryFolder()], { env: { ...env, SLUICE_STORE: url } });
     expect(examined.stdout).toMatch(/^ok {6}database: .*PostgreSQL \d+.* answers in .* ms.*, 2 replicas running$/m);
-    // As the running one tells it: the terminal of whoever asks need not know the database.
+    // As reported by the running replica; the caller's terminal need not know the database.
     expect((await addUpstream(folder)).code).toBe(0);
     await server.kill();
     expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
@@ -166,7 +166,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(await dump()).not.toContain(secret);
   });
 
-  /** The one line on stderr of a start that fails. */
+  /** The only line on stderr of a start that fails. */
   async function refusal(given: string, more: Record<string, string> = {}, ...options: string[]): Promise<string> {
     const place = ['--port', '0', '--data-dir', temporaryFolder(), '--store', given];
     const { code, stdout, stderr } = await runCli(['serve', ...place, ...options], { env: more });

@@ -1,4 +1,4 @@
-/** `sluice service`, with a stand-in for `systemctl`, since tests must not change the services of who runs them. */
+/** `sluice service` with a stand-in for `systemctl`, because tests must not change the user's services. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,7 +10,7 @@ import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
-/** A home, and a systemctl that writes its arguments to a file and answers `is-active` as told. */
+/** A home folder, and a systemctl that records its arguments and gives a scripted answer to `is-active`. */
 function standIn(state = 'active', unreachable = false) {
   const home = temporaryFolder();
   const calls = join(home, 'calls');

@@ -1,4 +1,4 @@
-/** `sluice sessions` and `sluice session`: of a program that serves, and of the ledger alone. */
+/** `sluice sessions` and `sluice session`, with a running program and with the ledger alone. */
 import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
 

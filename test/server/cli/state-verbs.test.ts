@@ -1,4 +1,4 @@
-/** The verbs that show and change what Sluice is doing: status, stop, settings, demo, capture, import, export. */
+/** The verbs that show and change the state of Sluice: status, stop, settings, demo, capture, import, export. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Runs the commands of docs/testing-with-sluice.md and compares what they print. */
+/** Runs the commands in docs/testing-with-sluice.md and compares their output. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { endProgramsAfterEach, temporaryFolder } from './run-cli.ts';
 endProgramsAfterEach();
 
 interface Block {
-  /** `js ask.mjs`: a file; `sh`: commands, which are run if a `text` follows; `text`: what these print. */
+  /** `js ask.mjs` is a file, `sh` are commands (run if a `text` follows), and `text` is their output. */
   kind: string;
   text: string;
 }
@@ -21,7 +21,7 @@ const blocks: Block[] = [...page.matchAll(/^```([^\n]+)\n(.*?)^```$/gms)].map(([
   text,
 }));
 
-/** With `sluice` on the path. */
+/** With `sluice` on the PATH. */
 function environment(folder: string): Record<string, string> {
   const programs = join(folder, 'bin');
   mkdirSync(programs);
@@ -56,6 +56,6 @@ test('the commands of the tutorial print what it says', async () => {
   }
 });
 
-/** Without what differs from run to run: the hash in a file's name, and seconds. */
+/** Replaces what differs between runs: the hash in a file's name, and seconds. */
 const settled = (printed: string) =>
   printed.replace(/-[0-9a-f]{6}\.json/g, '-HASH.json').replace(/\d+\.\d$/gm, 'SECONDS');

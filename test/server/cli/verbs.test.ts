@@ -38,7 +38,7 @@ describe.each([
   const runProgram = (line: string, options?: CliOptions) =>
     runCli([...line.split(' '), '--data-dir', folder], options);
   const ask = (line: string, options?: CliOptions) => runJson([...line.split(' '), '--data-dir', folder], options);
-  /** The one that is running, else one started now. */
+  /** The running program, or one started now. */
   const running = async () => {
     serving ??= await serve(folder);
     return serving.ready;
@@ -74,7 +74,7 @@ describe.each([
     const made = await runProgram('key create once --no-keep');
     expect(made.stdout).toMatch(/^sk-sluice-\w+\n$/);
     expect(made.stderr).toContain('the only time');
-    // Where secrets are is said where Sluice starts, and by doctor.
+    // The location of secrets is printed when Sluice starts, and by doctor.
     expect((await run('key create kept')).stderr).not.toContain('encrypted file');
     const again = await run('key reveal once');
     expect(again).toMatchObject({ code: 1, stdout: '' });
@@ -273,7 +273,7 @@ describe.each([
   });
 
   test('doctor looks at everything and names the hop that fails', async () => {
-    // Not the usual port, which a Sluice of this machine may have.
+    // Avoids the default port, on which this machine may run a Sluice.
     if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();
     const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };

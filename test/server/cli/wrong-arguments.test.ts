@@ -1,4 +1,4 @@
-/** What the command line says to arguments that it cannot use, and to those that ask how to use it. */
+/** How the command line handles unusable arguments and requests for help. */
 import { expect, test } from 'vitest';
 import { endProgramsAfterEach, runCli, runVerb, temporaryFolder } from './run-cli.ts';
 

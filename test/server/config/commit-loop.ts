@@ -1,4 +1,4 @@
-/** Commits without end, to be killed in mid-write. Prints each revision's mark before it is written. */
+/** Commits endlessly, to be killed in the middle of a write. Prints each revision's mark before writing it. */
 import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 

@@ -1,8 +1,9 @@
-/** Commits a configuration larger than the file size limit it is run under, and prints what came of it. */
+/** Commits a configuration larger than the file size limit under which it runs, and prints the result. */
 import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 
-// Unheard, this signal ends a process that writes beyond its limit; heard, the write is cut short as on a full disk.
+// Without a handler, this signal ends a process that exceeds the limit. With one, the write is truncated as on a full
+// disk.
 process.on('SIGXFSZ', () => {});
 const store = await openConfigStore({ persistence: openConfPersistence(process.argv[2] ?? '') });
 const allowedHosts = Array.from({ length: 5_000 }, (_, index) => `host-${index}.example`);

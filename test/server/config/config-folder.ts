@@ -8,14 +8,14 @@ import { type ConfigStore, openConfigStore } from '../../../server/config/config
 
 interface ConfigFolder {
   folder: string;
-  /** Of the configuration in it, which is there after the first commit. */
+  /** Path of its configuration, which exists after the first commit. */
   path: string;
-  /** Of the one before. */
+  /** Path of the previous configuration. */
   backup: string;
   open(): Promise<ConfigStore>;
 }
 
-/** A folder that is empty when a test begins, and removed after it. Registers the hooks. */
+/** A folder that is empty at the beginning of each test and removed afterwards. Registers the hooks. */
 export function configFolderInSuite(): ConfigFolder {
   const folder = join(tmpdir(), `sluice-config-${randomUUID()}`);
   const path = join(folder, 'config.json');

@@ -1,4 +1,7 @@
-/** The documented example of a declarative configuration file: a contract for scripts, so it must stay readable for ever. */
+/**
+ * The documented example of a declarative configuration file. It is a contract with scripts, so it must stay readable
+ * for ever.
+ */
 export const exampleConfig = {
   version: 1,
   providers: [
@@ -16,7 +19,7 @@ export const exampleConfig = {
   keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
 } as const;
 
-/** The example, with another address of its provider. */
+/** The example with another address for its provider. */
 export function exampleAt(baseUrl: string) {
   const [main] = exampleConfig.providers;
   return { ...exampleConfig, providers: [{ ...main, baseUrl }] };

@@ -14,10 +14,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Each hits another moment; a sweep tries many. */
+/** Each kill hits another moment; a sweep tries many. */
 const kills = isSweep ? 20 : 4;
 
-/** Runs the loop until it has begun a few commits, kills it after a random while, and gives the last mark it began. */
+/**
+ * Runs the loop until it has begun a few commits, kills it after a random delay, and resolves with the last mark that
+ * it began.
+ */
 async function commitAndKill(path: string): Promise<number> {
   const script = join(import.meta.dirname, 'commit-loop.ts');
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -31,7 +34,7 @@ async function commitAndKill(path: string): Promise<number> {
   });
   await begun;
   const closed = new Promise((resolve) => child.on('close', resolve));
-  // Not to wait for something, but to hit another moment each time.
+  // The delay hits a different moment each time; it does not wait for a condition.
   await wait(Math.random() * 40);
   child.kill('SIGKILL');
   await closed;
@@ -44,7 +47,7 @@ test(`kill -9 in mid-write loses no configuration, ${kills} times`, async () => 
   for (let round = 0; round < kills; round++) {
     const lastBegun = await commitAndKill(path);
     const { port, allowedHosts } = configSchema.parse(JSON.parse(await readFile(path, 'utf8'))).settings;
-    // All commits before the one that was under way are there, and the one under way is there wholly or not at all.
+    // All commits before the interrupted one are stored, and the interrupted one is stored completely or not at all.
     expect([lastBegun - 1, lastBegun]).toContain(port);
     expect(port).toBeGreaterThan(least);
     expect(allowedHosts).toHaveLength(2_000);

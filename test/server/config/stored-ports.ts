@@ -1,4 +1,4 @@
-/** What is written to the file and read from it. */
+/** Checks what is written to the file and read from it. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { ConfigStore } from '../../../server/config/config-store.ts';

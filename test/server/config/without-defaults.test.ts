@@ -3,7 +3,7 @@ import { memberWithoutDefaults, withoutDefaults } from '../../../server/config/w
 import { type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 import { settingsSchema } from '../../../server/contract/settings.ts';
 
-/** Each states something that is not the default, at the top, in a part of it and in a list. */
+/** Each contains a value that is not the default: at the top level, in a nested object, or in a list. */
 const stated: ConfigInput = {
   version: 1,
   providers: [

@@ -1,4 +1,4 @@
-/** Configuration files as people have them: with comments, in an order of their own, with settings of other tools. */
+/** Realistic configuration files: with comments, in an unusual order, with settings of other tools. */
 export const clientSettings: Record<string, string> = {
   '.codex/config.toml': `# Codex, the way I like it
 approval_policy = "on-request"   # never on the server
@@ -20,7 +20,7 @@ env_key = "AZURE_KEY"
 \t"model": "opus"
 }
 `,
-  // Gemini CLI takes comments, but no trailing comma.
+  // Gemini CLI accepts comments but no trailing comma.
   '.gemini/settings.json': `{"ui": {"theme": "GitHub"} // dark
 }
 `,
@@ -85,7 +85,7 @@ model: sonnet   # usually
     extra_headers: { X-Team: writers }
     timeout: 30
 `,
-  // Shortened from the example that LibreChat is delivered with.
+  // Shortened from the example that LibreChat ships.
   'LibreChat/librechat.yaml': `# Configuration version (required)
 version: 1.3.0
 

@@ -5,7 +5,7 @@ import { clientIdOf, isToldApart, mayBeAny } from '../../../server/contract/clie
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
 
 describe('a client', () => {
-  // As the programs sent them.
+  // As sent by the programs.
   it.each([
     ['curl/8.5.0', 'curl'],
     ['OpenAI/Python 3.54.0', 'openai-python'],

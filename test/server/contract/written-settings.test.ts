@@ -4,7 +4,7 @@ import { commandSchema } from '../../../server/contract/commands.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../../../server/contract/team-preset.ts';
 
-/** As an earlier version stored and exported it. */
+/** As stored and exported by an earlier version. */
 const earlier = { version: 1, settings: { port: 4811, runawayGuard: false } } as const;
 const today = configSchema.parse({ version: 1, settings: { port: 4811 } });
 

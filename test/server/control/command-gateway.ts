@@ -6,7 +6,7 @@ export const baseUrl = 'https://api.example.com/v1';
 /** The credential of the provider `main`. */
 export const secret = 'sk-planted-4711';
 
-/** For each test a gateway with two providers, an alias and two groups. Registers the hooks. */
+/** Starts a gateway with two providers, an alias and two groups for each test. Registers the hooks. */
 export function commandGatewayInSuite() {
   let sluice: ControlGateway;
   beforeEach(async () => {
@@ -24,10 +24,10 @@ export function commandGatewayInSuite() {
   });
   afterEach(() => sluice.stop());
   return {
-    /** That of the test that runs. */
+    /** The gateway of the current test. */
     current: () => sluice,
     run: (command: CommandInput) => sluice.gateway.execute(command),
-    /** The configuration as it is on the disk. */
+    /** The configuration as stored on disk. */
     stored: async () => JSON.parse(await sluice.configText()),
   };
 }

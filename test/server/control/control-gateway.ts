@@ -18,19 +18,22 @@ export interface ControlGateway extends TestGateway {
   secrets: SecretStore;
   adminToken: string;
   configText(): Promise<string>;
-  /** `/control/…` with the admin token, unless `init` says otherwise. */
+  /** Calls `/control/…` with the admin token, unless `init` overrides it. */
   control(path: string, init?: RequestInit): Promise<Response>;
 }
 
 export interface ControlGatewayOptions {
   config?: Partial<ConfigInput>;
   secrets?: Record<string, string>;
-  /** The configuration is a file that is not written. */
+  /** The configuration is a file that Sluice does not write. */
   declarative?: boolean;
   ports?: Partial<GatewayPorts>;
 }
 
-/** A running gateway whose configuration is really stored; group `default`, key `k1` with the secret `testKey`. */
+/**
+ * A running gateway whose configuration is stored on disk, with the group `default` and the key `k1`, whose secret is
+ * `testKey`.
+ */
 export async function startControlGateway(options: ControlGatewayOptions = {}): Promise<ControlGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-control-'));
   const path = join(folder, 'config.json');
@@ -69,7 +72,7 @@ export async function startControlGateway(options: ControlGatewayOptions = {}): 
   };
 }
 
-/** The GatewayError that a command or query is refused with. */
+/** The GatewayError with which a command or query is refused. */
 export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   const error = await work.then(
     () => undefined,
@@ -79,7 +82,7 @@ export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   return error;
 }
 
-/** Everything a gateway tells, gathered, with a way to wait for a certain event. */
+/** Collects all events of a gateway, and can wait for a certain event. */
 export function gatherEvents(gateway: Pick<Gateway, 'onEvent'>) {
   const messages: EventMessage[] = [];
   let onMessage: () => void = () => {};
@@ -90,7 +93,7 @@ export function gatherEvents(gateway: Pick<Gateway, 'onEvent'>) {
   return {
     messages,
     stop,
-    /** The first that is of this type and passes; waits for it if it was not told yet. */
+    /** The first event of this type that passes; waits for it if necessary. */
     async next<T extends ControlEvent['type']>(
       type: T,
       passes: (event: Extract<ControlEvent, { type: T }>) => boolean = () => true,

@@ -89,7 +89,7 @@ describe('a provider that is added', () => {
 
 describe('a preset', () => {
   test('fills in what is not given', async () => {
-    // Off, so that nobody out there is asked for models.
+    // Disabled, so that no real service is queried for models.
     const given = { preset: 'mistral', enabled: false };
     const { provider } = await sluice.gateway.execute({ type: 'provider.add', provider: given });
     expect(provider).toMatchObject({

@@ -32,7 +32,7 @@ const stored: ConfigStore = {
   onChange: () => () => {},
 };
 
-/** `problem`: what the secret store says the first two times. */
+/** `problem` is the error of the secret store's first two reads. */
 async function loadWith(problem: Error) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const memory = createMemorySecretStore({ [name]: 'upstream-secret' });

@@ -46,7 +46,7 @@ test('no answer, event, export, file or log line holds a secret, but for the ans
   await execute({ type: 'provider.refresh-models', id: 'p' });
   await sluice.client.chat.completions.create({ model: 'gpt-x', messages: [] }).catch(() => {});
 
-  // Not through `send`: these answers are meant to hold the secret.
+  // Not through `send`, because these answers are meant to contain the secret.
   const keys = [
     await sluice.gateway.execute({ type: 'key.create', id: 'k2' }),
     await sluice.gateway.execute({ type: 'key.rotate', id: 'k2' }),

@@ -1,6 +1,6 @@
 import type { TeamPreset } from '../../../server/contract/team-preset.ts';
 
-/** A preset as a team would write it: one provider with a place for a credential, an alias, a group, a setting. */
+/** A typical team preset: a provider with a place for a credential, an alias, a group, a setting. */
 export const acmePreset = {
   teamPreset: 1,
   name: 'Acme engineering',

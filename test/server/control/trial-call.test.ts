@@ -55,7 +55,7 @@ describe('the call that ends the test of a provider', () => {
       { url: '/v1/chat/completions', body: expect.objectContaining({ model: 'gpt-4o-mini', max_tokens: 16 }) },
     ]);
     expect(report).toMatchObject({ ok: true, call: { model: 'gpt-4o-mini' }, said: null, modelCount: 3 });
-    // The list is open to all here, and only the call tells that the credential is good.
+    // The list needs no credential here, so only the call shows that the credential is valid.
     expect(report.steps.find(({ name }) => name === 'credential')?.status).toBe('ok');
     expect(describeTest(report)).toMatch(/^Provider "main" answered in \d+ ms with gpt-4o-mini:/);
   });

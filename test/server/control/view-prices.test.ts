@@ -39,7 +39,7 @@ describe('the prices of models', () => {
     const found = view([
       { provider: 'main', model: 'unlisted', requests: 9 },
       { provider: 'main', model: 'unheard-of', requests: 2 },
-      // It has a price by now, so it is none of those that need one.
+      // This model now has a price, so it is not among those that need one.
       { provider: 'main', model: 'rare', requests: 5 },
       { provider: 'removed', model: 'gone', requests: 5 },
     ]);

@@ -68,7 +68,7 @@ test('uses are stored once a day at most', async () => {
     nowMs += dayMs / 200;
     sessions.use(secret);
   }
-  // A write would replace the file by another one.
+  // A write would replace the file.
   expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual([before, ['window-sessions.json']]);
   nowMs += dayMs;
   sessions.use(secret);

@@ -1,4 +1,7 @@
-/** Takes the lock of a data folder, answers `/healthz` as an instance, and says so; ends when it is killed. */
+/**
+ * Takes the lock of a data folder, answers `/healthz` as an instance, and prints that it is ready. Runs until it is
+ * killed.
+ */
 import { createServer } from 'node:http';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 

@@ -53,7 +53,7 @@ async function listening(server: TcpServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** As left by another process that is alive: the one that started this test. */
+/** As left by another live process: the parent of this test process. */
 async function leaveFile(info: { pid?: number; port?: number | null; startedAt?: number; instanceId?: string }) {
   const left = {
     pid: process.ppid,

@@ -1,4 +1,4 @@
-/** Opens files until there is no descriptor left, then asks for the lock of a data folder, and says what came of it. */
+/** Opens files until no descriptor is left, then requests the lock of a data folder and prints the result. */
 import { closeSync, openSync } from 'node:fs';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 
@@ -7,7 +7,7 @@ const opened: number[] = [];
 try {
   for (;;) opened.push(openSync('/dev/null', 'r'));
 } catch {
-  // None is left.
+  // No descriptor is left.
 }
 const said = await acquireInstanceLock(dataDir).then(
   (lock) => JSON.stringify(lock),

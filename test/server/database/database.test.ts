@@ -106,7 +106,7 @@ test('a file that cannot be opened is told by each statement, and opened when th
   expect(isTemporary(failure)).toBe(true);
   expect(failure).toMatchObject({ message: expect.stringMatching(/is not a folder|EEXIST|ENOTDIR/) });
   rmSync(join(folder, 'data'));
-  // Not at every statement: that would cost a look at the disk each time.
+  // Not checked at every statement, because each check would read the disk.
   expect(failureOf(() => count.get())).toBe(failure);
   vi.setSystemTime(Date.now() + 1_000);
   expect(count.get()).toEqual({ count: 0 });

@@ -1,4 +1,4 @@
-/** What the demo makes is opened by a real browser: its own decoders for PNG, WAV and MP4 judge. */
+/** Opens the demo's files in a real browser, whose decoders for PNG, WAV and MP4 validate them. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
@@ -71,7 +71,7 @@ describe('a browser', () => {
   });
 });
 
-/** The page has no secret to show: its requests are passed on with it, ranges included. */
+/** The page has no secret, so the relay adds it to its requests. Ranges are passed on. */
 async function relay({ request }: DemoHarness, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const range = incoming.headers.range;
   const response = await request('GET', incoming.url ?? '', undefined, range ? { range } : {});
@@ -79,7 +79,7 @@ async function relay({ request }: DemoHarness, incoming: IncomingMessage, outgoi
   outgoing.end(await response.bytes());
 }
 
-// These run inside the page: they may use nothing of this file.
+// These functions run inside the page and must not use anything from this file.
 
 async function playFilm(url: string) {
   const video = document.createElement('video');

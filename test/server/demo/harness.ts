@@ -1,13 +1,13 @@
-/** A demo provider on a free port, OpenAI's own client pointed at it, and the clock in the test's hand. */
+/** A demo provider on a free port, OpenAI's own client connected to it, and a clock that the test controls. */
 import OpenAI from 'openai';
 import { type DemoServer, startDemoServer } from '../../../server/demo/demo-server.ts';
 
 export interface DemoHarness {
   demo: DemoServer;
   client: OpenAI;
-  /** Moves the demo's clock on. */
+  /** Advances the demo's clock. */
   advance(milliseconds: number): void;
-  /** A request by hand; the path is below `/v1`, an object becomes a JSON body. */
+  /** Sends a request without the client. The path is below `/v1`; an object becomes a JSON body. */
   request(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -30,7 +30,7 @@ export async function startHarness(): Promise<DemoHarness> {
   };
 }
 
-/** The `data:` lines of a stream, as text, in their order. */
+/** The contents of a stream's `data:` lines, in order. */
 export async function dataLines(response: Response): Promise<string[]> {
   const body = await response.text();
   return body.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));

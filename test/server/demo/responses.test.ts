@@ -21,7 +21,7 @@ describe('responses', () => {
     harness.client.responses.create({ model: 'demo-chat', ...request, stream: false });
   const stream = async (request: Request) =>
     collect(await harness.client.responses.create({ model: 'demo-chat', ...request, stream: true }));
-  /** The types in their order, a run of the same written once. */
+  /** The types in order, with consecutive duplicates removed. */
   const order = (events: ResponseStreamEvent[]) =>
     events.map((event) => event.type).filter((type, index, types) => type !== types[index - 1]);
   const refusal = async (method: string, path: string, body?: object) => {

@@ -89,7 +89,7 @@ describe('videos', () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
     expect(bytes.includes('avc1')).toBe(true);
-    // The index stands before the data, so that players start at once.
+    // The index precedes the data, so that players can start at once.
     expect(bytes.indexOf('moov')).toBeLessThan(bytes.indexOf('mdat'));
     expect(Buffer.from(await (await content(id)).arrayBuffer()).equals(bytes)).toBe(true);
   });

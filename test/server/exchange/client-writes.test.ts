@@ -9,7 +9,7 @@ let response: ServerResponse;
 let received: Buffer[];
 let ended: Promise<unknown>;
 
-/** Sends a request with this method, as bytes. */
+/** Sends a request with this method as raw bytes. */
 async function ask(method: string): Promise<void> {
   const arrived = new Promise<ServerResponse>((resolve) => server.once('request', (_request, reply) => resolve(reply)));
   client = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -42,7 +42,7 @@ test('pieces of every length arrive as chunks, in order, whatever waits in the s
   for (const piece of [...pieces, ...pieces]) {
     writePiece(response, piece, isFirst);
     isFirst = false;
-    // Half of them come while the one before is still in the socket.
+    // Half of the pieces arrive while the previous one is still in the socket.
     if (piece.length === everyByte.length) await turn();
   }
   endWith(response, undefined);

@@ -36,7 +36,7 @@ describe('a secret is found', () => {
       const written = Buffer.from(`${before}${secret}@`).toString(encoding);
       expect(containsSecret(`Basic ${written}`, [secret])).toBe(true);
       const [text = ''] = found(written);
-      // What it shares with its neighbours may stay: less than two letters on each side.
+      // What it shares with its neighbours may remain: less than two letters on each side.
       expect(text.length).toBeGreaterThanOrEqual(Math.floor((secret.length * 4) / 3) - 3);
     }
   });
@@ -73,7 +73,8 @@ test('wherever it stands in whatever bytes, exactly it is found', () => {
   fc.assert(
     fc.property(around, around, fc.boolean(), (before, after, isEscaped) => {
       const written = isEscaped ? escaped((byte) => `\\u${hex(byte, 4)}`) : secret;
-      // A letter keeps what stands before from being the beginning of an escape of the first one.
+      // The letter `x` prevents the preceding text from being the beginning of an escape that includes the first
+      // character.
       const text = Buffer.from(`${before.join('')}x${written}x${after.join('')}`);
       const [range, ...others] = findSecrets(text, [secret]);
       expect(others).toEqual([]);

@@ -1,4 +1,4 @@
-/** What becomes of the reservations of jobs that other replicas bill. */
+/** The reservations of jobs that other replicas bill. */
 import { expect, test } from 'vitest';
 import { JobPoller } from '../../../server/exchange/job-poller.ts';
 import type { Job } from '../../../server/jobs/job.ts';
@@ -9,7 +9,7 @@ function job(id: string): Job {
   return { kind: 'response', id, ...owner, createdAt: Date.now(), owed: { usage: {}, costUsd: 1 } };
 }
 
-/** Over a database that tells what owes. */
+/** A poller over a database that lists the jobs that owe. */
 function pollerOver(owing: () => Promise<Job[]>) {
   const held = new Map<string, Job>();
   const poller = new JobPoller({

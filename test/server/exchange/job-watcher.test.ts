@@ -8,7 +8,7 @@ import { oddCuts } from '../../support/upstream.ts';
 const owner = { groupId: 'default', keyId: 'k1', providerId: 'main', credentialId: 'c1', model: 'm' };
 const jobs = createJobStore({ database: openDatabase(':memory:'), log: { warn() {} } });
 
-/** Shows a reply to the watcher, cut into odd pieces; returns whether the id is known then. */
+/** Passes a reply to the watcher in irregular pieces; returns whether the id is known afterwards. */
 function watched(
   method: string,
   path: string,

@@ -1,4 +1,4 @@
-/** Budgets of sessions over a ledger that answers later, since it is that of several replicas. */
+/** Budgets of sessions with an asynchronous ledger, such as that of several replicas. */
 import { beforeEach, expect, test } from 'vitest';
 import type { SessionBudgetReached } from '../../../server/contract/session-budget.ts';
 import { SessionSpending } from '../../../server/exchange/sessions/session-spending.ts';

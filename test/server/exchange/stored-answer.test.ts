@@ -64,7 +64,7 @@ test('pieces arrive no earlier than they were recorded, times the pace', async (
   const [, sent] = send(stream, 2);
   expect(await (await answer).text()).toBe('data: a\n\ndata: b\n\ndata: [DONE]\n\n');
   await sent;
-  // Timers may be a millisecond early.
+  // Timers may fire a millisecond early.
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(119);
 });
 

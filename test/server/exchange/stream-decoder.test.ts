@@ -5,7 +5,7 @@ import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const headersOf = (encoding: string) => ({ 'content-type': 'text/event-stream', 'content-encoding': encoding });
 
-/** What comes out, and how it ends. */
+/** Resolves with the output and the way it ended. */
 function open(encoding: string, feed: (decoder: StreamDecoder) => void): Promise<{ text: string; how: string }> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,4 +1,4 @@
-/** Clients that ask, and do not read what they are given. */
+/** Clients that send requests but do not read the responses. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ const piece = Buffer.alloc(256 * 1024);
 let client: Socket;
 let response: ServerResponse;
 
-/** An upstream that only remembers whether it is to wait. */
+/** An upstream that only records whether it is paused. */
 class Waiting implements UpstreamCall {
   isPaused = false;
   readonly resumed = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ function replyOf(unreadMs: number): ClientResponse {
   });
 }
 
-/** More than all that stands between holds. */
+/** Writes more than all buffers in between can hold. */
 function fill(reply: ClientResponse, upstream: Waiting): void {
   reply.begin(200, { 'content-type': 'application/octet-stream' }, null);
   for (let count = 0; count < 256; count++) reply.write(piece, upstream);
@@ -94,7 +94,7 @@ test('a reply that goes out at once arms nothing', () => {
 
 test('a time that the machine slept through is no reason', () => {
   fill(replyOf(60_000), new Waiting());
-  // As the socket does when its clock has gone on meanwhile.
+  // The socket does this if its clock has advanced in the meantime.
   response.emit('timeout');
   expect([response.destroyed, response.socket?.timeout]).toEqual([false, 60_000]);
 });

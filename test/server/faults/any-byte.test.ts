@@ -1,4 +1,7 @@
-/** The primary breaks at any byte of its answer: the caller has all of it all the same, from the fallback or put together. */
+/**
+ * The primary breaks at every possible byte of its answer. The caller still receives all of it, from the fallback or
+ * combined from both.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import { healthy } from '../../support/fault-upstream.ts';
@@ -14,10 +17,10 @@ const whole = [
   'responses (stream)',
   'images/edits',
 ].map(callNamed);
-/** Some of it has gone out, and nobody else can go on from there: the caller must be told. */
+/** Part of the answer has been sent and no other target can continue it, so the caller must get an error. */
 const told = ['images/generations (stream)', 'audio/speech', 'audio/transcriptions (stream)'].map(callNamed);
 const breaks = [plays.cutAt, plays.endAt];
-/** A prime, so that the places fall differently in each event. */
+/** A prime, so that the positions fall differently in each event. */
 const stepBytes = 53;
 
 const cells = [...whole, ...told].flatMap((call) =>

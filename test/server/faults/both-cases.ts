@@ -1,4 +1,4 @@
-/** Both targets fail: which of their answers the caller gets, and how often each is asked for it. */
+/** Cases in which both targets fail: whose answer the caller gets, and how often each target is called. */
 
 import * as plays from '../../support/fault-plays.ts';
 import type { Play } from '../../support/fault-upstream.ts';
@@ -9,9 +9,9 @@ interface BothCase {
   name: string;
   primary: Cell['primary'];
   fallback: NonNullable<Cell['fallback']>;
-  /** The most telling answer. */
+  /** The most informative answer. */
   status: number;
-  /** Attempts at each; together they are never more than the first, the retries and the fallback. */
+  /** Attempts at each target. Their total never exceeds the first attempt, the retries and the fallback. */
   asked: readonly [primary: number, fallback: number];
 }
 

@@ -1,4 +1,7 @@
-/** No target gives an answer: the caller gets the most telling one in bounded time, and nobody is hammered. */
+/**
+ * No target gives an answer: the caller gets the most informative error in limited time, and no target is overloaded
+ * with calls.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bothCases } from './both-cases.ts';
 import { CellRun, policy } from './cells.ts';

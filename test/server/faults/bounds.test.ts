@@ -1,4 +1,4 @@
-/** How often, how long and with what upstreams are asked, whatever they play. */
+/** How often, for how long and with which timeouts upstreams are called, whatever they play. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -30,7 +30,7 @@ describe('a wait that is told', () => {
   const waits: (() => [Play, number])[] = [
     () => [plays.rateLimit({ 'retry-after-ms': '300' }, 'retry-after-ms: 300'), 300],
     () => [plays.rateLimit({ 'retry-after': '1' }, 'Retry-After: 1'), 1_000],
-    // A date tells whole seconds: two from now may be little more than one.
+    // A date contains whole seconds, so two seconds from now may be little more than one.
     () => [plays.rateLimit({ 'retry-after': soon() }, 'Retry-After: a date in two seconds'), 900],
     () => [plays.googleRateLimit('0.4s'), 400],
     () => [plays.status(503, { headers: { 'retry-after': '1' }, name: '503, Retry-After: 1' }), 1_000],
@@ -45,7 +45,7 @@ describe('a wait that is told', () => {
     const [first, second] = primary.seen;
     if (second) expect(second.atMs - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(waitMs - 5);
     else expect(fallback.seen).toHaveLength(1);
-    // Two seconds and less are short enough.
+    // Waits of up to two seconds are short enough to retry.
     expect(primary.seen).toHaveLength(2);
   });
 
@@ -101,7 +101,7 @@ test.each([plays.status(503), plays.resetBeforeHeaders, plays.rateLimit()])(
     await ask();
     expect(only.seen.length).toBe(1 + policy.retries);
     for (let count = 0; count < 14; count++) expect(await ask()).toBeGreaterThanOrEqual(429);
-    // A machine that stands still for a second makes one of them the trial after the cooldown.
+    // If the machine stalls for a second, one of the requests becomes the trial after the cooldown.
     expect(only.seen.length).toBeLessThanOrEqual(1 + policy.retries + 14 + policy.retries);
     only.plays(healthy);
     expect(await ask()).toBe(200);

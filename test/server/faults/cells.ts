@@ -1,7 +1,7 @@
 /**
- * A case of the fault matrices: one request through one gateway, to a primary and a fallback that play what they are told.
- * All cases of a file run beside one another through the same gateway, each with providers and a model of its own, so that
- * none of them knows of another's failures.
+ * A case of the fault matrices: one request through one gateway, to a primary and a fallback that play scripted faults.
+ * All cases of a file run concurrently through the same gateway. Each has its own providers and its own model, so that
+ * failures in one do not affect another.
  */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
@@ -13,22 +13,22 @@ import { type OpenAiCall, requestFor, video } from '../../support/openai-calls.t
 import { closedPort } from '../../support/ports.ts';
 import { json } from '../../support/upstream.ts';
 
-/** Nobody listens at a port that refuses. */
+/** A port that refuses connections, because nothing listens there. */
 export const refuses = 'refuses the connection';
 
 export interface Cell {
   call: OpenAiCall;
   primary: readonly [Play, ...Play[]] | typeof refuses;
-  /** None: the primary is all there is. */
+  /** If absent, there is only the primary. */
   fallback?: readonly [Play, ...Play[]] | typeof refuses;
 }
 
-/** Whether it is recognised by a limit of time. */
+/** Whether the fault is only detected by a timeout. */
 export function isSlow(plays: Cell['primary']): boolean {
   return plays !== refuses && plays.some((play) => play.isSlow);
 }
 
-/** What the caller got, and what the upstreams saw. */
+/** What the caller received, and what the upstreams saw. */
 export interface Observed extends Received {
   headers: Headers;
   primary: readonly SeenCall[];
@@ -39,19 +39,20 @@ export interface Observed extends Received {
 export const policy = {
   retries: 2,
   fallbacks: 1,
-  // However long a busy machine keeps an answer waiting: of whoever plays no silence, nobody may think so.
+  // On a busy machine an answer may be delayed for any time. An upstream that does not play silence must not look
+  // silent.
   budgetMs: 120_000,
   timeouts: {},
 };
 
-/** Of who plays silence. */
+/** Timeouts for upstreams that play silence. */
 export const limits = { connectMs: 3_000, firstByteMs: 3_000, firstContentMs: 3_000, idleMs: 3_000, totalMs: 8_000 };
 
-/** No answer may take longer: all limits of four attempts, one after the other, three times over for a busy machine. */
+/** The longest that an answer may take: all timeouts of four attempts in succession, times three for a busy machine. */
 const boundMs = 3 * 4 * limits.totalMs;
 
 const parallel = 32;
-/** So few that nobody waits long for his turn, for the limits hold for them too. */
+/** Few enough that none waits long for its turn, because the timeouts apply to waiting too. */
 const parallelVideos = 4;
 
 export class CellRun {
@@ -74,7 +75,7 @@ export class CellRun {
     for (const result of this.#results) result.catch(() => {});
   }
 
-  /** Starts them all, some at a time. */
+  /** Starts all cells, a limited number at a time. */
   static async start(cells: readonly Cell[]): Promise<CellRun> {
     const upstream = await startFaultUpstream();
     const refusedPort = await closedPort();
@@ -86,7 +87,7 @@ export class CellRun {
     return new CellRun(upstream, gateway, cells);
   }
 
-  /** Of the cell at that place of the list; for a test's second try it is run once more. */
+  /** The result of the cell at this index. For the second attempt of a test, the cell is run again. */
   async observed(index: number): Promise<Observed> {
     const [cell, result] = [this.#cells[index], this.#results[index]];
     if (!cell || !result) throw new Error(`There is no cell ${index}.`);
@@ -124,14 +125,14 @@ export class CellRun {
     const received = await receive(response);
     const row = await this.#gateway.record(response.headers.get('x-sluice-request-id') ?? '');
     const seen = () => [first.seen.slice(before), second.seen] as const;
-    // Whatever the gateway gave up, it has to leave.
+    // Every attempt that the gateway gave up must be closed.
     await eventually(() => seen().every((calls) => calls.every(({ state }) => state !== 'open')));
     const [primarySeen, fallbackSeen] = seen();
     const { headers } = response;
     return { ...received, headers, primary: primarySeen, fallback: fallbackSeen, row };
   }
 
-  /** A job that the primary owns, where the call is about one. */
+  /** Creates a job that the primary owns, if the call is about one. */
   async #makeVideo({ call, primary }: Cell, index: number): Promise<string> {
     const id = `video_${index}`;
     if (!call.isPinned || primary === refuses) return id;
@@ -146,7 +147,7 @@ export class CellRun {
   }
 }
 
-/** Does it for each, so many at a time. */
+/** Runs the work for each cell, this many at a time. */
 function inTurn<Result>(
   cells: readonly Cell[],
   atATime: number,

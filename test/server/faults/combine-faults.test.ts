@@ -1,4 +1,4 @@
-/** Which faults one request meets together, and which not. */
+/** Which faults one request can meet together. */
 import { describe, expect, test } from 'vitest';
 import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { FaultSequence, type RequestFacts } from '../../../server/faults/fault-sequence.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Observed } from './cells.ts';
 
-/** OpenAI's shape, and nothing but it. */
+/** Expects exactly OpenAI's error format. */
 export function expectErrorShape({ headers, body }: Observed, where: string): void {
   expect(headers.get('content-type'), where).toMatch(/^application\/json/);
   const { error, ...rest } = JSON.parse(body.toString());

@@ -1,6 +1,6 @@
 /**
- * What becomes of each fault, by the classes of the failure table, where the policy is two retries and one fallback, and the
- * fallback is healthy. Whoever owns a job cannot be replaced: then the caller gets one honest error.
+ * The expected outcome of each fault, by the classes of the failure table, with a policy of two retries and one
+ * fallback, and with a healthy fallback. The owner of a job cannot be replaced; then the caller gets one error.
  */
 
 import * as plays from '../../support/fault-plays.ts';
@@ -11,9 +11,9 @@ import { type Cell, limits, refuses } from './cells.ts';
 type Range = readonly [least: number, most: number];
 
 export interface Expected {
-  /** A status: an error in OpenAI's shape. `whole or broken`: never a clean end of less than the whole. */
+  /** A status means an error in OpenAI's format. `whole or broken` means never a clean end of an incomplete answer. */
   caller: 'whole' | 'broken' | 'whole or broken' | readonly number[];
-  /** How many attempts there are at the primary. */
+  /** The number of attempts at the primary. */
   asked: Range;
   fallbackAsked: Range;
 }
@@ -21,22 +21,22 @@ export interface Expected {
 interface FaultCase {
   name: string;
   plays: Cell['primary'];
-  /** Null where the call cannot show the fault. */
+  /** null if the call cannot show the fault. */
   expect(call: OpenAiCall): Expected | null;
 }
 
 const none: Range = [0, 0];
 const once: Range = [1, 1];
-/** The first attempt and the two retries; at least one of them. */
+/** The first attempt and the two retries; at least one of the retries. */
 const retried: Range = [2, 3];
 
 const isTextStream = ({ kind, path }: OpenAiCall) =>
   kind === 'stream' && ['/chat/completions', '/completions', '/responses'].includes(path);
 
-/** The caller's own fault, or the upstream's last word: passed on, not asked again, nobody else asked. */
+/** The caller's own mistake, or the upstream's final answer. It is passed on without a retry or a fallback. */
 const relayed = (status: number) => (): Expected => ({ caller: [status], asked: once, fallbackAsked: none });
 
-/** Asked again, then the next target. */
+/** Retried, then sent to the next target. */
 const transient =
   (...statuses: number[]) =>
   ({ isPinned }: OpenAiCall): Expected =>
@@ -44,7 +44,7 @@ const transient =
       ? { caller: statuses, asked: retried, fallbackAsked: none }
       : { caller: 'whole', asked: retried, fallbackAsked: once };
 
-/** Not asked again in this request: the next target at once. */
+/** Not retried in this request, but sent to the next target at once. */
 const nextTarget =
   (...statuses: number[]) =>
   ({ isPinned }: OpenAiCall): Expected =>
@@ -55,8 +55,8 @@ const nextTarget =
 const fromPrimary = (): Expected => ({ caller: 'whole', asked: once, fallbackAsked: none });
 
 /**
- * Breaks in the middle. A JSON answer has not gone out yet; a stream of text is rescued by the next target; of sound,
- * pictures and films the caller has the beginning, and sees that it breaks.
+ * Breaks in the middle. A JSON answer has not been sent yet. A text stream is rescued by the next target. For sound,
+ * pictures and films, the caller has the beginning and sees the break.
  */
 const inTheMiddle =
   (unsent: (call: OpenAiCall) => Expected) =>
@@ -100,12 +100,12 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.cutAt({ bytes: 1 }), (call) =>
     call.kind === 'binary' ? inTheMiddle(unreachable)(call) : unreachable(call),
   ),
-  // Of a chat stream only `[DONE]` is cut, and nothing is missing.
+  // In a chat stream, only `[DONE]` is cut off, so nothing is missing.
   one(plays.cutAt({ bytes: -8 }), (call) => ({
     ...inTheMiddle(unreachable)(call),
     ...(isTextStream(call) && { fallbackAsked: [0, 1] }),
   })),
-  // The first event of these says nothing yet.
+  // The first event of these streams contains no content yet.
   one(plays.cutAt({ events: 1 }), (call) =>
     isTextStream(call) && call.path !== '/completions' ? unreachable(call) : null,
   ),
@@ -143,16 +143,16 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.googleRateLimit('3600s'), nextTarget(429)),
   one(plays.googleRateLimit('0.05s'), transient(429)),
   one(plays.status(429, { type: 'insufficient_quota', code: 'insufficient_quota' }), nextTarget(429)),
-  // The provider's own account: told as such, for the caller's key is sound.
+  // The provider's own account failed. The caller is not blamed, because its key is valid.
   one(plays.status(401, { code: 'invalid_api_key' }), nextTarget(502)),
   one(plays.status(402), nextTarget(502)),
   one(plays.status(403), nextTarget(502)),
-  // Of a job, 404 says that there is none of that name.
+  // For a job, 404 means that there is no job with that id.
   one(plays.status(404, { code: 'model_not_found' }), nextTarget(404)),
   one(plays.status(408), transient(408)),
   one(plays.status(409), (call) => ({ ...transient(409)(call), asked: [1, 3] })),
   one(plays.status(413), relayed(413)),
-  // As a proxy before the service says it; where nobody else can be asked, it is passed on as it is.
+  // The answer comes from a proxy in front of the service. If no other target can be called, it is passed on unchanged.
   one(plays.status(413, { body: '<html>413</html>', name: '413 that is no error of the API' }), (call) =>
     call.isPinned ? null : nextTarget(413)(call),
   ),
@@ -176,7 +176,7 @@ export const faultCases: readonly FaultCase[] = [
   slow(plays.blanks(idleMs / 12), (call) => (call.kind === 'binary' ? null : silent(call))),
   one(plays.redirectLoop, nextTarget(502)),
   one(plays.endlessLine, onlyStreams(badAnswer)),
-  // Comments alone are no content; sound and films without end are cut at the total limit.
+  // Comments alone are not content. Endless sound and films are cut off at the total timeout.
   slow(plays.endless, (call) => {
     if (call.kind === 'stream') return silent(call);
     return call.kind === 'json' ? null : endlessAnswer(call);
@@ -193,13 +193,13 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.encoded('zstd'), onlyStreams(badAnswer)),
 ];
 
-/** JSON and events are known by their beginnings; text is no sound and no film. */
+/** JSON and events are recognized by their beginning; text is not sound or film. */
 function anyType(call: OpenAiCall): Expected | null {
   if (call.path !== '/audio/speech' && call.kind !== 'binary') return fromPrimary();
   return call.isPinned ? null : { ...badAnswer(call), asked: [1, 3], fallbackAsked: [0, 1] };
 }
 
-/** A 200 that is no answer of the API; whether once more would help nobody can say. */
+/** A 200 that is not an answer of the API. Whether a retry helps cannot be known. */
 function badAnswer(call: OpenAiCall): Expected {
   return { ...transient(502)(call), asked: [1, 3] };
 }
@@ -208,7 +208,7 @@ function unreachable503(call: OpenAiCall): Expected {
   return transient(500, 502, 503)(call);
 }
 
-/** A chat stream has ended with its reason; of any other the terminal event is part of the answer. */
+/** A chat stream has ended with its finish reason. In other streams, the terminal event is part of the answer. */
 function inTheEnd(path: string): Expected {
   if (path.endsWith('completions')) return fromPrimary();
   if (path === '/responses') return { caller: 'whole', asked: once, fallbackAsked: once };

@@ -1,4 +1,4 @@
-/** What a judged program's run with a fault is worth. */
+/** How the run of a judged program with a fault is rated. */
 import { describe, expect, test } from 'vitest';
 import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { type JudgedRun, judgeCases, type Result, resultOf, wasAnswered } from '../../../server/faults/judge-cases.ts';

@@ -1,6 +1,6 @@
 /**
- * Fault × route × stream: the primary plays the fault, the fallback is healthy. What the caller gets and what the upstreams
- * saw are both held against the words of the failure table (`docs/architecture.md`, "Failures").
+ * Fault × route × stream: the primary plays the fault, and the fallback is healthy. The results at the caller and at
+ * the upstreams are compared with the failure table (`docs/responses.md`, "Failures").
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthy } from '../../support/fault-upstream.ts';
@@ -46,9 +46,9 @@ describe.each([...new Set(cells.map(({ fault }) => fault))])('%s', (fault) => {
       fallback: fallback.map(({ state }) => state),
       attempts: row.attempts.map(({ provider, cause, failure, error }) => [provider, cause, failure, error]),
     });
-    // Content is followed to where a redirect leads, within one attempt and a few steps.
+    // A redirect of content is followed within one attempt, for a few steps.
     const steps = call.path.endsWith('/content') ? 10 : 1;
-    // A limit may have passed before the upstream has read what it was asked.
+    // The timeout may have passed before the upstream has read the request.
     const least = isSlow(cell.primary) ? 0 : asked(`p${index}`);
     if (cell.primary !== refuses) expectWithin(primary.length, [least, steps * asked(`p${index}`)], where);
     expectWithin(asked(`p${index}`), expected.asked, where);
@@ -65,7 +65,7 @@ describe.each([...new Set(cells.map(({ fault }) => fault))])('%s', (fault) => {
         break;
       default:
         expect(expected.caller, where).toContain(status);
-        // What a peer of another kind says is passed on as it is.
+        // An error in the format of another API is passed on unchanged.
         if (!fault.includes('Google')) expectErrorShape(observed, where);
     }
   });

@@ -1,4 +1,4 @@
-/** A gateway before two upstreams, for what needs several requests in turn: a course of things rather than a case. */
+/** A gateway with two upstreams, for sequences of several requests. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { type FaultUpstream, type Lane, startFaultUpstream } from '../../support/fault-upstream.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';

@@ -1,4 +1,4 @@
-/** A single target that fails once or twice and then answers: the caller never knows. */
+/** A single target fails once or twice and then answers, without the caller noticing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import { healthy, type Play } from '../../support/fault-upstream.ts';

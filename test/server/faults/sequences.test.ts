@@ -1,4 +1,4 @@
-/** Courses of failure over minutes, on a clock that is put forward from request to request. */
+/** Sequences of failures over minutes, with a clock that is advanced from request to request. */
 import { afterEach, expect, test, vi } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import { healthy, type Play } from '../../support/fault-upstream.ts';
@@ -10,7 +10,7 @@ const chat = callNamed('chat/completions');
 const secondMs = 1_000;
 
 let pair: Pair | undefined;
-/** What the engine's clock is ahead. */
+/** How far the engine's clock has been advanced. */
 let aheadMs = 0;
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -25,13 +25,16 @@ async function start(silenceMs = 600): Promise<Pair> {
   pair = await startPair({
     retries: 2,
     fallbacks: 1,
-    // Not so short that a busy machine makes a healthy one look silent.
+    // Long enough that a healthy upstream does not look silent on a busy machine.
     timeouts: { connectMs: 5_000, firstByteMs: silenceMs, firstContentMs: silenceMs, idleMs: 5_000 },
   });
   return pair;
 }
 
-/** A request each second for so long; every one of them has its whole answer. Resolves with who gave it, in turn. */
+/**
+ * Sends one request per second for this long. Each gets its complete answer. Resolves with the target that answered
+ * each request, in order.
+ */
 async function steadyTraffic({ ask, fallback }: Pair, seconds: number, call = chat): Promise<string[]> {
   const answeredBy: string[] = [];
   for (let second = 0; second < seconds; second++) {
@@ -64,7 +67,7 @@ test.each(outages.map(([call, fault]) => [call.name, fault.name, call, fault] as
     running.primary.plays(fault);
     const known = running.primary.seen.length;
     expect(new Set(await steadyTraffic(running, 60, call))).toEqual(new Set(['fallback']));
-    // Sixty requests with two retries each could have been 180 calls.
+    // Sixty requests with two retries each could have caused 180 calls.
     expect(running.primary.seen.length - known).toBeLessThan(25);
 
     running.primary.plays(healthy);
@@ -88,7 +91,7 @@ test.each([chat, stream, embeddings])(
   },
 );
 
-/** All at once; every one has its whole answer. */
+/** Sends all requests concurrently. Each gets its complete answer. */
 async function burst({ ask }: Pair, count: number): Promise<void> {
   const received = await Promise.all(Array.from({ length: count }, () => ask(chat)));
   expect(received.filter((each) => isWhole(chat, each))).toHaveLength(count);
@@ -98,7 +101,7 @@ test('fifty at once are no more than fifty times what is configured for one that
   const running = await start(10_000);
   running.primary.plays(plays.status(503));
   await burst(running, 50);
-  // The same once more, and then the next.
+  // One retry at the same target, then the next target.
   expect(running.primary.seen.length).toBeLessThanOrEqual(2 * 50);
   expect(running.fallback.seen).toHaveLength(50);
 });

@@ -1,4 +1,4 @@
-/** Refusals as proxies and frameworks write them: they say that nobody is there, and the next target is asked. */
+/** Refusals by proxies and frameworks instead of the service: the next target is called. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import type { Play } from '../../support/fault-upstream.ts';

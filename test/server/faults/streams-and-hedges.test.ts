@@ -1,4 +1,4 @@
-/** What becomes of a stream that breaks when its beginning has gone out, and of two targets that are asked at once. */
+/** Streams that break after their beginning was sent, and two targets that are called in parallel. */
 import { afterEach, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import type { Play } from '../../support/fault-upstream.ts';

@@ -1,4 +1,4 @@
-/** What upstreams could send, and clients could ask, to keep faults on purpose busy. */
+/** The most expensive responses and requests for faults on purpose. */
 import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
 import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
 import { shapeResponse } from '../../../server/faults/shape-response.ts';
@@ -11,7 +11,7 @@ const pieceBytes = 1000;
 
 const isOfResponse = (fault: Fault): fault is ResponseFault => !isEarly(fault);
 
-/** Each alone, and some together. */
+/** Each fault alone, and some together. */
 const faults = [
   'pace;tokens-per-second=1',
   'usage',

@@ -1,4 +1,4 @@
-/** The AI SDK's providers of each API in front of a provider of each API. */
+/** The AI SDK's providers of each API, each with an upstream of each API. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -14,7 +14,10 @@ const report = 'Take an umbrella to Köln.';
 const weather: Record<string, string> = { Köln: 'Rain until noon', Bonn: 'Sun all day', Trier: 'Fog at dawn' };
 const answer = { places: ['Köln', 'Bonn'] };
 
-/** Two calls at once, another after their results, and a report in the end; without tools, a greeting or what the schema asks for. */
+/**
+ * Replies with two concurrent calls, another call after their results, and a report at the end. Without tools, replies
+ * with a greeting or with the content that the schema asks for.
+ */
 function reply(body: Json): Reply {
   const asked = JSON.stringify(body);
   if (/places\\*"/.test(asked)) return jsonReply(asked);
@@ -25,7 +28,7 @@ function reply(body: Json): Reply {
   return { thought: 'Two places.', calls: [call('Köln'), call('Bonn')] };
 }
 
-/** Through the tool that a client, or Sluice for it, offers in place of a format. */
+/** Replies through the tool that a client, or Sluice on its behalf, offers instead of a response format. */
 function jsonReply(asked: string): Reply {
   const [, name] = /"name":"(json|respond|answer)"/.exec(asked) ?? [];
   return name === undefined || asked.includes('"json_schema"')
@@ -89,9 +92,10 @@ describe.each(Object.entries(clients))('%s of the AI SDK', (client, open) => {
     const upstream = () => upstreams[id] ?? expect.unreachable();
     const sent = () => upstream().seen.map(({ body }) => body.toString());
     beforeEach(() => upstream().answer(script(reply)));
-    // The AI SDK's chat client gives back no reasoning, and what nobody translates is sent on as it came.
+    // The AI SDK's chat client returns no reasoning, and untranslated requests are passed on unchanged.
     const seal = client === 'chat' && id === 'chat' ? '' : sealOf('Two places.');
-    // Of Responses it gives back names of items kept there, which this provider does not keep; elsewhere Sluice has them.
+    // With the Responses API it returns names of items stored there, but this provider stores none. For the other APIs,
+    // Sluice stores them.
     const openai = client === 'responses' && id === 'responses' ? { store: false } : {};
     const asked = () => ({
       model: open(name),

@@ -1,4 +1,4 @@
-/** What else of a chat crosses to a provider that speaks Anthropic's Messages: formats, media, errors, cuts, silence. */
+/** Further parts of chats with a provider of Anthropic's Messages: formats, media, errors, cuts, silence. */
 import type OpenAI from 'openai';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';

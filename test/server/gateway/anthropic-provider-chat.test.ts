@@ -1,4 +1,4 @@
-/** OpenAI's SDK in front of a provider that speaks Anthropic's Messages alone. */
+/** OpenAI's SDK with a provider that only implements Anthropic's Messages. */
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -147,7 +147,7 @@ test('tools are called over three turns, two at a time, and their results come b
   }
 });
 
-/** One turn with tools, whole or streamed, as the SDK assembles it. */
+/** Runs one turn with tools, whole or streamed, as the SDK assembles it. */
 async function ask(messages: OpenAI.ChatCompletionMessageParam[], stream: boolean) {
   const asked = { model, messages, tools: [weather] };
   const completion = stream

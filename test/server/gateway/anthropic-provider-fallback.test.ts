@@ -1,4 +1,4 @@
-/** One alias with targets of several dialects: Claude, then GPT, then a model of this machine. */
+/** One alias with targets of several dialects: Claude, then GPT, then a local model. */
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
@@ -38,7 +38,7 @@ type Policy = NonNullable<NonNullable<ConfigInput['groups']>[number]['policy']>;
 
 const modelOf: Record<string, string> = { claude: 'claude-opus-5-5', gpt: 'gpt-x', local: 'qwen' };
 
-/** `order`: of the alias's targets. */
+/** `order` is the order of the alias's targets. */
 async function start(policy: Policy = {}, order = Object.keys(modelOf)): Promise<void> {
   const credentials = [{ id: 'c1' }];
   const models = ['*'];
@@ -75,7 +75,7 @@ const chatSays = (said: string) =>
 
 const hello = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-/** What each of the two SDKs hears, and of whom the ledger tells. */
+/** The answers that each of the two SDKs receives, and the ledger's records of their targets. */
 async function askBoth(stream: boolean) {
   const chat = await heardByChat(stream);
   const messages = await heardByAnthropic(stream);

@@ -1,4 +1,4 @@
-/** Anthropic's SDK in front of a provider that speaks Anthropic's API: bytes pass as they are. */
+/** Anthropic's SDK with a provider of Anthropic's API: bytes pass unchanged. */
 import type Anthropic from '@anthropic-ai/sdk';
 import { toFile } from '@anthropic-ai/sdk';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ const model = 'claude-opus-5-5';
 const hello = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
 const blocks = [thought('Grüße…'), text('Hello'), toolUse('toolu_1', 'weather', { place: 'Köln' })];
 
-/** As Claude Code sends it, with members in an order, and blanks, of its own. */
+/** As Claude Code sends it, with its own order of members and its own whitespace. */
 const written = `{ "model" : "${model}","max_tokens":100, "messages":[{"role":"user","content":"Hi"}],
   "system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.0; cch=1;"}],"metadata":{"user_id":"{\\"session_id\\":\\"s\\"}"}`;
 

@@ -1,4 +1,6 @@
-/** What a Claude has thought comes back to it, whether or not the client can carry it, and is left out where it is refused. */
+/**
+ * Claude's thoughts are returned to it, whether or not the client can carry them, and are left out if they are refused.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -65,7 +67,7 @@ const looksThenTells = strictAnthropic((body, response) => {
   send(response, body, isFirst ? calling : [text('Yes.')], isFirst ? 'tool_use' : 'end_turn');
 });
 
-/** What of an answer a client keeps that knows OpenAI's API alone. */
+/** The part of an answer that a client keeps if it only knows OpenAI's API. */
 function plain({ role, content, tool_calls }: OpenAI.ChatCompletionMessage): OpenAI.ChatCompletionMessageParam {
   return { role, content, ...(tool_calls && { tool_calls }) };
 }
@@ -86,7 +88,7 @@ function secondTurn(before: OpenAI.ChatCompletionMessageParam, key = testKey) {
   return client.chat.completions.create({ model, messages, tools: [weather] }).withResponse();
 }
 
-/** The turn with the call, as the upstream has it at last. */
+/** The turn with the call in the latest request to the upstream. */
 function turnSent(): unknown {
   const last = upstream.seen.at(-1);
   return last && (bodyOf(last).messages as { content: unknown }[])[1]?.content;

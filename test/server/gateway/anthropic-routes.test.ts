@@ -161,7 +161,7 @@ test('a silence is filled with pings, before the answer and within it', async ()
     text = text.slice(text.lastIndexOf('\n\n') + 2);
     if (seen.at(-1) !== 'ping') continue;
     pingedBefore.resolve();
-    // Only a ping after the text ends the answer: several may come before it.
+    // Only a ping after the text ends the answer, because several pings may precede it.
     if (seen.includes('content_block_delta')) pingedWithin.resolve();
   }
   expect(seen.filter((name, index) => name !== 'ping' || index < 5)).toEqual([

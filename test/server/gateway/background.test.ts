@@ -1,4 +1,7 @@
-/** Responses in the background: they cost what they tell later, once, and hold what they may cost until then. */
+/**
+ * Background responses: their usage, which is reported later, counts once. Until then, the most that they may cost is
+ * reserved.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ import { responseObject } from './streams.ts';
 let upstream: ScriptedUpstream;
 let sluice: TestGateway;
 let folder: string;
-/** How the jobs are that were made so far. */
+/** The state of the jobs created so far. */
 let state: object;
 
 const usage = { input_tokens: 4_000, output_tokens: 6_000, total_tokens: 10_000 };
@@ -237,7 +240,7 @@ describe('Sluice itself asks', () => {
     vi.advanceTimersByTime(2 * minuteMs);
     await eventually(() => upstream.seen.length === 2);
     state = completed;
-    // What Sluice has not read yet of the first answer keeps it from asking again.
+    // Sluice does not poll again until it has read the first answer.
     await eventually(async () => {
       vi.advanceTimersByTime(2 * minuteMs);
       return (await usedBy('k1')).tokens === 10_000;

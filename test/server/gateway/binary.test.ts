@@ -6,7 +6,7 @@ import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '..
 const film = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 31) % 251));
 
 let upstream: ScriptedUpstream;
-/** Another origin than the provider's. */
+/** An origin other than the provider's. */
 let elsewhere: ScriptedUpstream;
 let gateway: TestGateway;
 
@@ -41,7 +41,7 @@ function serveRange(request: SeenRequest, response: Parameters<typeof json>[0]):
   response.end(film.subarray(start, end + 1));
 }
 
-/** A video that belongs to the group. */
+/** Creates a video that belongs to the group. */
 async function makeVideo(): Promise<string> {
   upstream.answer((_request, response) => json(response, { id: 'video_1', object: 'video', status: 'completed' }));
   await gateway.client.videos.create({ prompt: 'A cat', seconds: '4' });
@@ -248,7 +248,8 @@ test('100 MB pass through without being gathered', async () => {
     size += part.length;
   }
   expect(size).toBe(pieces * piece.length);
-  // What is freed is counted a little later, so one look may see too much; what is gathered is seen by each of them.
+  // Freed memory is counted a little later, so a single measurement may be too high. Memory that is really retained
+  // shows in all of them.
   expect(looks).toHaveLength(10);
   expect(Math.min(...looks.slice(-4))).toBeLessThan(size / 2);
 });

@@ -1,19 +1,23 @@
-/** What reaches the client of a stream that breaks off: written out for each of the samples. */
+/** What the client receives when a stream breaks off, listed for each of the samples. */
 
 export type Break = 'the connection breaks' | 'the stream just ends';
 
 /**
- * Nothing has gone out, and the answer is an error of its own; some has, and then an error; or the stream is whole.
- * What follows on the end of one passes as it came: at half of a `[DONE]` the official client stumbles, as it does without Sluice.
+ * `early`: nothing has been sent, and the answer is an error. `broken`: content has been sent, followed by an error.
+ * `whole`: the stream is complete. `unreadable`: bytes after a stream's end are passed on unchanged, and the official
+ * client fails at half of a `[DONE]`, as it does without Sluice.
  */
 type End = 'early' | 'broken' | 'whole' | 'unreadable';
 
-/** Where the upstream has sent this many bytes or more: so many events (`[DONE]` is none), and how it ends. */
+/**
+ * If the upstream has sent at least this many bytes: the number of events that the client receives (without `[DONE]`),
+ * and how the stream ends.
+ */
 export type Outcome = [fromByte: number, events: number, end: End];
 
 const chatMessage: Outcome[] = [
   [0, 0, 'early'],
-  // The first chunk says nothing, and waits for the one that does.
+  // The first chunk has no content, and is held until one with content follows.
   [448, 2, 'broken'],
   [654, 3, 'broken'],
 ];
@@ -39,7 +43,7 @@ const response: Outcome[] = [
   [1582, 8, 'broken'],
   [1844, 9, 'broken'],
 ];
-/** A byte more a line. */
+/** One byte more per line. */
 const crlfResponse: Outcome[] = [
   [0, 0, 'early'],
   [653, 3, 'broken'],
@@ -55,12 +59,12 @@ const inPieces = (...places: number[]): Outcome[] => [
   ...places.map((place, index): Outcome => [place, index + 1, 'broken']),
 ];
 
-/** A chat stream is whole with its `[DONE]` alone, and one of typed events with its last event. */
+/** A chat stream is complete only with its `[DONE]`, a stream of typed events with its last event. */
 const connectionBreaks: Record<string, Outcome[]> = {
   'chat with usage': [...chatMessage, [838, 4, 'broken'], [1113, 5, 'broken'], [1127, 5, 'whole']],
   'chat with tools, reasoning and the first chunk of Azure': [...tools, [1581, 7, 'broken'], [1595, 7, 'whole']],
   'chat with CRLF and several lines of data': [...inPieces(144), [160, 1, 'whole']],
-  // Its `[DONE]` has no blank line.
+  // No blank line follows its `[DONE]`.
   'chat with comments, ids, no space after the colon and no last blank line': inPieces(227, 405),
   completions: [...completions, [245, 2, 'broken'], [259, 2, 'whole']],
   'responses in full order': [...response, [2354, 10, 'whole']],
@@ -72,8 +76,8 @@ const connectionBreaks: Record<string, Outcome[]> = {
 };
 
 /**
- * An orderly end stands for a missing `[DONE]` once each choice has its `finish_reason`, and for the blank line after the last
- * event; half an event of a chat stream is no orderly end.
+ * A clean end replaces a missing `[DONE]` once each choice has its `finish_reason`, and the blank line after the last
+ * event. Half an event of a chat stream is not a clean end.
  */
 const streamJustEnds: Record<string, Outcome[]> = {
   'chat with usage': [

@@ -11,7 +11,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  // What happens to one stream; whether another is asked for is a matter of its own.
+  // Tests a single stream; fallbacks are tested elsewhere.
   const groups = [{ id: 'default', policy: { retries: 0, rescue: 'off' as const } }];
   gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)], groups } });
 });
@@ -358,7 +358,7 @@ test('what follows on the end of a choice is waited for, through comments and ha
   upstream.answer((_request, response) => {
     eventStream(response);
     response.write(whole.slice(0, usageAt));
-    // Each pause is longer than the last second of a stream that has said its last word.
+    // Each pause is longer than the second that remains for a stream after its final event.
     const timer = setInterval(() => {
       const piece = later.shift();
       if (piece !== undefined) return response.write(piece);

@@ -1,4 +1,4 @@
-/** Hard budgets stand on two files, the ledger and the sums kept beside it: what becomes of them when one or both are lost. */
+/** Hard budgets rely on two files, the ledger and the sums stored beside it. Tests the loss of one or both. */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -97,7 +97,7 @@ test('sums that are lost are made anew from the ledger, as on the first start of
   await stop();
   damage('budgets.sqlite');
   await start();
-  // Without a request: they are made at the start.
+  // The sums are created at the start, without a request.
   const sums = openDatabase(join(folder, 'budgets.sqlite'), budgetMigrations);
   await eventually(() => sums.prepare('SELECT count(*) AS count FROM budget_sums').get()?.count === periods.length);
   sums.close();
@@ -110,7 +110,7 @@ test('sums that are lost are made anew from the ledger, as on the first start of
 test('a program that is killed keeps what was spent also where its ledger is damaged then', async () => {
   await start();
   await spend();
-  // As a kill -9 would leave it, once the last batch is written.
+  // The files as a kill -9 leaves them after the last batch was written.
   await gateway?.gateway.query({ type: 'requests' });
   const left = join(folder, 'left');
   mkdirSync(left);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What the client gets when the upstream sends `sample` cut like this. */
+/** What the client receives if the upstream sends `sample` cut at these offsets. */
 async function relay(sample: StreamSample, cuts: readonly number[]): Promise<Buffer> {
   upstream.answer((_request, response) => {
     eventStream(response);
@@ -195,7 +195,7 @@ describe('a plain reply', () => {
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
-  // 401 and 403 are told in Sluice's own words: the client would take them for errors about its own key.
+  // 401 and 403 are replaced by Sluice's own errors, because the client would relate them to its own key.
   test.each([400, 404, 409, 413, 422, 429, 500, 502, 503, 529])(
     'of status %i keeps its status, body and rate limits',
     async (status) => {

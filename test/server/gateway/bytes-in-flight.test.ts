@@ -1,4 +1,4 @@
-/** Bodies and whole answers are bounded together: what has no room waits for it, and nothing waits for ever. */
+/** The total size of request bodies and whole answers is limited: what has no room waits for it, but never for ever. */
 import http, { type ServerResponse } from 'node:http';
 import { beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
@@ -46,7 +46,7 @@ function ask(bytes: number, key = testKey): Promise<Response> {
   return begun(fetch(`${gateway.baseUrl}/chat/completions`, { method: 'POST', headers, body: chatOf(bytes) }));
 }
 
-/** In chunks, without a word on how long it is. Answers with the status. */
+/** Sends a chunked body without its length. Resolves with the status. */
 function askInChunks(bytes: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const request = http.request(
@@ -133,7 +133,7 @@ test('a long answer passes as it comes where there is no room to hold it', async
   response?.writeHead(200, { 'content-type': 'application/json' });
   response?.write('{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"');
   response?.write('x'.repeat(1_500 * kilobyte));
-  // The upstream has not come to its end.
+  // The upstream has not finished yet.
   const begunReply = await reply;
   expect(begunReply.status).toBe(200);
   response?.end('"}}]}');

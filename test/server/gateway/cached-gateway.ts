@@ -1,4 +1,4 @@
-/** A gateway whose groups answer equal requests from memory, before one scripted provider. */
+/** A gateway with one scripted provider, whose groups answer equal requests from memory. */
 import type { z } from 'zod';
 import type { cacheSchema } from '../../../server/contract/answer-cache.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
@@ -12,7 +12,7 @@ export const keyOne = { id: 'k1', group: 'default', hash: hashOf(testKey) };
 
 let answers = 0;
 
-/** Each one is different, and costs a dollar. */
+/** Every completion is different, and costs a dollar. */
 export function completion() {
   const message = { role: 'assistant', content: `answer ${++answers}` };
   return {
@@ -28,7 +28,7 @@ export function startCompletions(): Promise<ScriptedUpstream> {
   return startUpstream((_request, response) => json(response, completion()));
 }
 
-/** Groups `default` (keys `testKey` and `second`) and `other` (key `third`). */
+/** Starts a gateway with the groups `default` (keys `testKey` and `second`) and `other` (key `third`). */
 export function startCached(
   { baseUrl }: ScriptedUpstream,
   cache: CacheInput | null = {},

@@ -1,4 +1,4 @@
-/** What is kept of requests where capture is on, and why something is not. */
+/** What is stored of captured requests, and why parts may be missing. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HeaderList } from '../../../server/contract/capture.ts';

@@ -1,4 +1,7 @@
-/** A coding agent, as installed from npm, through a task with a tool: recorded once, then replayed without any model. */
+/**
+ * A coding agent installed from npm performs a task with a tool. It is recorded once, and then replayed without a
+ * model.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +16,9 @@ import { onlyIf } from '../../support/only-if.ts';
 const suite = new CassetteSuite().use();
 const recordedAgents = codingAgents.filter(({ command }) => command === 'codex');
 
-/** Differs between two runs of an agent: where it works, and what its shell tool says of a call. */
+/**
+ * Text that differs between two runs of an agent: its working directory, and what its shell tool reports about a call.
+ */
 const settings = {
   version: 1,
   ignoreText: ['sluice-agent-\\w+/\\w+', 'Chunk ID: \\w+', 'Wall time: [\\d.]+ seconds'],
@@ -29,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true, maxRetries: 3 }));
 
-/** With a home of its own. */
+/** With a separate HOME. */
 async function run(program: string, { setUp }: CodingAgent, { origin }: TestGateway, model: string) {
   const folder = mkdtempSync(join(parent, 'home'));
   writeFileSync(join(folder, noteFile), noteText);

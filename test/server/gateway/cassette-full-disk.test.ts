@@ -1,4 +1,4 @@
-/** A cassette on a disk that is full: the program, whose data folder is on another one. */
+/** A cassette on a full disk. The program's data folder is on another disk. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ let folder: string;
 let upstream: ScriptedUpstream;
 let child: ChildProcess | undefined;
 let origin: string;
-/** The cassette, as the program sees it. */
+/** The cassette's path as the program sees it. */
 let cassette: string;
 
 beforeEach(async () => {
@@ -72,7 +72,7 @@ async function view(): Promise<CassetteView | undefined> {
   return ((await response.json()) as { result: CassetteView[] }).result[0];
 }
 
-/** The lines of the log that tell of it. */
+/** The lines of the log about it. */
 function told(): string[] {
   const logs = join(folder, 'data', 'logs');
   const lines = readdirSync(logs).flatMap((name) => readFileSync(join(logs, name), 'utf8').split('\n'));

@@ -1,4 +1,4 @@
-/** Jobs, which a recording takes through their states. */
+/** Jobs, which a replay takes through the recorded states. */
 import { expect, test } from 'vitest';
 import { CassetteSuite } from '../../support/cassette-suite.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
@@ -49,7 +49,7 @@ const postJson = (gateway: TestGateway, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** What the steps say while they are recorded, and when they are replayed. */
+/** The results of the steps while they are recorded and when they are replayed. */
 async function recordAndReplay<Said>(run: (gateway: TestGateway) => Promise<Said>, provider: object = {}) {
   const providers = [mainProvider(suite.upstream.baseUrl, { ...provider })];
   const recorded = await suite.open('record', { providers });

@@ -1,4 +1,4 @@
-/** What never gets into a cassette. */
+/** What a cassette never contains. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const suite = new CassetteSuite().use();
 describe('secrets', () => {
   const planted = 'planted-secret-4711-abcdef';
 
-  /** Everything that is in the suite.folder. */
+  /** The contents of all files in suite.folder. */
   const stored = () =>
     readdirSync(suite.folder)
       .filter((name) => name !== 'cassette.json')

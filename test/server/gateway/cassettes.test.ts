@@ -1,4 +1,4 @@
-/** Requests that are recorded in a cassette, and replayed from it without a provider. */
+/** Requests recorded in a cassette and replayed from it without a provider. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** The official client at a gateway with one upstream, and whether what it sends arrives as it is. */
+/** The official client at a gateway with one upstream; checks that its requests arrive unchanged. */
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -6,7 +6,7 @@ import { eventStream, oddCuts, type ScriptedUpstream, sendPieces, startUpstream 
 import { samples } from './streams.ts';
 
 export class ClientRoutes {
-  /** The body as the official client put it on the wire. */
+  /** The body that the official client sent. */
   sent: Buffer = Buffer.alloc(0);
   #upstream: ScriptedUpstream | undefined;
   #gateway: TestGateway | undefined;
@@ -33,7 +33,7 @@ export class ClientRoutes {
     });
   }
 
-  /** Registers the hooks; to be called at the top of a test file. */
+  /** Registers the hooks; must be called at the top level of a test file. */
   use(): this {
     beforeAll(async () => {
       this.#upstream = await startUpstream();
@@ -49,7 +49,7 @@ export class ClientRoutes {
     return this;
   }
 
-  /** What the next request is answered, in odd pieces. */
+  /** Sets the answer to the next request, which is sent in irregular pieces. */
   answers(value: unknown, contentType = 'application/json'): void {
     const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
     this.upstream.answer((_request, response) => {
@@ -67,7 +67,7 @@ export class ClientRoutes {
     });
   }
 
-  /** The request arrived as the client sent it, but for the credential. */
+  /** Expects that the request arrived as the client sent it, except for the credential. */
   expectArrived(method: string, url: string): void {
     const seen = this.upstream.seen.at(-1);
     expect([seen?.method, seen?.url]).toEqual([method, url]);

@@ -1,4 +1,4 @@
-/** Embeddings of models in a cloud, by OpenAI's route. */
+/** Embeddings by models in a cloud through OpenAI's route. */
 import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { testKey } from '../../support/gateway.ts';

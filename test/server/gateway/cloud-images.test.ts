@@ -1,4 +1,4 @@
-/** Images of models in a cloud, by OpenAI's routes. */
+/** Images by models in a cloud through OpenAI's routes. */
 import { toFile } from 'openai';
 import { describe, expect, test } from 'vitest';
 import { bodyOf } from '../../support/strict-anthropic.ts';
@@ -13,7 +13,7 @@ const clouds = cloudsInSuite(
   { aliases: [{ name: 'dall-e-3', targets: [{ provider: 'main', model: painter }] }] },
 );
 
-/** Longer than what is parsed of an answer. */
+/** Longer than the part of an answer that is parsed. */
 const picture = Buffer.alloc(30_000, 'a picture').toString('base64');
 const asked = { model: painter, prompt: 'A cat' };
 

@@ -1,11 +1,11 @@
-/** A gateway with Bedrock and Vertex AI behind it, both scripted. */
+/** A gateway with scripted Bedrock and Vertex AI providers. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, startGateway } from '../../support/gateway.ts';
 import { bedrockKey } from '../../support/strict-bedrock.ts';
 import { startUpstream } from '../../support/upstream.ts';
 
-/** The path of Vertex AI's provider. */
+/** Base path of the Vertex AI provider. */
 export const base = '/v1/projects/p1/locations/us-east5';
 
 interface CloudModels {
@@ -13,7 +13,7 @@ interface CloudModels {
   vertex: string[];
 }
 
-/** One for all tests of a file, each of which finds no request seen. Registers the hooks. */
+/** Starts one for all tests of a file. The recorded requests are cleared before each test. Registers the hooks. */
 export function cloudsInSuite(models: CloudModels, more?: Partial<ConfigInput>): Omit<Clouds, 'stop'> {
   let clouds: Clouds;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Cassettes that the configuration gives to groups and keys of a running gateway. */
+/** Cassettes configured for groups and keys of a running gateway. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -29,7 +29,7 @@ interface Choices {
   key?: CassetteChoice | 'off';
 }
 
-/** A gateway with one provider, whose answers count its requests. */
+/** A gateway with one provider, whose answers are numbered. */
 async function start({ group = null, key }: Choices = {}, ports: Partial<GatewayPorts> = {}): Promise<TestGateway> {
   let count = 0;
   suite.upstream.answer((_request, response) => json(response, completion({ content: `Answer ${++count}` })));
@@ -47,7 +47,7 @@ async function answerOf(gateway: TestGateway, body: object = hello) {
   return { replay: response.headers.get('x-sluice-replay'), answer: /Answer \d/.exec(text)?.[0] ?? text };
 }
 
-/** Of its only cassette. */
+/** The view of its only cassette. */
 const viewOf = async ({ gateway }: TestGateway) => (await gateway.query({ type: 'cassettes' }))[0];
 
 const setGroup = ({ gateway }: TestGateway, cassette: CassetteChoice | null) =>
@@ -200,7 +200,7 @@ test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no named pipes in f
     const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
     const client = http.request(`${gateway.baseUrl}/chat/completions`, { method: 'POST', agent: false, headers });
     client.on('error', () => {}).end(JSON.stringify(hello));
-    // Opens only when the other end is being read.
+    // The call returns only when the other end of the pipe has been opened for reading.
     const pipe = await open(file, 'w');
     client.destroy();
     await pipe.writeFile(

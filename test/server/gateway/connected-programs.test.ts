@@ -1,4 +1,7 @@
-/** Coding agents, as installed from npm and PyPI, set up by Apply in a file that holds other settings, and run with only the key given. */
+/**
+ * Coding agents installed from npm and PyPI. Apply sets them up in a file with other settings, and they run with only
+ * the key added.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,9 +17,9 @@ import { clientSettings } from '../connect/client-settings.ts';
 interface ConnectedAgent {
   client: string;
   command: string;
-  /** How it is installed. */
+  /** The command that installs it. */
   install: string;
-  /** Settings of other things that the program itself accepts. */
+  /** Unrelated settings that the program itself accepts. */
   files: readonly string[];
   parameters: readonly string[];
   env?: Record<string, string>;
@@ -59,7 +62,7 @@ const agents: readonly ConnectedAgent[] = [
     install: 'npm install @qwen-code/qwen-code',
     files: ['.qwen/settings.json'],
     parameters: ['--yolo', '-p'],
-    // It asks a proxy for loopback too.
+    // It uses a proxy even for loopback.
     env: { HTTPS_PROXY: '', HTTP_PROXY: '' },
   },
   {
@@ -74,7 +77,7 @@ const agents: readonly ConnectedAgent[] = [
     command: 'aider',
     install: 'pip install aider-chat',
     files: ['.aider.conf.yml', '.aider.model.settings.yml'],
-    // It offers the model no tools, and sends files itself.
+    // It offers no tools to the model, and sends files itself.
     parameters: [
       ...['--no-git', '--yes-always', '--no-check-update', '--no-show-release-notes', '--analytics-disable'],
       ...['--no-show-model-warnings', '--no-pretty', '--read', noteFile, '--message'],

@@ -1,4 +1,4 @@
-/** Models on Bedrock that are asked in its Converse API. */
+/** Models on Bedrock that are called through its Converse API. */
 import Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

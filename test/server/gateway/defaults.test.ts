@@ -44,7 +44,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Where a body went and how it arrived, or the code of the refusal. */
+/** Resolves with the URL and the body that reached the upstream, or with the code of the refusal. */
 async function ask(group: string, path: string, body: BodyInit): Promise<string> {
   const response = await fetch(gateway.baseUrl + path, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Long files that break off on their way: the client gets the rest from where it was, or sees that it broke. */
+/** Long files that break off in transit: the client receives the rest from that position, or sees the break. */
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -6,7 +6,7 @@ import { mainProvider, startGateway, type TestGateway } from '../../support/gate
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
-/** More than is held back whole. */
+/** More than Sluice holds back as a whole. */
 const film = Buffer.from(Array.from({ length: 9 * 1024 * 1024 }, (_, index) => (index * 31 + (index >> 13)) % 251));
 const brokenAt = 3_000_000;
 const path = '/videos/video_1/content';
@@ -32,13 +32,13 @@ beforeEach(() => start());
 
 interface Serving {
   headers?: Record<string, string | undefined>;
-  /** Of the film, or of another. */
+  /** The film, or another one. */
   bytes?: Buffer;
-  /** Where the connection breaks, counted from the beginning of this reply; absent: it does not. */
+  /** Where the connection breaks, counted from the beginning of this reply. Absent if it does not break. */
   breaksAfter?: number;
 }
 
-/** The film, or the part of it that is asked for. */
+/** Serves the film, or the requested part of it. */
 const serve = (request: SeenRequest, response: ServerResponse) => serveSo({}, request, response);
 
 function serveSo({ headers, bytes = film, breaksAfter }: Serving, request: SeenRequest, response: ServerResponse) {
@@ -59,7 +59,7 @@ function serveSo({ headers, bytes = film, breaksAfter }: Serving, request: SeenR
   else response.write(part.subarray(0, breaksAfter), () => setTimeout(() => response.destroy(), 20));
 }
 
-/** The first reply breaks; what comes after is up to the test. */
+/** The first reply breaks; the test answers all later requests. */
 function breaksOnce(then: Parameters<ScriptedUpstream['answer']>[0], first: Serving = {}): void {
   let asked = 0;
   upstream.answer((request, response, raw) => {
@@ -202,7 +202,7 @@ test('a film that waits for its client goes on too, and nothing is lost of what 
   const response = await gateway.fetch(path);
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body ?? []) {
-    // A reader that is slower than the break.
+    // The reader is slower than the break.
     if (pieces.length === 0) await eventually(() => upstream.seen.length > 2);
     pieces.push(piece);
   }

@@ -8,7 +8,7 @@ import { type ScriptedUpstream, json as sendJson, startUpstream } from '../../su
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-/** Answers the requests that wait at the upstream. */
+/** Answers the requests that are waiting at the upstream. */
 let release: () => void;
 
 beforeEach(async () => {
@@ -79,7 +79,7 @@ describe('a gateway that drains', () => {
   test('cuts off nobody who asks again and again on one connection', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const first = chat(agent);
-    // They wait in the agent for the one connection.
+    // They wait in the agent for its only connection.
     const following = Array.from({ length: 5 }, () => chat(agent));
     await eventually(() => upstream.seen.length === 1);
     gateway.gateway.drain();

@@ -1,4 +1,4 @@
-/** Equal requests that arrive while the first one runs, in a group that shares its answer with them. */
+/** Equal requests that arrive while the first one is running, in a group that shares its answer among them. */
 import { beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const ask = (body: object) => askOf(sluice, body);
 
-/** What the provider does with each request, when it is let go. */
+/** Callbacks that let the provider answer each request. */
 let go: (() => void)[] = [];
 
 async function startHeld(): Promise<void> {

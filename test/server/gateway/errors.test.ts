@@ -7,7 +7,7 @@ import { json, type ScriptedUpstream, startUpstream } from '../../support/upstre
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-/** A port where nobody listens. */
+/** A port on which nothing listens. */
 let nowhere: string;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ interface Refusal {
   code: string | null;
   param?: string | null;
   message: RegExp;
-  /** What SDKs are told about trying again; they know themselves where it is absent. */
+  /** The header that tells SDKs whether to retry. If absent, they decide by themselves. */
   retry?: 'false';
 }
 
@@ -79,7 +79,7 @@ async function expectRefusal(asked: Promise<Response>, wanted: Refusal): Promise
   expect(response.headers.get('x-should-retry')).toBe(wanted.retry ?? null);
   expect(JSON.stringify(body)).not.toContain('upstream-secret');
   const requestId = response.headers.get('x-request-id') ?? '';
-  // Of one without a valid key there is a count and no row.
+  // Requests without a valid key are only counted and have no row.
   if (wanted.status === 401) return expectCounted(requestId, wanted.code ?? 'missing_key');
   const record = await gateway.record(requestId);
   expect(record).toMatchObject({ outcome: 'error', status: wanted.status, usage: null, usageCertainty: 'none' });
@@ -323,7 +323,7 @@ describe('a provider', () => {
   });
 
   test('that cannot be reached is asked three times, and the ledger says so', async () => {
-    // One that failed a moment ago is asked once.
+    // A provider that has just failed is called only once, so its health is reset.
     await gateway.gateway.execute({ type: 'provider.reset-health', id: 'gone' });
     const response = await post('/embeddings', '{"model":"gone-model"}');
     const record = await gateway.record(response.headers.get('x-request-id') ?? '');

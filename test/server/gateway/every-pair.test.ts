@@ -1,4 +1,4 @@
-/** The official SDK of each API in front of a provider of each API: an answer, a stream, and a tool with its result. */
+/** The official SDK of each API with a provider of each API: an answer, a stream, and a tool with its result. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import type OpenAI from 'openai';
@@ -19,17 +19,17 @@ const weather = 'Rain until noon.';
 const parameters = { type: 'object' as const, properties: { place: { type: 'string' } }, required: ['place'] };
 const about = { name: 'weather', description: 'The weather of a place' };
 
-/** A provider that greets, calls the tool if there is one, and tells of its result. */
+/** A provider that greets, calls the tool if there is one, and reports the tool's result. */
 interface Provider {
   model: string;
   config: Json;
   secret: string;
   script: Script;
-  /** What has to come back of its thoughts. */
+  /** The part of its thoughts that must be sent back. */
   seal: string;
 }
 
-/** Whichever of the three the conversation is due. */
+/** Chooses the reply for the current stage of the conversation. */
 function pick<Kind>(body: Json, { greeting, call, report }: { greeting: Kind; call: Kind; report: Kind }): Kind {
   if (JSON.stringify(body).includes(weather)) return report;
   return body.tools === undefined && body.toolConfig === undefined ? greeting : call;
@@ -111,11 +111,11 @@ const providers: Record<string, Provider> = {
   },
 };
 
-/** What a program does with an SDK. */
+/** How a program uses an SDK. */
 interface Client {
   ask(model: string): Promise<string | null | undefined>;
   stream(model: string): Promise<string[]>;
-  /** Asks with a tool, and gives its result: the arguments of the call, and what was said in the end. */
+  /** Asks with a tool, and sends the tool's result. Resolves with the arguments of the call and the final answer. */
   useTool(model: string, isStreamed: boolean): Promise<[given: unknown, said: string | null | undefined]>;
 }
 

@@ -1,4 +1,4 @@
-/** What the upstreams of the fallback tests answer, and what they are asked. */
+/** Answers of the upstreams in the fallback tests, and the requests to them. */
 import { json } from '../../support/upstream.ts';
 import { startTwo, type TwoUpstreams } from './two-upstreams.ts';
 
@@ -14,7 +14,7 @@ export const errorOf = (code: string | null, more: object = {}) => ({
 
 export const policy = { retries: 1, fallbacks: 1, timeouts: { firstByteMs: 400, firstContentMs: 400, idleMs: 400 } };
 
-/** What the second upstream answers. */
+/** The answer of the second upstream. */
 export const good = { id: 'x', object: 'chat.completion', model: 'model-of-two', choices: [] };
 
 export async function startFallback(): Promise<TwoUpstreams> {
@@ -23,7 +23,7 @@ export async function startFallback(): Promise<TwoUpstreams> {
   return both;
 }
 
-/** The answer, and its record in the ledger. */
+/** Resolves with the answer and its record in the ledger. */
 export async function ask({ gateway }: TwoUpstreams, init: RequestInit = plain, path = '/chat/completions') {
   const response = await gateway.fetch(path, init);
   const text = await response.text();

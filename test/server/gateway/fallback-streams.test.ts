@@ -60,7 +60,7 @@ describe('a stream', () => {
     expect(record).toMatchObject({ outcome: 'ok', attempts: [{ provider: 'one', droppedEvents: 8, failure: null }] });
   });
 
-  // As long as it does not come at full speed: this is less than what makes one look so.
+  // The damaged part is shorter than the data that makes a stream count as one at full speed.
   test('loses also what is damaged in the middle of an event', async () => {
     const events = answer('one', ...Array.from({ length: 12 }, (_, index) => `word ${index} `));
     const damaged = events[9]?.replace('"delta"', '"delta') ?? '';
@@ -155,7 +155,7 @@ describe('a client that leaves', () => {
     const response = await both.gateway.fetch('/chat/completions', { ...chat(), signal: abort.signal });
     const id = response.headers.get('x-sluice-request-id') ?? '';
     abort.abort();
-    // Once these are answered the gateway has noticed that nobody reads any more.
+    // Once these are answered, the gateway has noticed that the client disconnected.
     for (let times = 0; times < 3; times++) await (await both.gateway.fetch('/models')).text();
     finish();
     expect(await both.gateway.record(id)).toMatchObject({

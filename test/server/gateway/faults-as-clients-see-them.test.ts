@@ -1,4 +1,4 @@
-/** Errors and broken answers on purpose, as the official clients see them, and what the ledger says of them. */
+/** Errors and broken answers on purpose, as the official clients report them, and their records in the ledger. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { clients, question, startTalks, type Talks, words } from './faulty-talks.ts';
 
@@ -17,7 +17,7 @@ const { openai, anthropic, gemini } = clients;
 const whole = words.join('');
 
 describe('an error in place of an answer', () => {
-  /** The classes that the clients raise, in their order; Google's client has one for all. */
+  /** The error classes of the clients, in order. Google's client has a single class for all errors. */
   test.each([
     ['status;code=400', 'BadRequestError', 'BadRequestError', 400],
     ['status;code=401', 'AuthenticationError', 'AuthenticationError', 401],

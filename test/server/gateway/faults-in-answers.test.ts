@@ -1,4 +1,4 @@
-/** Faults on purpose in the time, the content and the calls of an answer, as the official clients see them. */
+/** Faults on purpose in the timing, the content and the calls of an answer, as the official clients report them. */
 import Anthropic from '@anthropic-ai/sdk';
 import { type FunctionDeclaration, GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -16,7 +16,7 @@ afterEach(() => talks.gateway.gateway.execute({ type: 'faults.stop' }));
 
 const whole = words.join('');
 
-/** The same with all clients at once. */
+/** Runs the same conversation with all clients concurrently. */
 const all = (options: Parameters<Talk>[1]) =>
   Promise.all(Object.values(clients).map((talk) => talk(talks.gateway, options)));
 
@@ -140,7 +140,7 @@ describe('several faults of one request', () => {
     await talks.start('late-head;ms=5', 'late-event;ms=5', 'pace;tokens-per-second=2000', 'cut;after=4');
     const outcomes = await all({ stream: true });
     expect(outcomes.map(({ error }) => error)).toEqual(['TypeError', 'AnthropicError', 'TypeError']);
-    // The first event has no text.
+    // The first event contains no text.
     expect(outcomes[0]?.heard).toBe(words.slice(0, 3).join(''));
   });
 

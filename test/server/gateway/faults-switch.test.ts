@@ -1,4 +1,4 @@
-/** Who meets faults on purpose, for how long, and how they are asked for. */
+/** Which requests meet faults on purpose, for how long, and how they are requested. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';

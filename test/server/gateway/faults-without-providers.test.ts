@@ -1,4 +1,4 @@
-/** Faults on purpose where no provider is asked: replayed recordings and cached answers. */
+/** Faults on purpose if no provider is called: replayed recordings and cached answers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

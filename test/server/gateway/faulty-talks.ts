@@ -1,4 +1,4 @@
-/** A short conversation of each official client with a provider that is well, whatever becomes of it on the way. */
+/** A short conversation of each official client with a healthy provider, in which faults on purpose can occur. */
 import Anthropic from '@anthropic-ai/sdk';
 import { ApiError, GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -9,7 +9,7 @@ import { json, type ScriptedUpstream, startUpstream } from '../../support/upstre
 export const words = ['One ', 'two ', 'three ', 'four ', 'five ', 'six ', 'größer.'];
 const pieces = ['{"city":', '"Zürich",', '"days":3}'];
 
-/** What is answered if the request has tools. */
+/** The arguments of the call in the reply to a request with tools. */
 export const callArguments = pieces.join('');
 
 const callPiece = (text: string, index: number) => ({
@@ -25,7 +25,7 @@ const callPiece = (text: string, index: number) => ({
 export interface Talks {
   upstream: ScriptedUpstream;
   gateway: TestGateway;
-  /** Switches faults on for the clients' key. */
+  /** Enables faults for the clients' key. */
   start(...rules: string[]): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -53,11 +53,11 @@ export async function startTalks(): Promise<Talks> {
 }
 
 export interface Outcome {
-  /** What the program got. */
+  /** The text that the program received. */
   text?: string;
-  /** The class of the error that it met. */
+  /** The class of the error that it received. */
   error?: string;
-  /** What it got before; absent: nothing, or a client that does not say. */
+  /** The text received before the error. Absent if there was none, or if the client does not report it. */
   heard?: string;
   status?: number | undefined;
 }
@@ -66,11 +66,11 @@ interface TalkOptions {
   stream: boolean;
   /** Default: none. */
   retries?: number;
-  /** How long the client waits; absent: as long as it does by itself. */
+  /** The client's timeout. Default: its own. */
   timeoutMs?: number;
 }
 
-/** One conversation with one of the clients. */
+/** A conversation with one of the clients. */
 export type Talk = (gateway: TestGateway, options: TalkOptions) => Promise<Outcome>;
 
 export const question = { role: 'user' as const, content: 'Count.' };

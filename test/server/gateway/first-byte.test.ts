@@ -6,7 +6,7 @@ import { answer, chat, startTwo, streams, type TwoUpstreams } from './two-upstre
 let both: TwoUpstreams;
 afterEach(() => both.stop());
 
-/** The clock of `startedAt` counts whole milliseconds. */
+/** `startedAt` is in whole milliseconds. */
 const roundedMs = 2;
 
 test('the first byte of a request that a fallback answered counts the attempt that failed before', async () => {

@@ -1,4 +1,4 @@
-/** What clients and upstreams send to make Sluice do what it should not, or nothing at all. */
+/** Input from clients and upstreams that tries to make Sluice misbehave or hang. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => both.stop());
 
-/** Ends when more can be written, or never will be. */
+/** Resolves when more can be written, or never will be. */
 function written(response: ServerResponse, bytes: string): Promise<void> {
   return new Promise((resolve) => {
     response.write(bytes, () => resolve());

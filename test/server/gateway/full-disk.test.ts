@@ -1,4 +1,4 @@
-/** A data folder on a disk that is full: the program on a small disk of its own, in a mount namespace that any user may make. */
+/** A data folder on a full disk. The program has a small disk in a mount namespace that any user may create. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const mountPoint = join(folder, 'disk');
 let upstream: ScriptedUpstream;
 let child: ChildProcess | undefined;
 let baseUrl: string;
-/** The data folder, as the program sees it. */
+/** The data folder's path as the program sees it. */
 let dataDir: string;
 
 beforeEach(async () => {
@@ -73,7 +73,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Li
     await serves();
     await eventually(async () => (await ledgerHealth()).pending === 0);
     fillDisk(dataDir);
-    // What fits into pages that are there already is still written.
+    // Rows that fit into existing pages are still written.
     const health = await eventually(async () => {
       await serves();
       const found = await ledgerHealth();

@@ -53,7 +53,7 @@ describe('Google’s SDK gets the embeddings of a provider that knows OpenAI’s
   beforeEach(() => {
     openai.answer((request, response) => {
       const texts = bodyOf(request).input as string[];
-      // Out of order, as OpenAI may send them.
+      // In a different order, as OpenAI may send them.
       const data = texts.map((_text, index) => ({ object: 'embedding', index, embedding: vectors[index] })).reverse();
       json(response, { object: 'list', data, model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } });
     });

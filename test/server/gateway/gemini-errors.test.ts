@@ -49,7 +49,7 @@ async function raised(call: Promise<unknown>) {
     (error: unknown) => error,
   );
   if (!(thrown instanceof ApiError)) throw thrown;
-  // Of a stream the SDK says "got status: 500. {…}".
+  // For a stream, the SDK's message is "got status: 500. {…}".
   const [body = ''] = /\{.*\}/s.exec(thrown.message) ?? [];
   return { status: thrown.status, error: JSON.parse(body).error };
 }

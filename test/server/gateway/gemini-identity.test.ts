@@ -51,7 +51,7 @@ beforeEach(async () => {
   for (const id of ['main', 'second']) await gateway.gateway.execute({ type: 'provider.reset-health', id });
 });
 
-// Google's own order and spelling of fields, and one that Sluice knows nothing of.
+// Google's own order and spelling of fields, and one that Sluice does not know.
 const body =
   '{ "contents": [{"parts":[{"text":"Grüße"}]}],\n  "generation_config": {"top_k": 5}, "somethingNew": 1e2, "model": "models/other" }';
 const ask = (path: string, more: RequestInit = {}) =>

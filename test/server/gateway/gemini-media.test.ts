@@ -1,4 +1,4 @@
-/** Images, speech and transcripts of Gemini's models for clients of OpenAI's API. */
+/** Images, speech and transcripts by Gemini's models for clients of OpenAI's API. */
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -131,7 +131,7 @@ describe('a chat', () => {
       const { choices } = await chat.chat.completions.create({ model, messages, tools: [weather] });
       const { message, finish_reason: reason } = choices[0] ?? expect.unreachable();
       const calls = (message.tool_calls ?? []).filter((each) => each.type === 'function');
-      // A client that knows nothing of signatures.
+      // A client that does not know signatures.
       const plain = calls.map(({ id, type, function: { name, arguments: given } }) => ({
         id,
         type,

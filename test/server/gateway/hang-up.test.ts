@@ -15,7 +15,7 @@ interface Arrival {
   socket: Socket;
 }
 
-/** An upstream that hands each request to the test as soon as its headers are here. */
+/** An upstream that passes each request to the test as soon as its headers have arrived. */
 const server = http.createServer();
 let gateway: TestGateway;
 
@@ -37,7 +37,10 @@ async function arrival(): Promise<Arrival> {
   return { request, response, socket: request.socket };
 }
 
-/** A client whose connection is its own. The name finds its row in the ledger, whose id an aborted client never learns. */
+/**
+ * A client with a separate connection. The name finds its row in the ledger, because an aborted client never receives
+ * the id.
+ */
 function ask(path: string, body: string | null, more: http.RequestOptions = {}): ClientRequest {
   const request = http.request(`${gateway.baseUrl}${path}`, {
     agent: false,
@@ -235,7 +238,7 @@ describe('a client that does not read', () => {
     response.on('drain', fill);
     fill();
     const [reply] = (await responding) as [IncomingMessage];
-    // The kernel's buffers fill, then nothing moves any more: the same number of bytes on the wire a while later.
+    // The kernel's buffers fill up, and then nothing moves: the number of bytes on the wire is the same a while later.
     const stalledAt = await eventually(async () => {
       const before = socket.bytesWritten;
       await new Promise((resolve) => setTimeout(resolve, 200));

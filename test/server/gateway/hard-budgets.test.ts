@@ -1,4 +1,4 @@
-/** Hard budgets against many requests at once, each of which costs far more than it looks like. */
+/** Hard budgets with many concurrent requests, each of which costs far more than estimated. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { ConfigInput, groupSchema } from '../../../server/contract/config.ts';
@@ -40,10 +40,10 @@ async function start(budget: Partial<Budget>, group: Partial<z.input<typeof grou
 
 const post = (path: string, body: object) => sluice.fetch(path, { method: 'POST', body: JSON.stringify(body) });
 
-/** At once. */
+/** Concurrent requests. */
 const parallelRequests = isSweep ? 200 : 50;
 
-/** How many of them are answered. */
+/** Resolves with the number of requests that were answered. */
 async function countAnswered(ask: () => Promise<Response>): Promise<number> {
   const statuses = await Promise.all(
     Array.from({ length: parallelRequests }, async () => {
@@ -216,7 +216,7 @@ describe('where a hard budget in dollars holds', () => {
   });
 });
 
-/** A name that leads to a model without a price, and then to one that has a price. */
+/** An alias for a model without a price, and then for one with a price. */
 async function startAlias(group: Partial<z.input<typeof groupSchema>> = {}): Promise<void> {
   const targets = ['of-no-price', 'gpt-x'].map((model, priority) => ({ provider: 'main', model, priority }));
   sluice = await stopLater(

@@ -1,4 +1,4 @@
-/** Two gateways over one Valkey: what an upstream says to one of them, the other need not ask. */
+/** Two gateways with one Valkey: what one of them learns from an upstream, the other need not find out. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { connectValkey, openReplicaLimits } from '../../../server/replica-limits/open-replica-limits.ts';
@@ -16,7 +16,7 @@ describe.runIf(hasValkey())('two gateways', () => {
   let limited: ScriptedUpstream;
   let spare: ScriptedUpstream;
   let gateways: TestGateway[];
-  /** What `limited` asks its clients to wait, in seconds; null: it answers. */
+  /** The wait that `limited` requests from its clients, in seconds; null if it answers. */
   let retryAfter: string | null;
 
   const answering = strictChat((_body, response) => json(response, completion({ content: 'hi' })));

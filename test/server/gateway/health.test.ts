@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Policy = NonNullable<NonNullable<ConfigInput['groups']>[number]['policy']>;
 
-/** `m` is served by provider `one`, then by `two`; each has the credentials `c1` and `c2`. */
+/** `m` is served by provider `one`, then by `two`. Each has the credentials `c1` and `c2`. */
 async function start(policy: Policy = {}, more: Partial<ConfigInput> = {}): Promise<void> {
   const credentials = [{ id: 'c1' }, { id: 'c2' }];
   sluice = await startControlGateway({
@@ -49,7 +49,7 @@ async function start(policy: Policy = {}, more: Partial<ConfigInput> = {}): Prom
   });
 }
 
-/** Who answered. */
+/** Resolves with the upstream that answered. */
 async function ask(content = 'hi'): Promise<string> {
   const reply = await sluice.client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] });
   return reply.id;
@@ -109,7 +109,7 @@ describe('a primary that is down', () => {
     expect([await ask(), await ask()]).toEqual(['two', 'two']);
     await sluice.gateway.execute({ type: 'group.put', group: group(15_000) });
     const asked = one.seen.length;
-    // Until one of them is the trial.
+    // Until one of the requests is the trial.
     const answers = new Set<string>();
     const isTried = async () => {
       answers.add(await ask());

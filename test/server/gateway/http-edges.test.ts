@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const authorization = `authorization: Bearer ${testKey}`;
 
-/** Sends lines as they are and returns all that comes back until the server closes. */
+/** Sends these lines unchanged, and returns everything received until the server closes the connection. */
 async function raw(...lines: string[]): Promise<string> {
   const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1');
   socket.on('error', () => {});
@@ -91,7 +91,7 @@ describe('a client that waits for "100 Continue" before it sends its body', () =
   const json = '{"model":"gpt-x","input":"x"}';
   const form = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-x\r\n--b--\r\n';
 
-  /** The body is sent when the word for it comes; returns all that came, and whether it was sent. */
+  /** Sends the body only after `100 Continue`. Returns everything received, and whether the body was sent. */
   async function ask(path: string, headers: Record<string, string>, body: string) {
     const request = http.request(gateway.origin + path, {
       method: 'POST',

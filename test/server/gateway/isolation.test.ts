@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
-/** One upstream each, so that it shows where a request went. */
+/** Each has its own upstream, which shows where a request went. */
 const names = ['red', 'blue', 'green'] as const;
 const upstreams = new Map<string, ScriptedUpstream>();
 let gateway: TestGateway;
@@ -68,7 +68,7 @@ afterAll(async () => {
 const client = (key: string) => new OpenAI({ baseURL: gateway.baseUrl, apiKey: secretOf(key), maxRetries: 0 });
 const list = async (key: string) => (await client(key).models.list()).data.map((model) => model.id);
 
-/** Who served it and under which name, or the code of the refusal. */
+/** Resolves with the upstream that served the request and the model name there, or with the code of the refusal. */
 async function call(key: string, model: string): Promise<string> {
   const response = await fetch(`${gateway.baseUrl}/chat/completions`, {
     method: 'POST',
@@ -118,7 +118,7 @@ describe('who serves what', () => {
     ['all', 'gpt-b', 'red: gpt-b'],
     ['all', 'fast', 'red: gpt-b'],
     ['all', 'mixed', 'blue: claude-a'],
-    // An alias stands before a model of the same name.
+    // An alias takes precedence over a model with the same name.
     ['all', 'gpt-a', 'blue: claude-a'],
     ['all', 'red/gpt-a', 'red: gpt-a'],
     ['all', 'blue/meta/llama', 'blue: meta/llama'],

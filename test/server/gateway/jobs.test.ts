@@ -56,7 +56,7 @@ async function restart(options: TestGatewayOptions = {}): Promise<void> {
   gateway = await startGateway({ folder, config: config(), secrets, ...options });
 }
 
-/** Makes videos and responses with ids of its own, and answers anything about them. */
+/** Creates videos and responses with distinct ids, and answers all requests about them. */
 function serve(name: string) {
   let made = 0;
   return (request: SeenRequest, response: Parameters<typeof json>[0]) => {

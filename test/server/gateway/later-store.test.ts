@@ -1,4 +1,4 @@
-/** Requests that need what is stored wait for a store that answers later than SQLite does. */
+/** Requests that need stored data wait for a store that is asynchronous, unlike SQLite. */
 import { beforeEach, expect, test } from 'vitest';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
@@ -151,7 +151,7 @@ test('the id of what was made reaches the client once that is stored', async () 
   ];
   const first = await Promise.race([...answers, eventually(() => upstream.seen.length === 3).then(() => 'asked')]);
   expect(first).toBe('asked');
-  // A chat has nothing to be stored, and is answered meanwhile.
+  // A chat stores nothing, and is answered in the meantime.
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] });
   expect(await Promise.race([...answers, 'still waiting'])).toBe('still waiting');
   store();

@@ -1,4 +1,4 @@
-/** Limits and budgets over real sockets: who is admitted, what is counted, what a client is told. */
+/** Limits and budgets over real sockets: which requests are admitted, what is counted, and what the client receives. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -59,7 +59,7 @@ async function start(given: Given): Promise<TestGateway> {
   return sluice;
 }
 
-/** One whose configuration can be changed. */
+/** A gateway whose configuration can be changed. */
 async function startChangeable(given: Given): Promise<TestGateway> {
   sluice = await startControlGateway({ config: configOf(given), secrets: { 'provider/main/c1': 'upstream-secret' } });
   return sluice;
@@ -125,7 +125,7 @@ describe('of 500 requests at once', () => {
   test('a budget is not passed by more than what estimates cannot know', async () => {
     const gateway = await start({ key: { budgets: [{ unit: 'tokens', amount: 5_000, per: 'day', hard: true }] } });
     const passed = (await statuses(500, () => ask(gateway, { max_tokens: 80 })))[200] ?? 0;
-    // About 105 tokens are estimated for each, 100 used.
+    // Each request is estimated at about 105 tokens and uses 100.
     expect(passed).toBeGreaterThan(40);
     expect(passed).toBeLessThanOrEqual(50);
   });
@@ -430,7 +430,7 @@ test('what runs when the program is killed counts against a budget as much as wa
   });
   const gateway = await start({ key: { budgets: [{ unit: 'usd', amount: 5, per: 'day', hard: true }] } });
   const running = begun(ask(gateway, { max_tokens: 1_000 }));
-  // As a kill -9 would leave it.
+  // The files as a kill -9 leaves them.
   const left = join(mkdtempSync(join(tmpdir(), 'sluice-killed-')), 'ledger.sqlite');
   const spent = await eventually(() => {
     copyLedger(gateway.folder, left);

@@ -10,7 +10,7 @@ import { mainProvider, startGateway, type TestGateway, testKey } from '../../sup
 import { eventStream, oddCuts, writePieces } from '../../support/upstream.ts';
 import { chatWithoutUsage, chatWithUsage } from './streams.ts';
 
-// A thousand clients in one process: on a busy machine that takes its time.
+// A thousand clients in one process take time on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;
   const providers = [mainProvider(`http://127.0.0.1:${port}/v1`)];
-  // However long a busy machine lets a stream wait, it comes as the upstream sent it.
+  // Without keep-alive comments, the stream arrives as the upstream sent it, however long a busy machine delays it.
   gateway = await startGateway({ config: { providers, settings: { keepAliveCommentMs: 0 } } });
 });
 afterAll(async () => {
@@ -66,7 +66,7 @@ test('500 streams at the same time all come complete', async () => {
   expect(new Set(texts)).toEqual(new Set([chatWithoutUsage]));
 });
 
-/** Ends when the client has hung up, at the moment that its kind says. */
+/** Resolves after the client has disconnected, at the moment that its kind determines. */
 type Client = (name: string) => Promise<void>;
 
 function begin(path: string, name: string, headers: http.OutgoingHttpHeaders = {}): http.ClientRequest {
@@ -119,7 +119,7 @@ const kinds: Record<string, Client> = {
   },
 };
 
-/** What keeps the process alive, counted by kind. */
+/** The resources that keep the process alive, counted by kind. */
 function resources(): { sockets: number; timers: number; files: number } {
   const names = process.getActiveResourcesInfo();
   const count = (pattern: RegExp) => names.filter((name) => pattern.test(name)).length;
@@ -137,7 +137,7 @@ test('1,000 clients that hang up leave no socket, file, timer or request behind'
     arrivals.get(name)?.();
     arrivals.delete(name);
   };
-  // One of each first, so that what is made once and kept (pools, caches) is there.
+  // Runs each kind once first, so that everything created once and reused (pools, caches) exists.
   for (const [kind, client] of Object.entries(kinds)) await client(`${kind} warm-up`);
   const settled = async () => {
     upstream.closeIdleConnections();
@@ -163,7 +163,7 @@ test('1,000 clients that hang up leave no socket, file, timer or request behind'
   });
   expect(after.sockets).toBeLessThanOrEqual(before.sockets);
   expect(arrivals.size).toBe(0);
-  // Nothing is under way: stopping does not have to wait for anything.
+  // No request is running, so stopping need not wait.
   const began = performance.now();
   await gateway.gateway.stop(60_000);
   expect(performance.now() - began).toBeLessThan(30_000);

@@ -1,4 +1,4 @@
-/** What a translation loses: told in headers, recorded, or refused, as group and request want it. */
+/** Losses of a translation: reported in headers, recorded, or refused, depending on group and request. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { completion, strictChat } from '../../support/strict-chat.ts';

@@ -1,4 +1,7 @@
-/** Replies that are not what they are called, or longer than most: the client gets what is in them, or another target's. */
+/**
+ * Replies with a wrong content type, or of unusual length: the client receives their content, or another target's
+ * answer.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, type Script } from '../../support/upstream.ts';
 import { answer, chat, startTwo, type TwoUpstreams, textOf } from './two-upstreams.ts';
@@ -73,7 +76,7 @@ test.each([
 ])('an answer of unknown length that is %s is had from the next target', async (_what, spoil) => {
   const embedding = Array.from({ length: 3_000 }, (_, index) => Math.sin(index));
   const body = spoil(JSON.stringify({ object: 'list', data: [{ embedding }, { embedding: [1] }], model: 'gpt-x' }));
-  // As HTTP/1.0 does it: neither a length nor chunks, so that a cut looks like an end.
+  // As in HTTP/1.0: neither a length nor chunks, so that a cut looks like an end.
   both.one.answer((_request, response) => {
     response.useChunkedEncodingByDefault = false;
     response.removeHeader('transfer-encoding');

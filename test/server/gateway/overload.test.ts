@@ -13,7 +13,7 @@ const chat = JSON.stringify({ model: 'gpt-x', messages: [] });
 const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-/** Replies that the upstream holds back, in the order in which it was asked. */
+/** Replies that the upstream holds back, in the order of the requests. */
 let held: { model: string; response: ServerResponse }[];
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
   );
 });
 
-/** @param siblings more keys of the first one's group */
+/** @param siblings more keys in the first key's group */
 async function start(
   admission: { running: number; waiting: number; waitMs?: number },
   siblings: { id: string; group: string; hash: string }[] = [],
@@ -145,7 +145,7 @@ test('a client that leaves while it waits leaves the line', async () => {
   leaving.on('error', () => {});
   await new Promise<void>((resolve) => leaving.end(chat, resolve));
   await fetch(`${gateway.origin}/healthz`);
-  // As long as it waits, the line of one is full.
+  // While it waits, the queue with one place is full.
   expect((await ask()).status).toBe(429);
   leaving.destroy();
   await eventually(async () => {
@@ -164,7 +164,7 @@ test('a client that leaves while it waits leaves the line', async () => {
 test('a flood of 500 of one group does not keep another group waiting', async () => {
   await start({ running: 10, waiting: 500 });
   const flood = Array.from({ length: 500 }, () => ask(testKey, 'flood'));
-  // A tenth of the places stays free for others.
+  // A tenth of the places stays free for other groups.
   await waitFor(9);
   const single = ask(otherKey, 'single');
   await eventually(() => held.some(({ model }) => model === 'single'));

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { json } from '../../support/upstream.ts';
 import { answer, chat, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
-// The usual ones, where another target is left, in milliseconds in place of seconds; the last target has all the time there is.
+// If another target is left, the default timeouts apply, in milliseconds instead of seconds. The last target has very
+// long timeouts.
 vi.mock('../../../server/routing/compile-timeouts.ts', async (original) => {
   const last = {
     connectMs: 5_000,

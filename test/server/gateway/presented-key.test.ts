@@ -52,7 +52,7 @@ interface Asked {
   body?: string;
 }
 
-/** Unlike fetch, it lets every header be said. */
+/** Unlike fetch, it can send any header. */
 async function ask({ path = '/chat/completions', headers = {}, body = '{"model":"gpt-x"}' }: Asked) {
   const request = http.request(new URL(gateway.baseUrl + path), {
     method: 'POST',
@@ -168,7 +168,7 @@ test('a key written where a model or a program’s name belongs stands in neithe
   });
   database.close();
   expect(jobs).toEqual([{ id: 'resp_1', model: null }]);
-  // A wrong key is not noted either.
+  // A wrong key is not recorded either.
   const wrong = key.replace('0123', '3210');
   const refused = await ask({ headers: { authorization: `Bearer ${wrong}`, 'user-agent': wrong } });
   expect(refused.status).toBe(401);

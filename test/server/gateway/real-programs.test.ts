@@ -1,4 +1,4 @@
-/** Coding agents, as installed from npm, in front of a model behind each API: one task with a tool and its result. */
+/** Coding agents installed from npm, with a model behind each API: one task with a tool and its result. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** How a realtime session ends: each side's farewell, a broken connection, Sluice's own end; and how much waits meanwhile. */
+/**
+ * How a realtime session ends: a close by either side, a broken connection, Sluice's own shutdown; and how much data
+ * waits in the meantime.
+ */
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -136,7 +139,7 @@ describe('a realtime session', () => {
 describe('who reads slowly', () => {
   const count = 64;
 
-  /** What still waits at the sender once nothing more of it moves. */
+  /** The number of bytes waiting at the sender once they no longer move. */
   async function stuckBytes(sender: { readonly bufferedAmount: number }): Promise<number> {
     let last = -1;
     let same = 0;
@@ -153,7 +156,7 @@ describe('who reads slowly', () => {
     const [reader, sender] = slow === 'client' ? [client, session] : [session, client];
     reader.socket.pause();
     for (let index = 0; index < count; index++) sender.socket.send(Buffer.alloc(mebibyte, index));
-    // What is not at the sender lies in the system's buffers of two connections, and less than two messages in Sluice.
+    // The rest is in the system's buffers for two connections, and less than two messages are in Sluice.
     expect(await stuckBytes(sender.socket)).toBeGreaterThan((count / 2) * mebibyte);
     reader.socket.resume();
     await eventually(() => reader.messages.length === count);

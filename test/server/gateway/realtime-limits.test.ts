@@ -1,4 +1,4 @@
-/** What a realtime session uses: its rows in the ledger, and the limits of its key. */
+/** The usage of realtime sessions: their rows in the ledger, and the limits of their keys. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
@@ -58,7 +58,10 @@ const usage = {
   },
   output_token_details: { text_tokens: 100, audio_tokens: 400 },
 };
-/** Text 200 at 4, sound 200 at 32, cached 600 at 0.4; out: text 100 at 16, sound 400 at 64; each for a million. */
+/**
+ * Input: 200 of text at 4, 200 of sound at 32, 600 cached at 0.4. Output: 100 of text at 16, 400 of sound at 64. Prices
+ * are per million.
+ */
 const costUsd = (200 * 4 + 200 * 32 + 600 * 0.4 + 100 * 16 + 400 * 64) / 1e6;
 
 const created = (id: string) => JSON.stringify({ type: 'response.created', event_id: 'e', response: { id } });
@@ -66,7 +69,7 @@ const done = (id: string, more: object = { status: 'completed', usage }) =>
   JSON.stringify({ type: 'response.done', event_id: 'e', response: { id, ...more } });
 const create = JSON.stringify({ type: 'response.create', event_id: 'mine' });
 
-/** The rows of that route, oldest first, as soon as there are as many. */
+/** The rows of this route, oldest first, once there are this many. */
 async function rowsOf({ gateway }: Started, part: string, count: number): Promise<RequestView[]> {
   return eventually(async () => {
     const page = await gateway.gateway.query({ type: 'requests', limit: 50 });

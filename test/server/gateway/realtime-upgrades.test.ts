@@ -1,4 +1,4 @@
-/** What becomes of requests that ask for another protocol, and of the plain ones beside a realtime session. */
+/** Requests to upgrade to another protocol, and plain requests during a realtime session. */
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -134,7 +134,7 @@ interface Answer {
   body: string;
 }
 
-/** A request with an `Upgrade` header, and its plain answer. */
+/** Sends a request with an `Upgrade` header, and resolves with its plain answer. */
 function upgrade(method: string, headers: Record<string, string>, more: { path?: string; body?: string } = {}) {
   const { path = '/v1/realtime?model=m', body = '' } = more;
   const handshake = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };

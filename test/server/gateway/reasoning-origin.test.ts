@@ -1,4 +1,4 @@
-/** A conversation whose reasoning only one account can read goes to that account again, whatever the strategy. */
+/** A conversation whose reasoning only one account can read returns to that account, whatever the strategy. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { beforeEach, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 const keyOf = ({ headers }: SeenRequest) => String(headers['x-goog-api-key']);
 const keysUsed = () => upstream.seen.map(keyOf);
 
-/** Calls a tool in each turn, sealed by the account that is asked. */
+/** Calls a tool in each turn, with a signature of the account that was used. */
 function callsTools(refused: ReadonlySet<string> = new Set()): void {
   upstream.answer((request, response) => {
     const key = keyOf(request);
@@ -52,7 +52,7 @@ function callsTools(refused: ReadonlySet<string> = new Set()): void {
 
 const look = { type: 'function' as const, function: { name: 'look', parameters: { type: 'object' } } };
 
-/** Takes turns in a chat whose client keeps nothing of the reasoning. */
+/** Runs a turn of a chat whose client keeps no reasoning. */
 async function chatTurn(messages: OpenAI.ChatCompletionMessageParam[]): Promise<void> {
   const { choices } = await gateway.client.chat.completions.create({ model, messages, tools: [look] });
   const calls = (choices[0]?.message.tool_calls ?? []).filter((call) => call.type === 'function');
@@ -85,7 +85,7 @@ test('so does a client that carries the reasoning in an envelope', async () => {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look around.' }];
   const tools = [{ name: 'look', input_schema: { type: 'object' as const } }];
   for (let turn = 0; turn < 3; turn++) {
-    // Another conversation moves the turn on.
+    // Another conversation advances the rotation of credentials.
     await chatTurn([{ role: 'user', content: `Look ${turn}` }]);
     const { content } = await claude.messages.create({ model, max_tokens: 100, messages, tools });
     const calls = content.filter((block) => block.type === 'tool_use');

@@ -1,7 +1,8 @@
 /**
- * The ledger against the upstream's own books: thousands of requests of all routes, plain and as streams, with failures,
- * retries, fallbacks, rescues, hedges and clients that leave, through a real gateway. What the upstream told of its usage
- * has to stand in the ledger to the last token, with whom it concerns; what it could not tell, as an estimate.
+ * Compares the ledger with the upstream's own accounts, for thousands of requests through a real gateway: all routes,
+ * plain and streamed, with failures, retries, fallbacks, rescues, hedges and clients that disconnect. The ledger must
+ * contain the usage that the upstream reported to the last token, assigned to the right key and model, and an estimate
+ * for what it could not report.
  */
 import http from 'node:http';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ import {
 import { pick, randomNumbers } from '../../support/random-numbers.ts';
 import { isSweep } from '../../support/sweep.ts';
 
-/** In the last thousands nothing comes about that did not before, but for numbers. */
+/** More requests add only numbers, not new situations. */
 const requests = isSweep ? 10_000 : 2_500;
 const concurrency = 50;
 const seed = 20_261_120;
@@ -36,7 +37,8 @@ const models = ['m-a', 'm-b', 'm-c'];
 const groups = {
   stop: { onClientGone: 'stop' },
   drain: { onClientGone: 'drain' },
-  // Longer than a busy machine makes a call: what was given up may have told of its usage, and nobody has read it.
+  // Longer than a call takes on a busy machine, because an abandoned call may have reported usage that Sluice did not
+  // read.
   hedge: { hedgeAfterMs: 5_000 },
 } as const;
 type Group = keyof typeof groups;
@@ -66,7 +68,7 @@ afterAll(async () => {
 function configuration(origin: string): Partial<ConfigInput> {
   return {
     providers: providers.map((id) => ({ id, baseUrl: `${origin}/${id}/v1`, models })),
-    // Each model has the others behind it, at another provider.
+    // Each model falls back to the others, at other providers.
     aliases: models.map((model, at) => ({
       name: `any-${at}`,
       targets: providers.map((_, step) => ({
@@ -127,7 +129,7 @@ interface Plan {
   course: Course;
   ask: Ask;
   model: string;
-  /** Hangs up after the first bytes. */
+  /** Disconnects after the first bytes. */
   leaves: boolean;
 }
 
@@ -160,7 +162,7 @@ function bodyOf({ number, key, course, ask, model }: Plan): { type: string; body
   return { type: `multipart/form-data; boundary=${boundary}`, body: `${parts.join('')}--${boundary}--\r\n` };
 }
 
-/** Resolves when the answer has ended, whichever way. */
+/** Resolves when the answer has ended in any way. */
 function send(plan: Plan): Promise<void> {
   const { type, body } = bodyOf(plan);
   const headers = {
@@ -179,7 +181,7 @@ function send(plan: Plan): Promise<void> {
     });
     request.on('error', () => resolve());
     request.on('close', () => {
-      // Those that stop their upstream must not be overtaken by its end.
+      // In groups that stop their upstream, its end must not come first.
       if (keys[plan.key] === 'drain') upstream.goOn(plan.number);
     });
     request.end(body);
@@ -235,7 +237,7 @@ const isText = (row: RequestView) => ['chat', 'completions', 'responses'].includ
 let rows: RequestView[];
 beforeAll(async () => {
   await sendAll();
-  // Drained upstreams end after their clients have left.
+  // Drained upstreams end after their clients have disconnected.
   rows = await eventually(async () => {
     const found = await allRows();
     return found.length >= requests && found.every(({ outcome }) => outcome !== null) ? found : null;
@@ -248,7 +250,8 @@ test('each request has exactly one row', () => {
 });
 
 test('what the upstream told of its usage stands in the ledger to the last token, with whom it concerns', () => {
-  // Estimates of text are apart; what is estimated of pictures, speech and videos stands in the request itself.
+  // Estimates of text are compared separately. Estimates for pictures, speech and videos follow from the request
+  // itself.
   const isTextEstimate = new Set(
     rows.filter(isText).flatMap((row) => row.attempts.filter(({ usageCertainty }) => usageCertainty === 'estimated')),
   );

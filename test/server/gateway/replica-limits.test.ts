@@ -42,7 +42,7 @@ describe.runIf(hasValkey())('three gateways', () => {
     const config: Partial<ConfigInput> = {
       providers: [mainProvider(upstream.baseUrl)],
       keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey), limits }],
-      // $0.001 for each token.
+      // $0.001 per token.
       settings: { prices: { 'gpt-x': { input: 1000, output: 1000 } } },
     };
     const ports = {

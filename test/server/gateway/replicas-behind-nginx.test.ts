@@ -25,9 +25,9 @@ describe.runIf(hasPostgres() && hasNginx())('through three replicas behind nginx
   let upstream: ScriptedUpstream;
   let nginx: Nginx;
   const replicas: TestGateway[] = [];
-  /** Requests that each has answered. */
+  /** The number of requests that each replica has answered. */
   const answered = Array.from({ length: count }, () => 0);
-  /** What all clients see. */
+  /** The gateway as all clients see it. */
   let gateway: TestGateway;
   let client: OpenAI;
   beforeAll(async () => {
@@ -91,7 +91,7 @@ describe.runIf(hasPostgres() && hasNginx())('through three replicas behind nginx
   });
 
   test('each of them has had its part', () => {
-    // nginx gives each its turn, and another one's while it is still busy with a stream.
+    // nginx alternates between the replicas, but skips one that is still busy with a stream.
     for (const number of answered) expect(number).toBeGreaterThan(sdkCalls.length / 2);
   });
 
@@ -113,7 +113,7 @@ function answer(request: SeenRequest, response: ServerResponse): void {
   void sendPieces(response, found.bytes, found.events ? oddCuts(found.bytes.length) : []);
 }
 
-/** What the client makes of the answer: the object, the list of events, or the bytes. */
+/** The result that the client returns: the object, the list of events, or the bytes. */
 function expectedOf(call: OpenAiCall | undefined): object {
   if (!call) throw new Error('there is no such call');
   const { answer: whole, kind, name } = call;

@@ -1,4 +1,4 @@
-/** Two gateways over one PostgreSQL: what is made at one is there at the other at once. */
+/** Two gateways with one PostgreSQL: what is created at one exists at the other at once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -113,7 +113,7 @@ describe.runIf(hasPostgres())('two replicas', () => {
     await chat(other);
     await Promise.all(replicas.map((replica) => replica.gateway.query({ type: 'requests' })));
     await expect(chat(await another())).rejects.toMatchObject({ code: 'insufficient_quota' });
-    // Those that run hear of it within seconds.
+    // Running replicas notice it within seconds.
     await eventually(async () => (await chat(one).catch(({ code }) => code)) === 'insufficient_quota');
   });
 

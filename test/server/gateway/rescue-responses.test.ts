@@ -1,4 +1,4 @@
-/** A stream of a response that breaks: the client has one stream all the same, as if the first had never stopped. */
+/** A response stream that breaks: the client still receives one continuous stream. */
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
@@ -23,7 +23,7 @@ const call = (who: string): Item => ({
   arguments: '{}',
 });
 
-/** The events of an answer of `who`; `before` and `after` stand around its message. */
+/** The events of an answer by `who`; `before` and `after` are items around its message. */
 function answer(who: string, pieces: readonly string[], before: Item[] = [], after: Item[] = []): string[] {
   const [id, index] = [`msg_${who}`, before.length];
   const at = { item_id: id, output_index: index, content_index: 0 };
@@ -75,7 +75,7 @@ const whole = ['Once ', 'upon ', 'a "time"', ' \u{1F30D}.'];
 const other = ['On', 'ce upon a', ' "time" \ud83c', '\udf0d', '.'];
 const text = whole.join('');
 
-/** One stream, as the first would have sent it. */
+/** Expects one continuous stream, as the first upstream would have sent it. */
 function expectOneStream(events: Record<string, unknown>[], types: readonly string[]): void {
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
   const counted = events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta');

@@ -5,7 +5,7 @@ import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstream
 const policy = { retries: 1, fallbacks: 1, timeouts: { idleMs: 300, firstContentMs: 2_000 } };
 let both: TwoUpstreams;
 
-// Each test its own: what fails in one would count against the target's health in the next.
+// New upstreams for each test, because a failure would count against the target's health in the next test.
 beforeEach(async () => {
   both = await startTwo(policy, { two: { preset: 'mistral' } });
 });

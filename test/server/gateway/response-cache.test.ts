@@ -1,4 +1,4 @@
-/** The response cache over real sockets: what it answers, what it never does, and what the ledger says of it. */
+/** The response cache over real sockets: what it answers, what it must not answer, and the ledger's records. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
@@ -27,7 +27,7 @@ async function told(response: Response | Promise<Response>): Promise<string | nu
   return headers.get('x-sluice-cache');
 }
 
-/** Sends the request twice, one after the other. */
+/** Sends the request twice in succession. */
 async function twice(body: object, headers: Record<string, string> = {}, path?: string): Promise<(string | null)[]> {
   const tell = async () => {
     const response = await ask(body, headers, path);

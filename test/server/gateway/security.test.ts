@@ -30,7 +30,7 @@ interface Reply {
   body: string;
 }
 
-/** Unlike fetch, it lets Host and Origin be said freely. */
+/** Unlike fetch, it can set Host and Origin freely. */
 async function ask(path: string, headers: Record<string, string>, method = 'GET'): Promise<Reply> {
   const request = http.request(gateway.origin + path, { method, agent: false, headers });
   request.end();
@@ -219,7 +219,7 @@ describe('a request that goes round in circles', () => {
   });
 });
 
-/** Sends text as it is and returns all that comes back until the server closes. */
+/** Sends text unchanged, and returns everything received until the server closes the connection. */
 async function raw(text: string, port = Number(new URL(gateway.origin).port)): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});

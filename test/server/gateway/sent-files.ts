@@ -1,4 +1,4 @@
-/** What the official client is given to send. */
+/** Inputs for the official client. */
 export const input = 'Hi';
 
 export const model = 'gpt-x';

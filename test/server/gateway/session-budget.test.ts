@@ -1,4 +1,6 @@
-/** The budget of a session from outside: who is told of it and when, and what becomes of the requests after it. */
+/**
+ * The budget of a session, tested from outside: which clients are notified when, and what happens to later requests.
+ */
 import { rmSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -9,7 +11,7 @@ import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
-/** Dollars that each request costs: a million tokens of input. */
+/** Cost of each request in dollars: a million tokens of input. */
 const requestUsd = 2;
 
 let upstream: ScriptedUpstream;

@@ -1,4 +1,4 @@
-/** Sessions from outside: which requests belong together, and what becomes of those of a session that was stopped. */
+/** Sessions, tested from outside: which requests belong together, and what happens to requests of a stopped session. */
 import { rmSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';

@@ -1,4 +1,4 @@
-/** How many shadows run, what they may cost, and when there is none. */
+/** How many shadows run, what they may cost, and when none is sent. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -12,7 +12,7 @@ afterEach(() => targets.stop());
 
 const reasons = async () => (await targets.report()).skipped[0]?.reasons;
 
-/** Asks, and waits until the ledger has the request. */
+/** Sends a request, and waits until the ledger has recorded it. */
 async function ask(body: object = question): Promise<string> {
   const { id } = await targets.ask(body);
   await targets.gateway.record(id);
@@ -36,7 +36,7 @@ test('at most four run at the same time, and those beyond are counted', async ()
 });
 
 test('the limit of a day holds, whatever the next one might cost', async () => {
-  // A shadow costs ten cents, and at most a little more than eleven.
+  // A shadow costs ten cents, and is estimated at slightly more than eleven at most.
   const shadow = { target: 'two/cheap', share: 1, dailyUsd: 0.25 };
   targets = await startTargets({ shadow });
   const body = { ...question, max_tokens: 1000 };

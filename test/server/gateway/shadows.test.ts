@@ -1,4 +1,4 @@
-/** Shadow requests over real sockets: what they send, what they tell, and that they cost the client nothing. */
+/** Shadow requests over real sockets: what they send, what they report, and that they cost the client nothing. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { eventStream, json } from '../../support/upstream.ts';

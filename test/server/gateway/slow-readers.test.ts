@@ -1,4 +1,4 @@
-/** A hundred clients that ask for endless streams and read nothing: what they do not read stays with the upstream. */
+/** A hundred clients request endless streams and read nothing: the unread data stays at the upstream. */
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -12,20 +12,20 @@ import { checkout, type RunningProgram, readyOf, startProgram } from '../../supp
 import { temporaryFolder } from '../ledger/records.ts';
 
 /**
- * The kernel holds up to 10 MB for each. With a thousand of them that was all the memory that Linux gives to TCP on a machine
- * with 24 GB (`net.ipv4.tcp_mem`), and the connections of all other tests stood still for as long.
+ * The kernel holds up to 10 MB for each client. A thousand clients used all the memory that Linux allows for TCP on a
+ * machine with 24 GB (`net.ipv4.tcp_mem`), and the connections of all other tests stalled during that time.
  */
 const clients = 100;
-/** What one may cost: two sockets, the chunks that wait, and what malloc does not give back; of a stream that never ends. */
+/** Memory allowed for each: two sockets, the waiting chunks, and what malloc does not return. The stream never ends. */
 const allowedBytesEach = 1_280 * 1024;
-/** What passes through before all is full, some 900 MB, leaves garbage behind that is not collected yet. */
+/** About 900 MB pass through before everything is full, and leave garbage that is not collected yet. */
 const allowedBytes = clients * allowedBytesEach + 200 * 1024 * 1024;
 const folder = temporaryFolder();
 const sockets: Socket[] = [];
 let sentBytes = 0;
 const piece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(16_000)}"}}]}\n\n`);
 
-/** Sends as much as is taken from it. */
+/** Sends as much as is read. */
 const upstream = http.createServer((request, response) => {
   request.resume();
   response.on('error', () => {});
@@ -52,7 +52,7 @@ beforeAll(async () => {
     ],
     groups: [{ id: 'default' }],
     keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
-    // One group gets all but a tenth.
+    // One group gets all places but a tenth.
     settings: { admission: { running: 2_000 } },
   };
   const file = join(folder, 'sluice.json');
@@ -92,7 +92,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'memory is read from /proc'))(
       socket.write(question);
       sockets.push(socket);
     }
-    // Nothing more is taken from the upstream: all that stands between is full.
+    // Nothing more is read from the upstream, because all buffers in between are full.
     let last = -1;
     let quietLooks = 0;
     await expect

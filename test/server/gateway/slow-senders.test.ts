@@ -28,12 +28,12 @@ async function begin(path: string, type: string, first: string, length: number):
   });
   request.on('error', () => {});
   await new Promise<void>((resolve) => request.write(first, () => resolve()));
-  // By then the gateway has begun to read it.
+  // By now the gateway has begun to read the request.
   await fetch(`${gateway.origin}/healthz`);
   return request;
 }
 
-/** What the gateway's watch does in so many of its looks, with a little of the body before each. */
+/** Simulates this many checks of the gateway's watch, each preceded by a little of the body. */
 async function send(request: ClientRequest, looks: number, piece: string): Promise<void> {
   for (let look = 0; look < looks; look++) {
     await new Promise<void>((resolve) => request.write(piece, () => resolve()));

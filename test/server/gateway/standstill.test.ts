@@ -28,7 +28,7 @@ test('a request that keeps the loop from turning is named in the log meanwhile, 
     config: { providers: [mainProvider(upstream.baseUrl)] },
     ports: {
       logPath,
-      // In the middle of the work for a request, until it was noticed.
+      // Blocks the loop in the middle of a request until that is logged.
       logRequest: () => {
         while (!existsSync(logPath) || readFileSync(logPath).length === 0) Atomics.wait(pause, 0, 0, 50);
       },

@@ -1,4 +1,4 @@
-/** What happens to the disk is nothing to a request: it is served, and what could not be kept is told. */
+/** Disk failures do not affect requests: they are served, and what could not be stored is reported. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ describe('a database that is damaged while requests are served', () => {
     expect(setAside()).toHaveLength(1);
     await isRecording();
     await eventually(() => rowsOnDisk() > 0);
-    // Jobs that are still known are written into the new file.
+    // Jobs that are still in memory are written to the new file.
     const database = openDatabase(file);
     await eventually(() => database.prepare('SELECT id FROM jobs').get()?.id === 'resp_1');
     database.close();
@@ -99,7 +99,10 @@ test('a database that is removed while requests are served is begun anew', async
 });
 
 describe('a database that another process holds', () => {
-  /** Holds the file until it is ended: for writing, or altogether, which it gets only while nobody else has it open. */
+  /**
+   * Locks the file until the process is ended: for writing, or exclusively, which requires that no other process has it
+   * open.
+   */
   async function lock(mode: 'NORMAL' | 'EXCLUSIVE'): Promise<ChildProcess> {
     const program = `
       const { DatabaseSync } = require('node:sqlite');

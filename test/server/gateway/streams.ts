@@ -1,11 +1,11 @@
-/** Event streams as upstreams send them, byte for byte, with the route that answers so. */
+/** Event streams as upstreams send them, byte for byte, with the routes that answer with them. */
 import { fixture } from '../../support/fixtures.ts';
 
 export interface StreamSample {
   name: string;
   /** Below `/v1`. */
   path: string;
-  /** What is asked, but for `stream: true`; a form if `form` is set. */
+  /** The request without `stream: true`. It is a form if `form` is set. */
   body: Record<string, unknown>;
   form?: true;
   bytes: Buffer;
@@ -30,7 +30,7 @@ export const chatUsage = {
   completion_tokens_details: { reasoning_tokens: 4 },
 };
 
-/** A chat stream that was asked for usage, and the same as if nobody had asked. */
+/** A chat stream for which usage was requested, and the same stream without usage. */
 export const chatWithUsage = fixture('openai-chat/with-usage.sse').toString();
 export const chatWithoutUsage = fixture('openai-chat/without-usage.sse').toString();
 
@@ -118,7 +118,7 @@ export const samples: StreamSample[] = [
 
 export const isUtf8 = 'text/event-stream; charset=utf-8';
 
-/** A request for a sample's stream. */
+/** A request for the sample's stream. */
 export function askFor(sample: StreamSample): RequestInit {
   if (!sample.form) {
     return {

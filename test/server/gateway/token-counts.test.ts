@@ -1,4 +1,4 @@
-/** The official SDK of each API has its tokens counted in front of a provider of each API. */
+/** The official SDK of each API counts tokens with a provider of each API. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { GoogleGenAI } from '@google/genai';
 import type OpenAI from 'openai';
@@ -15,7 +15,7 @@ let openai: OpenAI;
 let claude: Anthropic;
 let gemini: GoogleGenAI;
 
-/** Google's takes the request as a member of its own. */
+/** Google's route takes the request as a member of the body. */
 const countOfGoogle: Script = (request, response) => {
   const isAsked = request.url.endsWith(':countTokens') && request.headers['x-goog-api-key'] === geminiKey;
   json(response, isAsked ? { totalTokens: 1234 } : { error: { code: 400, message: request.url } }, isAsked ? 200 : 400);

@@ -1,4 +1,4 @@
-/** A translated stream of text that breaks goes on with what another attempt says, whatever the APIs of the two providers. */
+/** A translated text stream that breaks is continued by another attempt, whatever the APIs of the two providers. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const pieces = ['Once ', 'upon ', 'a time.'];
 
-/** The events of an answer in these pieces, as a provider of the dialect sends them. */
+/** The events of an answer with these pieces, as a provider of the dialect sends them. */
 function eventsOf(dialect: Dialect, texts: readonly string[]): string[] {
   if (dialect === 'openai') return [...texts.map((content) => chat.chunk({ content })), chat.ending('stop')];
   if (dialect === 'gemini') {
@@ -35,13 +35,13 @@ function eventsOf(dialect: Dialect, texts: readonly string[]): string[] {
   return [claude.begun, open, ...deltas, close, claude.ending()];
 }
 
-/** Everything up to this text, without the end. */
+/** The events up to the last of these texts, without the end. */
 function beginning(dialect: Dialect, texts: readonly string[]): string[] {
   const events = eventsOf(dialect, texts);
   return events.slice(0, (dialect === 'anthropic' ? 2 : 0) + texts.length);
 }
 
-/** Gives each request its events; all but the last answer break off. */
+/** Gives each request its events; all answers except the last break off. */
 async function start(dialects: readonly [Dialect, Dialect], answers: readonly (readonly string[])[]): Promise<void> {
   const providers: ProviderInput[] = [];
   for (const [index, dialect] of dialects.entries()) {

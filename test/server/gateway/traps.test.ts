@@ -1,4 +1,4 @@
-/** What went wrong in other gateways, each with a public report: `owner/repository#number`. */
+/** Defects of other gateways, each with a public report: `owner/repository#number`. */
 import { expect, test } from 'vitest';
 import { mainProvider, startGateway } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstream.ts';

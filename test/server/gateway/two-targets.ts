@@ -1,4 +1,7 @@
-/** A gateway whose group has shadows: clients ask for `gpt-x` of provider `one`, shadows go to `cheap` of provider `two`. */
+/**
+ * A gateway whose group has shadows: clients request `gpt-x` from provider `one`, and shadows go to `cheap` at provider
+ * `two`.
+ */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { ShadowReport } from '../../../server/contract/shadow.ts';
@@ -12,13 +15,13 @@ export interface TwoTargets {
   one: ScriptedUpstream;
   two: ScriptedUpstream;
   gateway: TestGateway;
-  /** Posts the body, and resolves when the client has its whole answer. */
+  /** Posts the body, and resolves when the client has received the complete answer. */
   ask(
     body: object,
     path?: string,
     headers?: Record<string, string>,
   ): Promise<{ status: number; text: string; id: string }>;
-  /** The ended shadow of a request. */
+  /** The finished shadow of a request. */
   shadowOf(id: string): Promise<RequestView>;
   report(): Promise<ShadowReport>;
   stop(): Promise<void>;
@@ -26,7 +29,7 @@ export interface TwoTargets {
 
 export const question = { model: 'gpt-x', messages: [{ role: 'user', content: 'Why?' }] };
 
-/** A dollar at provider `one`, ten cents at provider `two`. */
+/** Costs a dollar at provider `one` and ten cents at provider `two`. */
 export function completion(content: string, message: object = {}) {
   return {
     id: 'c1',

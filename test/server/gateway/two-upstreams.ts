@@ -1,4 +1,4 @@
-/** A gateway whose one model has two providers, `one` before `two`, each a scripted upstream. */
+/** A gateway whose only model has two providers, `one` before `two`, each with a scripted upstream. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
@@ -48,7 +48,7 @@ export async function startTwo(
 export const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 export const done = 'data: [DONE]\n\n';
 
-/** The chunks of an answer, a piece each, as `who` sends them. */
+/** The chunks of an answer by `who`, one per piece. */
 export function answer(who: string, ...pieces: string[]): string[] {
   const named = { id: `chatcmpl-${who}`, model: `model-of-${who}` };
   return [
@@ -59,7 +59,7 @@ export function answer(who: string, ...pieces: string[]): string[] {
   ];
 }
 
-/** Sends events, and then `ends` well, `breaks` the connection, or says nothing more. */
+/** Sends events, and then ends cleanly, breaks the connection, or stalls. */
 export function streams(
   upstream: ScriptedUpstream,
   events: readonly string[],
@@ -79,7 +79,7 @@ export const chat = (more: object = {}) => ({
   body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [{ role: 'user', content: 'Hi' }], ...more }),
 });
 
-/** The chunks of a stream, parsed; `[DONE]` as it is. */
+/** The parsed chunks of a stream; `[DONE]` stays a string. */
 export function chunksOf(text: string) {
   const events = text.split('\n\n').filter((event) => event.startsWith('data:'));
   return events.map((event) => (event === 'data: [DONE]' ? event : JSON.parse(event.slice('data: '.length))));

@@ -1,4 +1,4 @@
-/** An upstream that knows no streams: the client that asked for one gets the same answer as a stream. */
+/** An upstream that does not support streams: a client that requested a stream receives the same answer as a stream. */
 import { gzipSync } from 'node:zlib';
 import type OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -158,7 +158,7 @@ describe('a job that its upstream calls by a step in a path', () => {
     expect((await post('/videos', '{"model":"main/gpt-x","prompt":"p"}')).status).toBe(200);
     upstream.seen.length = 0;
     for (const path of ['..', '%2e%2e', '%2E', '%252e%252e', '..%2Fx', encodeURIComponent(id.toWellFormed())]) {
-      // By a connection of its own: fetch would resolve such a path itself.
+      // Uses a raw connection, because fetch would resolve such a path itself.
       for (const rest of ['', '/content']) expect(await statusOf(`/videos/${path}${rest}`)).toBe(404);
     }
     expect((await (await gateway.fetch('/videos')).json()).data).toEqual([]);

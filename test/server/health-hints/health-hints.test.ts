@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HealthHints } from '../../../server/health-hints/health-hints.ts';
 import { type FakeRun, fakeRun } from '../routing/health/harness.ts';
 
-/** Two replicas, each on a clock of its own. Messages wait until they are delivered. */
+/** Two replicas with separate clocks. Messages wait until the test delivers them. */
 function twoReplicas(options: { one?: Parameters<typeof fakeRun>[0]; other?: Parameters<typeof fakeRun>[0] } = {}) {
   let sharedMs = 1_700_000_000_000;
   const runs = [fakeRun(options.one), fakeRun(options.other)] as const;

@@ -1,4 +1,4 @@
-/** What is of a shape is told as if it had been parsed, whatever was done to its bytes. */
+/** An event that matches a shape is reported as if it had been parsed, whatever was changed in its bytes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ComparedBytes } from '../../../../server/compared-bytes.ts';

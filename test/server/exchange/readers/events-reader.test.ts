@@ -1,4 +1,6 @@
-/** A stream reaches the client, and is kept, as if each event had been looked into, whatever is known of their shapes. */
+/**
+ * A stream reaches the client and is captured as if each event had been parsed, whatever is known about their shapes.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
@@ -14,12 +16,12 @@ import { type StreamText, takeAll } from '../../../../server/wire/stream-text.ts
 import { tries } from '../../../support/sweep.ts';
 import { type StreamName, streams } from '../../wire/openai/streams.ts';
 
-/** What became of a stream. */
+/** The outcome of a stream. */
 interface Outcome {
   passed: string;
   dropped: number;
   alive: number;
-  /** Kind of the last step, with that of its reason if it is a failure. */
+  /** The kind of the last step, with the kind of its reason for a failure. */
   ended: string;
 }
 
@@ -49,7 +51,7 @@ function ending(steps: Steps | Promise<Steps>): Steps {
 function run(pieces: readonly Buffer[], protocol: StreamName, stripUsage = false) {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
   const reader = readerOf(protocol, text, stripUsage);
-  // Copied as they come: what passes may be a part of the connection's own buffer.
+  // Copied at once, because the steps may refer to the connection's own buffer.
   const steps = pieces.flatMap((piece) => reader.read(piece).map(copied));
   return { outcome: outcomeOf([...steps, ...ending(reader.end())]), text };
 }

@@ -1,4 +1,4 @@
-/** Texts that are translated without being parsed become what they would have become otherwise. */
+/** Texts translated without being parsed must give the same result as parsed ones. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
@@ -75,7 +75,7 @@ function translationOf(client: WireName, upstream: Upstream): AnswerTranslation 
   });
 }
 
-/** By the events alone, each of which is parsed. */
+/** Translates with the events alone, parsing each of them. */
 function slowly(client: WireName, upstream: Upstream, stream: Buffer): string {
   const events = translate({ from: client, to: upstream, model: 'm' }, asked[client]).events(moment);
   const told: Buffer[] = [];
@@ -88,7 +88,7 @@ function slowly(client: WireName, upstream: Upstream, stream: Buffer): string {
   return Buffer.concat([...told, events.end()]).toString();
 }
 
-/** The client's events without what the clock has said. */
+/** The client's events without times. */
 const parsed = (text: string) => text.replaceAll(/"created(?:_at)?":\d+/g, '').split(/\r?\n\r?\n/);
 
 const pieceOf = fc.oneof(

@@ -1,4 +1,4 @@
-/** What translating a stream costs, counted: hardly an event is parsed, and none waits. */
+/** The cost of translating a stream, by counting: hardly any event is parsed, and none is delayed. */
 import { describe, expect, test, vi } from 'vitest';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
@@ -39,7 +39,7 @@ function translationOf({ client, upstream }: Omit<Conversation, 'said'>): Answer
   });
 }
 
-/** The upstream's bytes, and what its first `count` events come to. */
+/** The upstream's bytes for a stream with `count` events. */
 function bytesOf(upstream: UpstreamWire, said: Said, count = events): Buffer {
   const { begin, events: list, end } = upstreamStreams[upstream](said, count);
   return unpacked(upstream, Buffer.concat([begin, ...list, end]));
@@ -49,7 +49,7 @@ function unpacked(upstream: UpstreamWire, bytes: Buffer): Buffer {
   return upstream === 'bedrock-converse' ? new FrameUnpacker(converseFrames).push(bytes) : bytes;
 }
 
-/** By the events alone, each of which is parsed. */
+/** Translates with the events alone, parsing each of them. */
 function slowly(conversation: Conversation): string {
   const translated = requestOf(conversation).events(moment);
   const told: Buffer[] = [];
@@ -108,7 +108,7 @@ describe.each(translatedConversations)('$said for a client of $client, at an ups
       const translation = translationOf(conversation);
       let told: Buffer = Buffer.alloc(0);
       leastMs = Math.min(leastMs, await cpuMsOf(() => (told = translation.push(first))));
-      // A client of Gemini's API gets a call whole.
+      // A client of Gemini's API receives a call as a whole.
       if (client !== 'gemini-generate' || said !== 'arguments') expect(told.length).toBeGreaterThan(0);
     }
     expect(leastMs).toBeLessThan(1);

@@ -1,4 +1,4 @@
-/** What is passed on: the same bytes both ways, none of them gathered, and an end on either side that is one on the other. */
+/** Passthrough: the same bytes in both directions, without buffering, and an end on either side also ends the other. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -38,7 +38,7 @@ afterEach(async () => {
   extra = undefined;
 });
 
-/** A request as it stands on the wire. */
+/** Opens a request whose bytes the test controls. */
 function open(method: string, path: string, headers: http.OutgoingHttpHeaders = {}): http.ClientRequest {
   const request = http.request(`${gateway.baseUrl}${path}`, {
     method,
@@ -60,7 +60,7 @@ async function bytesOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A provider that sees each request as it begins, before its body. */
+/** A provider that sees each request when it begins, before its body. */
 async function provide(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
   extra = http.createServer(handle);
   extra.listen(0, '127.0.0.1');
@@ -144,7 +144,7 @@ describe('a request', () => {
     const response = await answerOf(request);
     await bytesOf(response);
     expect(received.digest('hex')).toBe(sent.digest('hex'));
-    // Client and provider are in this process too, and what is collected is not given back at once.
+    // Client and provider run in this process too, and collected memory is not returned at once.
     expect(peak).toBeLessThan(50 * megabyte);
     const row = await gateway.record(String(response.headers['x-sluice-request-id']));
     expect(row).toMatchObject({

@@ -1,11 +1,12 @@
 /**
- * A service that keeps things as OpenAI does: what is posted to a collection gets an id and can be had, listed, changed and
- * deleted. Shapes after https://platform.openai.com/docs/api-reference, as far as the official SDK looks at them.
+ * A service that stores objects as OpenAI does: an object posted to a collection gets an id, and can be read, listed,
+ * changed and deleted. The formats follow https://platform.openai.com/docs/api-reference, as far as the official SDK
+ * reads them.
  */
 import type { ServerResponse } from 'node:http';
 import { eventStream, json, type Script, type SeenRequest, sendPieces } from '../../../support/upstream.ts';
 
-/** What an id of each collection begins with, as OpenAI names it. */
+/** The prefix of ids in each collection, as at OpenAI. */
 const prefixes: Record<string, string> = {
   files: 'file-',
   uploads: 'upload_',
@@ -27,7 +28,7 @@ const prefixes: Record<string, string> = {
 
 const isId = (segment: string) => Object.values(prefixes).some((prefix) => segment.startsWith(prefix));
 
-/** The stream of a run: `lib/AssistantStream` of the SDK puts it together again. */
+/** The stream of a run, which `lib/AssistantStream` of the SDK assembles. */
 export function runEvents(): Buffer {
   const run = { id: 'run_9', object: 'thread.run', thread_id: 'thread_9', assistant_id: 'asst_9' };
   const message = { id: 'msg_9', object: 'thread.message', thread_id: 'thread_9', role: 'assistant' };
@@ -51,7 +52,7 @@ export function runEvents(): Buffer {
   return Buffer.from(`${text}event: done\ndata: [DONE]\n\n`);
 }
 
-/** Each has its own memory and counts from one. */
+/** Each service has its own storage, and numbers its objects from one. */
 export function openaiService(): Script {
   const kept = new Map<string, object>();
   let made = 0;
@@ -100,7 +101,7 @@ export function openaiService(): Script {
     else missing(response, id);
   }
 
-  /** One a page. */
+  /** Lists one object per page. */
   function list(response: ServerResponse, collection: string, url: string): void {
     const after = new URL(url, 'http://upstream').searchParams.get('after');
     const ids = [...kept.keys()].filter((id) => id.startsWith(prefixes[collection] ?? 'item_'));
@@ -137,7 +138,7 @@ async function sendStream(response: ServerResponse): Promise<void> {
   await sendPieces(response, events, [10, 100, 101, 500]);
 }
 
-/** Of JSON what stands in it, of a form that it was one. */
+/** The fields of a JSON body; for a form, only its size. */
 function fieldsOf({ headers, body }: SeenRequest): Record<string, unknown> {
   if (body.length === 0) return {};
   return headers['content-type']?.startsWith('application/json') ? JSON.parse(body.toString()) : { bytes: body.length };

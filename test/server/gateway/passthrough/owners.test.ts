@@ -1,4 +1,4 @@
-/** Who may reach what a provider keeps, and by which credential. */
+/** Who may access what a provider stores, and with which credential. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
 import { stopAfterEach } from '../../../support/stop-after-each.ts';

@@ -1,4 +1,4 @@
-/** Which paths are passed on, for whom, and what is noted of them. */
+/** Which paths are passed through, for whom, and what is recorded about them. */
 import { PassThrough } from 'node:stream';
 import pino from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -138,7 +138,7 @@ describe('a path', () => {
     `/files${'/x'.repeat(20)}`,
   ])('that another server might read otherwise is none: %s', async (path) => {
     await start();
-    // `fetch` would resolve the steps itself.
+    // `fetch` would resolve the dot segments itself.
     const response = await gateway.fetch(path === '/files/' ? '/%46iles' : path);
     expect(await tell(response)).toMatchObject({ status: 404, code: 'unknown_url' });
     expect(upstream.seen).toEqual([]);

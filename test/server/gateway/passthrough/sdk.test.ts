@@ -1,4 +1,4 @@
-/** The official SDK finds the same behind Sluice as it finds without it, and the service sees the same of it. */
+/** The official SDK gets the same results through Sluice as without it, and the service receives the same requests. */
 import { request as httpRequest } from 'node:http';
 import OpenAI, { toFile } from 'openai';
 import { beforeEach, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ async function all(list: AsyncIterable<unknown>): Promise<unknown[]> {
 
 const hello = () => toFile(Buffer.from('{"a":1}\n'), 'grüße.jsonl', { type: 'application/jsonl' });
 
-/** What each part of the API is used for, from making to deleting. */
+/** Typical use of each part of the API, from creating to deleting. */
 const tours: Record<string, Tour> = {
   files: async ({ files }) => {
     const made = await files.create({ file: await hello(), purpose: 'batch' });
@@ -149,7 +149,7 @@ const tours: Record<string, Tour> = {
   },
 };
 
-/** Of a hop, or where Sluice says something of its own: documented in `docs/api.md`, "What passes". */
+/** Hop-by-hop headers, and headers that Sluice itself sets: documented in `docs/api.md`, "What passes". */
 const ownHeaders = new Set([
   'authorization',
   'host',
@@ -160,7 +160,7 @@ const ownHeaders = new Set([
   'x-sluice-hops',
 ]);
 
-/** A form's boundary is drawn anew each time. */
+/** A form's boundary is random. */
 function comparable({ method, url, headers, body }: SeenRequest) {
   const boundary = /boundary=(\S+)/.exec(headers['content-type'] ?? '')?.[1] ?? 'no boundary';
   const kept = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
@@ -193,7 +193,7 @@ test.each(Object.entries(tours))('%s: the same as directly', async (_name, tour)
   ]);
 });
 
-/** As `test/e2e/python-client.test.ts` has them. */
+/** As in `test/e2e/python-client.test.ts`. */
 const pythonHeaders = {
   accept: 'application/json',
   'accept-encoding': 'gzip, deflate',
@@ -204,7 +204,7 @@ const pythonHeaders = {
   'x-stainless-read-timeout': '600',
 };
 
-/** With exactly these headers, which fetch would not leave alone. */
+/** Sends exactly these headers; fetch would change them. */
 function sendAsPython(baseUrl: string, key: string): Promise<string> {
   const boundary = 'b2d1e0a7f53c4f7c8a2f0e5b6a9d8c71';
   const part = `--${boundary}\r\nContent-Disposition: form-data; name=`;

@@ -6,7 +6,7 @@ import { field, file, multipart } from './upload-server.ts';
 
 const boundary = 'b0';
 
-/** What the guard says of a form that comes in pieces of `pieceBytes`; null if it lets it pass. */
+/** The guard's verdict on a form that arrives in pieces of `pieceBytes`; null if it lets the form pass. */
 function verdictOn(form: Buffer, pieceBytes = form.length): GatewayError | null {
   const guard = new FormGuard(boundary);
   try {
