@@ -1,4 +1,4 @@
-/** A gateway pays at its start for what is imported, not for what it does: what is off is not imported. */
+/** The cost of a gateway's start depends on what is imported, so features that are off must not be imported. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const modules = importedAtOnce(['server/open-engine.ts', 'server/cli/serve.ts']);
 
-/** What of a part that may be off every gateway loads: it asks whether the part is on. */
+/** The files that every gateway loads of an optional feature, to check whether it is on. */
 const asking: Record<string, readonly string[]> = {
   cache: ['answer-cache.ts', 'group-cache.ts', 'open-answer-cache.ts'],
   cassettes: [],

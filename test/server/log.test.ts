@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a logger writes for these fields. */
+/** The line that a logger writes for these fields. */
 function logged(fields: object): string {
   const lines: string[] = [];
   createLog({ write: (line) => void lines.push(line) }).info(fields, 'message');

@@ -1,4 +1,4 @@
-/** An engine on a machine that somebody manages: a policy, or a preset that is built into the program. */
+/** An engine on a managed machine: a policy, or a preset built into the program. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Every regular expression of the engine is found in its sources, and none is slow on what strangers may send. */
+/** Finds all regular expressions in the engine's sources, and checks that none is slow on untrusted input. */
 import { expect, test } from 'vitest';
 import { maxMatchedLength, pattern } from '../../server/bounded-pattern.ts';
 import { cpuMsOf, leastWorkOf } from '../support/cpu-work.ts';
@@ -7,10 +7,10 @@ import { pumpsOf } from '../support/pattern-pumps.ts';
 
 const { found, made } = findPatterns();
 
-/** Folders whose code meets what clients and upstreams send. */
+/** Folders whose code handles data from clients and upstreams. */
 const meetsStrangers = /^(?:exchange|http|routing|translate|usage|wire)\//;
 
-/** Files there whose patterns see a short text anyway, or have to see all of it. */
+/** Files in these folders whose patterns only see short texts, or must see the whole text. */
 const bounded: Record<string, string> = {
   'exchange/content-redirect.ts': 'a header of an upstream, bounded by undici; all of it has to be seen',
   'exchange/find-secrets.ts': 'headers, addresses and names; all of each has to be seen',
@@ -36,16 +36,16 @@ const bounded: Record<string, string> = {
   'wire/openai/usage/reported-usage.ts': 'at most 64 bytes',
 };
 
-/** Four times the length takes four times as long; sixteen times where each place is looked at from each other. */
+/** Linear patterns take four times as long for four times the length, and quadratic ones sixteen times. */
 const mostGrowth = 9;
 const longest = 4 * maxMatchedLength;
-/** Of a pump, so that what it ends with stays. */
+/** The end of a pump that is kept when it is shortened. */
 const endLength = 8;
-/** Times the reference work; no pattern that is sound takes so long. */
+/** In multiples of the reference work. No acceptable pattern takes this long. */
 const hopelessWork = 30;
-/** What is done sooner cannot be told from noise. */
+/** Shorter durations cannot be distinguished from noise. */
 const noiseWork = 0.5;
-/** What is done sooner is not measured beside the reference. */
+/** Shorter durations are not compared with the reference. */
 const quickMs = 0.5;
 
 test('all are found', () => {
@@ -81,7 +81,7 @@ test.each([/"error"[\s\S]*?"code"/, /exceed\w*[^.]{0,60}context/, /^\s*(.*)\s*$x
   async (regexp) => expect(await slowestOf(regexp)).not.toBeNull(),
 );
 
-/** A text for which it takes longer than its length explains; null if there is none. */
+/** A text for which the pattern takes disproportionately long; null if there is none. */
 async function slowestOf(regexp: RegExp): Promise<string | null> {
   for (const pump of pumpsOf(regexp, longest)) {
     const texts = [longest / 16, longest / 4, longest].map(
@@ -98,7 +98,9 @@ async function isQuick(regexp: RegExp, texts: readonly string[]): Promise<boolea
   return true;
 }
 
-/** Of several rounds each has to show it: the first may have had the code compiled or memory collected. */
+/**
+ * Every one of several rounds must show the growth, because the first may include compilation or garbage collection.
+ */
 async function growsFaster(regexp: RegExp, texts: readonly string[], rounds = 3): Promise<boolean> {
   for (let round = 0; round < rounds; round++) if (!(await growsFasterOnce(regexp, texts))) return false;
   return true;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reachableOrigin } from '../../server/reachable-origin.ts';
 
-/** The guard refuses `0.0.0.0` as a Host, so it must never be told as an address. */
+/** The guard refuses `0.0.0.0` as a Host, so it must never be shown as an address. */
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:4810'],
   ['0.0.0.0', 'http://127.0.0.1:4810'],

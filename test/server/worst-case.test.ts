@@ -1,18 +1,21 @@
-/** No parser takes longer than its input explains, whatever clients and upstreams think of; at a stretch: `held-loop.test.ts`. */
+/**
+ * The time of every parser grows linearly with its input, whatever clients and upstreams send. Blocking of the event
+ * loop is tested in `held-loop.test.ts`.
+ */
 import { describe, expect, test } from 'vitest';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { inputOf, worstCases } from './worst-cases.ts';
 
 const smallestBytes = 64 * 1024;
-/** Work that grows by the square takes 64 times as long. */
+/** Quadratic work takes 64 times as long. */
 const factor = 8;
 const mostGrowth = 3;
-/** What is done sooner cannot be told from noise. */
+/** Shorter durations cannot be distinguished from noise. */
 const noiseWork = 3;
-/** No parser that is sound takes so long for the smallest input; what does would take minutes for the largest. */
+/** No acceptable parser takes this long for the smallest input. One that does would take minutes for the largest. */
 const hopelessWork = 300;
 
-/** By how much the work grows beyond what the length explains, or null. */
+/** Describes disproportionate growth of the work; null if there is none. */
 async function overgrown(work: (bytes: number) => () => unknown): Promise<string | null> {
   const once = Math.max(noiseWork, await leastWorkOf(work(smallestBytes), hopelessWork));
   if (once >= hopelessWork) return `${smallestBytes} bytes take ${once} times the reference work`;

@@ -1,7 +1,7 @@
 /**
- * What clients and upstreams could send to keep each parser and classifier of the request and answer path busy. A file that
- * takes bytes of theirs is named with the case that goes through it, or among those that look at none
- * (`test/architecture.test.ts` holds that).
+ * The most expensive input that clients and upstreams could send to each parser and classifier for requests and
+ * answers. Each file that handles such bytes is named with the case that covers it, or in the list of those that
+ * inspect none (`test/architecture.test.ts` checks that).
  */
 import { tmpdir } from 'node:os';
 import { GatewayError } from '../../server/contract/errors.ts';
@@ -59,18 +59,18 @@ import { worstGemini } from './wire/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
-  /** Which files, below `server/`, it goes through. */
+  /** The files that the case covers, relative to `server/`. */
   files: string[];
-  /** The most that it is given in one turn of the loop. */
+  /** The most bytes that it receives in one turn of the event loop. */
   atOnceBytes: number;
-  /** What stands again and again between a beginning and an end. */
+  /** A beginning, a repeated part, and an end. */
   inputs: Record<string, Repeated>;
   run(bytes: Buffer): unknown;
 }
 
 type Repeated = [beginning: string, repeated: string, end: string];
 
-/** `bytes` of it, about. */
+/** About `bytes` bytes of the input. */
 export function inputOf([beginning, repeated, end]: Repeated, bytes: number): Buffer {
   return Buffer.from(beginning + repeated.repeat(Math.ceil(bytes / repeated.length)) + end);
 }
@@ -142,7 +142,7 @@ function inPieces(bytes: Buffer, length: number, take: (piece: Buffer) => void):
   for (let at = 0; at < bytes.length; at += length) take(bytes.subarray(at, at + length));
 }
 
-/** Most of what nobody means is refused, sooner or later. */
+/** Most of this input is eventually refused. */
 function refused(work: () => void): void {
   try {
     work();
@@ -536,7 +536,7 @@ export const worstCases: Record<string, WorstCase> = {
       redactBytes(bytes, secrets);
       findSecrets(bytes, secrets);
       notedText(text, secrets, 200);
-      // Node takes no longer headers and addresses.
+      // Node accepts no longer headers and addresses.
       const header = bytes.toString('latin1', 0, 16_384);
       redactHeaders({ a: header }, secrets);
       outgoingQuery(`?a=${header}`, secrets);
@@ -557,7 +557,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
 };
 
-/** What is too long is refused. */
+/** Input that is too long is refused. */
 function sourceOf(body: JsonBody): string | null {
   try {
     return sourceVideoOf(body);
@@ -566,10 +566,13 @@ function sourceOf(body: JsonBody): string | null {
   }
 }
 
-/** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
+/**
+ * These files store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in
+ * pieces.
+ */
 export const lookAtNone = [
   'providers/dialect.ts',
-  // They read what the person has configured, and what Google's library says.
+  // They read the user's configuration and the results of Google's library.
   'providers/bedrock/signing.ts',
   'providers/vertex/credential.ts',
   'providers/vertex/google-token.ts',
@@ -585,11 +588,11 @@ export const lookAtNone = [
   'exchange/capture/response-capture.ts',
   'exchange/client-writes.ts',
   'exchange/exchange-trace.ts',
-  // What the shapes of `faults/` make of an answer.
+  // It handles the output of the shapes in `faults/`.
   'exchange/faults/faulted-output.ts',
-  // Hands the text of a header to `faults/parse-rule.ts`.
+  // It passes the text of a header to `faults/parse-rule.ts`.
   'http/meet-faults.ts',
-  // The client's body was read before; `translate/json-text.ts` reads it again.
+  // The client's body was read before, and `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/prepare-request.ts',
   'exchange/incoming-response.ts',
@@ -603,7 +606,7 @@ export const lookAtNone = [
   'exchange/realtime/open-upstream.ts',
   'exchange/response-observer.ts',
   'exchange/response-tap.ts',
-  // `same-answer.ts` reads what it has captured.
+  // `same-answer.ts` reads the captured answers.
   'exchange/shadow/shadow-request.ts',
   'exchange/stored-answer.ts',
   'exchange/stream-decoder.ts',

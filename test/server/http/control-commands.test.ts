@@ -46,7 +46,7 @@ describe('commands and queries', () => {
       ...{ message: expect.any(String), type: 'invalid_request_error' },
       ...{ param: expect.toSatisfy(isParam), code },
     });
-    // For the window, in its own language.
+    // For the window, which translates it.
     expect(problem === undefined || typeof problem.code === 'string').toBe(true);
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
@@ -104,7 +104,7 @@ describe('the event stream', () => {
     socket.write(
       `GET /control/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${crowded.adminToken}\r\n\r\n`,
     );
-    // The whole list of groups each time: soon more than anybody may leave unread.
+    // Each event contains the whole list of groups, so the limit on unread data is soon exceeded.
     for (let round = 0; round < 4; round++) await crowded.gateway.execute({ type: 'group.remove', id: `g${round}` });
     socket.resume();
     await closed;

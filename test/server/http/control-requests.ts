@@ -7,7 +7,7 @@ export const post = (body: unknown): RequestInit => ({
   headers: { 'content-type': 'application/json' },
 });
 
-/** Follows a printed address as a browser does; the cookie it gets. */
+/** Follows a printed address as a browser does; resolves with the cookie. */
 export async function openWindow(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'manual' });
   expect(response.status).toBe(303);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => sluice.stop());
 
-/** Unlike fetch, lets a test choose Host, Origin and the headers that browsers set themselves. */
+/** Unlike fetch, it lets a test choose Host, Origin and the headers that browsers set themselves. */
 function send(
   path: string,
   headers: Record<string, string>,
@@ -156,7 +156,7 @@ describe('the address of the window', () => {
     const response = await sluice.control('/execute', post({ type: 'window.create-address' }));
     const [name, value] = (await openWindow((await response.json()).result.url)).split('=');
     expect(name).toBe(cookie.split('=')[0]);
-    // Each browser has a session of its own.
+    // Each browser has a separate session.
     expect(value).not.toBe(cookie.split('=')[1]);
   });
 
@@ -202,7 +202,7 @@ describe('a session of the window', () => {
       expect((await refused.json()).error.message).toContain('not signed in any more');
     }
     expect((await fetch(unused, { redirect: 'manual' })).status).toBe(403);
-    // Who has the admin token is no browser.
+    // A program with the admin token is not a browser session.
     expect((await sluice.control('/query', post({ type: 'groups' }))).status).toBe(200);
     await program.body?.cancel();
     cookie = await openWindow(sluice.gateway.createAdminUrl());

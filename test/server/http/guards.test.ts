@@ -107,7 +107,7 @@ describe('a key', () => {
     const untilMs = Date.parse(previous.until);
     expect(authenticate(rotated, 'sk-sluice-before', untilMs - 1).id).toBe('k1');
     expect(validKey(rotated, 'sk-sluice-before', untilMs - 1)?.id).toBe('k1');
-    // Also where it was remembered as valid before.
+    // Even if it was cached as valid before.
     expect(() => authenticate(rotated, 'sk-sluice-before', untilMs)).toThrow(
       expect.objectContaining({ code: 'invalid_key' }),
     );
@@ -147,7 +147,7 @@ describe('a key with letters beyond ASCII', () => {
 
   test('ends where its last letter does', () => {
     const snapshotOfOne = snapshotOf({ groups: [{ id: 'g' }], keys: [{ id: 'k', group: 'g', hash: hashOf('à') }] });
-    // The last byte of this letter is a space that does not break in latin1.
+    // The last byte of this letter is a non-breaking space in latin1.
     expect(authenticate(snapshotOfOne, Buffer.from('à').toString('latin1'), 0).id).toBe('k');
   });
 

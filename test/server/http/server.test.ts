@@ -6,7 +6,7 @@ import { listen } from '../../../server/http/server.ts';
 
 const anywhere = { host: '127.0.0.1', port: 0 };
 
-/** A server that leaves its requests open for the test to answer. */
+/** A server that leaves its requests open, so that the test answers them. */
 async function open() {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = await listen((_request, response) => arrived.resolve(response), anywhere);

@@ -37,7 +37,7 @@ const job = (id: string, more: Partial<Job> = {}): Job => ({
 });
 const countRows = () => database.prepare('SELECT count(*) AS count FROM jobs').get()?.count;
 
-/** What a restart leaves: the file, and nothing of what was in memory. */
+/** Simulates a restart: keeps the file, and nothing that was in memory. */
 function restart() {
   store.close();
   database.close();

@@ -1,4 +1,7 @@
-/** Writes to the ledger named on its command line without end, and says after 100 ms of each row that it must be there. */
+/**
+ * Writes endlessly to the ledger named on its command line. 100 ms after each row, it prints that the row must be
+ * stored.
+ */
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, startedRow } from './records.ts';

@@ -19,7 +19,7 @@ test('a process killed in mid-write loses no finished request older than 100 ms'
   child.stdout.setEncoding('utf8');
   for await (const piece of child.stdout) {
     said += piece;
-    // Well into the writing; what it said until it is dead still counts.
+    // Kills the child while it is writing. What it prints until it has ended still counts.
     if (!child.killed && said.length > 20_000) child.kill('SIGKILL');
   }
   if (child.signalCode === null && child.exitCode === null) await once(child, 'exit');

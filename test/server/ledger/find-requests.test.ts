@@ -1,4 +1,4 @@
-/** Searching requests in SQLite, and how many rows that reads. */
+/** Searching requests in SQLite, and the number of rows that a search reads. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
@@ -73,7 +73,7 @@ describe('the rows that are read', () => {
     ledger.flush();
   }
 
-  /** Queries on a database that counts the rows between the bounds of each read of requests. */
+  /** Queries on a database that counts the rows within the bounds of each read of requests. */
   function counting() {
     let read = 0;
     const counted: Database = {

@@ -1,4 +1,4 @@
-/** Requests to put into a ledger. */
+/** Requests for the tests of ledgers. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const accounting = {
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 export const silent = { warn() {} };
-/** What a ledger says of itself while all is written. */
+/** The health of a ledger in which everything is written. */
 export const healthy: LedgerHealthView = {
   ok: true,
   pending: 0,
@@ -27,7 +27,7 @@ export const healthy: LedgerHealthView = {
   budgetsError: null,
   replaced: null,
 };
-/** A request that a shadow is of. */
+/** A request that has a shadow. */
 export const shadowed = {
   id: 'req_1',
   provider: 'main',
@@ -37,7 +37,7 @@ export const shadowed = {
   totalMs: 20,
   outputTokens: 5,
 };
-/** A clock that everybody knows to be right. */
+/** A clock that is known to be right. */
 export const clockAt = (nowMs: () => number): SweepClock => ({
   read: () => ({ earliestMs: nowMs(), latestMs: nowMs() }),
   latestMs: nowMs,
@@ -100,12 +100,12 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
   };
 }
 
-/** Of a request that names no more than its session. */
+/** The session of a request that names nothing else. */
 export function sessionMark(id: string, more: Partial<RequestSession> = {}): RequestSession {
   return { id, name: null, thread: null, step: null, tools: [], ...more };
 }
 
-/** Kept of a request that was answered at the first attempt, which sent and received the same bytes. */
+/** The capture of a request that was answered at the first attempt, which sent and received the same bytes. */
 export function capturedExchange(request: string, response = ''): CapturedExchange<Uint8Array> {
   const message = (text: string) => {
     const body = Buffer.from(text);
@@ -125,7 +125,7 @@ export function capturedExchange(request: string, response = ''): CapturedExchan
   };
 }
 
-/** Provider p0 did not answer, p1 broke off after some of it, and p2, whose price is not known, gave the rest. */
+/** Provider p0 did not answer, p1 broke off after part of the answer, and p2, whose price is unknown, sent the rest. */
 export function rescuedRow(id: string, more: Partial<RequestRecord> = {}): RequestRecord {
   return finishedRow(id, {
     provider: 'p2',

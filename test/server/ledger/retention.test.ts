@@ -69,7 +69,7 @@ test('the ledger sweeps by itself, and ends a sweep when it is closed', async ()
   expect(vi.getTimerCount()).toBe(0);
 });
 
-/** A ledger on a wall clock and a steady one that the test moves; rows are dated by the wall clock. */
+/** A ledger with a wall clock and a steady clock that the test advances. Rows are dated by the wall clock. */
 function openByClock(settings: Partial<RetentionLimits> = {}) {
   const clock = { wallMs: noon, steadyMs: 0 };
   const now = () => clock.wallMs;
@@ -96,7 +96,7 @@ function openByClock(settings: Partial<RetentionLimits> = {}) {
       }
       ledger.flush();
     },
-    /** A quarter of an hour, as from one sweep to the next. */
+    /** Advances a quarter of an hour, the time between two sweeps. */
     sweepLater() {
       clock.wallMs += 900_000;
       clock.steadyMs += 900_000;

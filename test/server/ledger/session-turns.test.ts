@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { placesOf, type TurnRequest } from '../../../server/ledger/session-turns.ts';
 
-/** `p`: a prompt, `t`: results of tools, `-`: neither; then the thread; `!` at the end: it failed. */
+/**
+ * Each word is a request: `p` for a prompt, `t` for tool results, `-` for neither, followed by the thread, and at the
+ * end `!` for a failure or `*` for a client's retry.
+ */
 function requests(text: string): TurnRequest[] {
   return text.split(' ').map((each) => ({
     outcome: each.endsWith('!') ? 'error' : 'ok',

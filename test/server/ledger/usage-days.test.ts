@@ -23,7 +23,7 @@ afterEach(() => {
 const open = () => createLedger({ database, log: silent, now: () => now, sweepClock: clockAt(() => now) });
 const daysKept = () => database.prepare("SELECT day FROM usage_days WHERE dimension = 'day' ORDER BY day").all().length;
 
-/** Forty days of requests of many keys and models, with days in between in which nothing happened. */
+/** Forty days with requests of many keys and models, including days without any. */
 function fill(): void {
   for (let index = 0; index < 400; index += 1) {
     const startedAt = noon - (index % 40) * day + ((index * 7) % 24) * hour - 12 * hour;

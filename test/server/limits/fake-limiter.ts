@@ -7,7 +7,7 @@ import type { Amounts, Spent, UsageHistory } from '../../../server/ledger/usage-
 import { type LimiterSums, LocalLimiter } from '../../../server/limits/local-limiter.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 
-/** A limiter on clocks and a ledger that the test moves. */
+/** A limiter with clocks and a ledger that the test controls. */
 export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLater = false } = {}) {
   const clock = { wallMs, steadyMs: 5_000 };
   const rows: { key: string | null; group: string | null; startedAt: number; used: Spent }[] = [];
@@ -74,7 +74,7 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLat
       clock.wallMs += ms;
       clock.steadyMs += ms;
     },
-    /** To the ledger first, as the gateway does. */
+    /** Writes to the ledger first, as the gateway does. */
     finish(id: string, used: Amounts, more: Partial<RequestRecord> = {}) {
       const record = finishedRecord(id, used, { startedAt: clock.wallMs, ...more });
       rows.push({

@@ -1,4 +1,4 @@
-/** Limits over a ledger that answers later, since it is that of several replicas. */
+/** Limits with an asynchronous ledger, such as that of several replicas. */
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fakeLimiter } from './fake-limiter.ts';

@@ -1,4 +1,4 @@
-/** What every limiter does, whether it counts alone or together with others. */
+/** The contract of every limiter, whether it counts alone or together with others. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
@@ -10,12 +10,12 @@ import { attemptRecord } from '../../support/attempt-record.ts';
 import { budget, cent, exactly, limited, none } from './limited-parties.ts';
 
 export interface CountingTogether {
-  /** They count together; perhaps all are the same. */
+  /** They count together, or may all be the same limiter. */
   readonly limiters: readonly [Limiter, Limiter, Limiter];
   readonly told: LimitReached[];
-  /** To the ledger of the limiter and then to it, as the gateway does. */
+  /** Writes to the ledger of the limiter and then to the limiter, as the gateway does. */
   finish(limiter: Limiter, id: string, used: Amounts, more?: Partial<RequestRecord>): void;
-  /** Resolves when what has ended is counted. */
+  /** Resolves when all ended requests are counted. */
   settled(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     together = await open();
   });
 
-  /** Over all limiters, at the same time. */
+  /** Concurrent requests, distributed over all limiters. */
   const ask = (times: number, parties: Limited[], estimate?: Estimate) =>
     Promise.all(Array.from({ length: times }, (_, index) => admits(limiterAt(together, index), parties, estimate)));
   const passed = async (...asking: Parameters<typeof ask>) =>

@@ -1,4 +1,4 @@
-/** What is admitted and what is left, on clocks and a ledger that the test moves. */
+/** Which requests are admitted and what remains, with clocks and a ledger that the test controls. */
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { fakeLimiter } from './fake-limiter.ts';
@@ -71,7 +71,7 @@ describe('a budget', () => {
     fake.pass(hourMs);
     fake.limiter.forget('key', 'k');
     expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);
-    // The next one while Sluice is not running, so that nobody is told.
+    // The next key with this id is created while Sluice is not running, so `forget` is not called.
     fake.pass(hourMs);
     fake.restart();
     expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);

@@ -24,7 +24,7 @@ describe('in Berlin', () => {
   test('a day of the change to summer time has 23 hours, and the one back has 25', () => {
     expect(hours(periodOf('day', Date.parse('2026-03-29T12:00:00Z')))).toBe(23);
     expect(hours(periodOf('day', Date.parse('2026-10-25T12:00:00Z')))).toBe(25);
-    // Both of the hours that bear the same name are of that day.
+    // Both hours with the same name belong to that day.
     expect(periodOf('day', Date.parse('2026-10-25T00:30:00Z'))).toEqual(
       periodOf('day', Date.parse('2026-10-25T01:30:00Z')),
     );

@@ -57,7 +57,7 @@ function valueIn(families: Map<string, MetricFamily>, name: string, labels: Reco
   )?.value;
 }
 
-/** Once the requests before are counted: the client has its answer a moment earlier. */
+/** Reads the metrics once this many requests are counted, because clients receive their answers slightly earlier. */
 const metricsAfter = (requests: number) =>
   eventually(async () => {
     const read = await metrics();
@@ -182,10 +182,10 @@ test('the Grafana dashboard asks only for metrics and labels that exist', async 
   await start({ metrics: 'on', prices: { 'gpt-4o': { input: 1, cachedInput: 0.5, output: 10 } } });
   await ask();
   const families = await metricsAfter(1);
-  /** By the names that can be asked for; null: nothing was counted, as of answers too short to have a speed. */
+  /** The labels of each metric name; null if nothing was counted, as for answers too short to have a speed. */
   const labels = new Map<string, Set<string> | null>();
   for (const { name, type, samples } of families.values()) {
-    // Prometheus adds the label of the job itself.
+    // Prometheus itself adds the label `job`.
     const own = samples.length > 0 ? new Set(['job', ...samples.flatMap((each) => Object.keys(each.labels))]) : null;
     for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) labels.set(name + suffix, own);
   }

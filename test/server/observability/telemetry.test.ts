@@ -50,7 +50,7 @@ function ask(headers: Record<string, string> = {}, body: object = {}): Promise<R
   });
 }
 
-/** Everything that the gateway has to send: it does so when it stops. */
+/** All spans. The gateway sends the remaining ones when it stops. */
 async function collected(): Promise<CollectedSpan[]> {
   await sluice.gateway.stop(1_000);
   return collector.spans;
@@ -253,7 +253,7 @@ describe('telemetry', () => {
     await start({ endpoint: null });
     const changes = { telemetry: { endpoint: collector.origin } };
     await sluice.gateway.execute({ type: 'settings.update', changes });
-    // The SDK is loaded first, which nothing waits for.
+    // The SDK is loaded first; requests do not wait for it.
     await eventually(async () => {
       await (await ask()).text();
       return upstream.seen.at(-1)?.headers.traceparent ?? null;

@@ -66,7 +66,8 @@ describe('webhooks of a gateway', () => {
         },
       }),
     );
-    // Snapshots come in the order of subscriptions, so that the hooks know by now what is so at the start.
+    // Snapshots arrive in the order of subscriptions, so by now the hooks know the states that already hold at the
+    // start.
     const told = gatherEvents(sluice.gateway);
     await told.next('snapshot');
     told.stop();

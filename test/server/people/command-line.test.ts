@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** As `sluice login` does, once the person has agreed. */
+/** As `sluice login` does, after the person has confirmed. */
 async function logIn(person: string): Promise<string> {
   const { origin } = team.sluice;
   const { deviceCode, verificationUriComplete } = await beginDevice(fetch, origin);

@@ -1,6 +1,6 @@
 /**
- * What people and keys of one group get of another group at another replica than the one where it is: by every command, query,
- * route and event of the control plane, and by every route of the API that names something.
+ * What people and keys of one group can see of another group, at a replica other than that where it was created: by
+ * every command, query, route and event of the control plane, and by every API route that names an object.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
     });
   });
 
-  /** What another group has made, so that a search for its marker proves something. */
+  /** Checks that the marker can be found at all, so that not finding it proves something. */
   test('an administrator finds all that was planted', async () => {
     const ada = { cookie: await team.signIn('ada') };
     const types = ['keys', 'groups', 'providers', 'aliases', 'requests', 'sessions', 'tokens', 'people', 'audit'];
@@ -65,7 +65,9 @@ describe.runIf(hasPostgres())('at another replica', () => {
     expect(JSON.stringify(capture)).toContain(`hello from ${marker}`);
   });
 
-  /** Every route but `/execute`, `/query` and `/events`; those that lead to the identity provider tell of no group. */
+  /**
+   * Every route except `/execute`, `/query` and `/events`. Those to the identity provider return nothing about groups.
+   */
   const controlRoutes: Record<string, { body?: object } | null> = {
     'get /session': {},
     'get /sign-in': {},
@@ -105,12 +107,12 @@ describe.runIf(hasPostgres())('at another replica', () => {
     const listening = await Promise.all([ada, ...shown.values()].map((each) => team.call(other, '/events', each)));
     const [all, ...rest] = listening.map((stream) => new Heard(stream));
     const told = Object.entries(eventsAreOf).flatMap(([type, of]) => (of === 'group' ? [`"type":"${type}"`] : []));
-    // Once, since sign-ins are limited and it may take many rounds.
+    // Signed in once, because sign-ins are limited and many rounds may be needed.
     const authors = { ada, boss: { cookie: await team.signIn(`${marker}-boss`) } };
     await happenAll(0, authors);
     let heard = '';
     let last = '';
-    // Some are told a while later, such as what is used of a limit.
+    // Some events arrive later, such as the usage of a limit.
     for (let round = 0; !told.every((type) => heard.includes(type)); round++) {
       await happenAll(other, authors);
       last = `round ${round}`;
@@ -118,7 +120,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
       heard = (await all?.until(last)) ?? '';
     }
     expect(heard).toContain(marker);
-    // A change is refused where the one before is not known yet.
+    // A change is refused if the previous one is not known yet.
     await eventually(async () => JSON.stringify(await team.ask(0, ada, { type: 'groups' })).includes(`"${last}"`));
     const group = { id: 'ours', providers: ['main'], passthrough: 'main', name: 'the last change' };
     await team.ask(0, ada, { type: 'group.put', ...{ group } });
@@ -129,7 +131,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
     }
   });
 
-  /** What makes every event that is of a group. */
+  /** Causes every event that belongs to a group. */
   async function happenAll(replica: number, { ada, boss }: Record<'ada' | 'boss', Shown>): Promise<void> {
     const budgets = [{ unit: 'tokens', amount: 1, per: 'day', hard: false }];
     const made = await team.ask(replica, boss, {
@@ -138,7 +140,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
     });
     const { secret } = made as { secret: string };
     await team.ask(replica, boss, { type: 'faults.stop', ...{ group: marker } });
-    // What a session has cost is read while its first request runs, so that one may not count yet.
+    // A session's cost is read while its first request runs, so that request may not be counted yet.
     for (let request = 0; request < 4; request++) await chatIn(replica, secret, boss);
     await team.ask(replica, boss, { type: 'capture.start', ...{ group: marker } });
     await team.ask(replica, ada, { type: 'provider.reset-health', ...{ id: `${marker}-provider` } });
@@ -198,7 +200,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
       expect(withoutAsked(await reply.text(), { path, body })).not.toContain(marker);
     }
     expect(team.upstream.seen.length).toBe(before);
-    // Its own group finds them there.
+    // Its own group finds the objects there.
     for (const path of [`/files/${file}`, `/responses/${response}`, `/videos/${team.made.video}`]) {
       expect((await team.send(other, `${marker}-key`, path)).status, path).toBe(200);
     }
@@ -211,7 +213,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
   }
 });
 
-/** What an event stream has told. */
+/** The text received from an event stream. */
 class Heard {
   readonly #pieces: AsyncIterator<string>;
   #text = '';
@@ -221,7 +223,7 @@ class Heard {
     this.#pieces = body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
   }
 
-  /** All of it, once it contains these words. */
+  /** The whole text, once it contains these words. */
   async until(words: string): Promise<string> {
     while (!this.#text.includes(words)) {
       const { value, done } = await this.#pieces.next();

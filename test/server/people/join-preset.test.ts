@@ -1,4 +1,4 @@
-/** The team preset that a team's gateway offers to the laptops that join it: two real engines. */
+/** The team preset that a team's gateway offers to laptops that join it, with two real engines. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function openLaptop(options: ControlGatewayOptions = {}): Promise<ControlG
 }
 
 const gatewayId = () => new URL(team.sluice.origin).host.replace(/[.:]/g, '-');
-/** With an alias that leads to the gateway, as a team would write it. */
+/** Contains an alias to the gateway, as a team would write it. */
 const preset = (more: Partial<TeamPreset> = {}): TeamPreset => ({
   ...{ teamPreset: 1, name: 'Acme laptops', organisation: 'Acme' },
   aliases: [{ name: 'fast', targets: [{ provider: gatewayId(), model: 'demo-chat' }] }],
@@ -99,7 +99,7 @@ test('a preset that was imported since then stays when the gateway is left', asy
   await gateway.execute({ type: 'team-preset.apply', preset: preset(), joined: provider });
   const another: TeamPreset = { teamPreset: 1, name: 'Another', organisation: 'Else' };
   await gateway.execute({ type: 'team-preset.apply', preset: another });
-  // Its alias is nobody's now, and still leads to the gateway.
+  // Its alias no longer belongs to a preset, but still leads to the gateway.
   const leave = () => gateway.execute({ type: 'team.leave', provider });
   expect(await refusalOf(leave())).toMatchObject({ problem: { code: 'provider-in-use' } });
   await gateway.execute({ type: 'alias.remove', name: 'fast' });
@@ -157,7 +157,7 @@ test('a gateway of another version keeps nobody from joining', async () => {
   expect(await findJoinPreset(answering(await unknown.json()), false)).toEqual({ state: 'none' });
 });
 
-/** As `sluice login` does, once the person has agreed. */
+/** As `sluice login` does, after the person has confirmed. */
 async function logIn(person: string): Promise<string> {
   const { deviceCode, verificationUriComplete } = await beginDevice(fetch, team.sluice.origin);
   await team.identity.agree(verificationUriComplete ?? '', person);

@@ -1,4 +1,4 @@
-/** The commands by which a laptop joins a team's gateway and leaves it, given to a real engine, about another one. */
+/** The commands with which a laptop joins and leaves a team's gateway, with two real engines. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ControlGateway, refusalOf, startControlGateway } from '../control/control-gateway.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
@@ -28,7 +28,7 @@ test('a person confirms a code, and the gateway is a provider with a key of thei
   expect(begun).toMatchObject({ origin: team.sluice.origin, signIn: { code: expect.any(String) } });
   expect(await finish(begun.id)).toEqual({ state: 'waiting' });
   await team.identity.agree(begun.signIn?.url ?? '', 'mia');
-  // Asked for twice at once, it makes one key.
+  // Two concurrent calls create one key.
   const [joined] = await Promise.all([finish(begun.id), refusalOf(finish(begun.id))]);
   expect(joined).toMatchObject({ state: 'joined', group: 'ours' });
   const [key] = await keysThere();
@@ -41,7 +41,7 @@ test('a person confirms a code, and the gateway is a provider with a key of thei
   expect(await refusalOf(begin())).toMatchObject({ code: 'conflict', problem: { code: 'joined-already' } });
   await laptop.gateway.execute({ type: 'team.leave', provider: provider?.id ?? '' });
   expect([await keysThere(), await providersHere()]).toEqual([[], []]);
-  // The sign-in is gone as well: another joining asks for a code again.
+  // The sign-in was deleted as well, so joining again requires a new code.
   expect((await begin()).signIn).not.toBeNull();
 });
 

@@ -53,7 +53,7 @@ test('a manager restricts and revokes the key of a member, but never learns its 
     expect(seen.find(({ id }) => id === key.id)).toMatchObject({ canReveal });
   }
   await give({ type: 'key.update', id: key.id, changes: { enabled: false } }, manager);
-  // The owner cannot take that back.
+  // The owner cannot undo this.
   const enabled = give({ type: 'key.update', id: key.id, changes: { enabled: true } }, member);
   await expect(enabled).rejects.toMatchObject(forbidden);
   await give({ type: 'key.update', id: key.id, changes: { name: 'Still mine' } }, member);

@@ -1,4 +1,4 @@
-/** Every query and command in the ways in which it can name things of another group. */
+/** Every query and command, in all the ways in which it can refer to objects of another group. */
 import type { CommandInputMap, CommandType } from '../../../server/contract/commands.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
 import type { QueryInputMap, QueryType } from '../../../server/contract/queries.ts';
@@ -7,7 +7,7 @@ import { marker, type Names } from './planted-team.ts';
 const day = 86_400_000;
 export const span = () => ({ sinceMs: Date.now() - day, untilMs: Date.now() + day, stepMs: day });
 
-/** Every query in the ways in which it can name a group, a key or what they have done. */
+/** Every query, in all the ways in which it can refer to a group, a key or their activity. */
 export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] } = {
   status: () => [{ type: 'status' }],
   providers: () => [{ type: 'providers' }],
@@ -94,7 +94,7 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
   network: () => [{ type: 'network' }],
 };
 
-/** Every command about another group, or about what all groups share. */
+/** Every command about another group or about shared objects. */
 export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T][] } = {
   'provider.add': () => [{ type: 'provider.add', provider: { baseUrl: 'https://more.example/v1' } }],
   'provider.update': ({ provider }) => [{ type: 'provider.update', id: provider, changes: { enabled: false } }],
@@ -169,7 +169,7 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'window.sign-out-everywhere': () => [{ type: 'window.sign-out-everywhere' }],
 };
 
-/** Every event: whether it is of some group, or of the machine, and then administrators alone are told. */
+/** Every event: whether it belongs to a group, or to the machine and is only sent to administrators. */
 export const eventsAreOf: { [T in ControlEvent['type']]: 'group' | 'machine' } = {
   snapshot: 'group',
   'config-changed': 'group',

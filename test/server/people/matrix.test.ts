@@ -1,4 +1,4 @@
-/** Every command, query, export and event, given or heard by people of one group, about another group. */
+/** Every command, query, export and event by people of one group, about another group. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CommandType } from '../../../server/contract/commands.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
@@ -42,14 +42,14 @@ async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** With the names of what exists in place of those of what does not. */
+/** Replaces the names of objects that do not exist by those that do. */
 function renamed(outcome: Outcome, names: Names): Outcome {
   let text = JSON.stringify(outcome);
   for (const [part, name] of Object.entries(nowhere)) text = text.replaceAll(name, names[part as keyof Names]);
   return JSON.parse(text);
 }
 
-/** A result as text, without the names that the query itself gave. */
+/** A result as text, without the names that the query itself contained. */
 function withoutAsked(result: unknown, query: object): string {
   const asked = JSON.stringify(query);
   const given = Object.values(team.theirs).filter((name) => asked.includes(name));
@@ -65,7 +65,7 @@ describe.each(people)('%s of one group', (_name, person) => {
       const outcome = await outcomeOf(team.sluice.gateway.query(query, by));
       if ('result' in outcome) expect(withoutAsked(outcome.result, query)).not.toContain(marker);
       else expect(['not_found', 'forbidden']).toContain(outcome.refused);
-      // What is there looks like what is not.
+      // Existing objects must look like missing ones.
       const absent = await outcomeOf(team.sluice.gateway.query(control[index], by));
       expect(outcome).toEqual(renamed(absent, team.theirs));
     }
@@ -92,7 +92,7 @@ describe.each(people)('%s of one group', (_name, person) => {
     const done = Promise.withResolvers<void>();
     const stop = sluice.gateway.onEvent((message) => {
       heard.push(JSON.stringify(message));
-      // The change that is made last is told last.
+      // The last change is reported last.
       if (message.event.type === 'config-changed' && message.event.keys) done.resolve();
     }, by);
     await sluice.gateway.execute({ type: 'group.put', group: { id: marker, name: `more ${marker}` } });

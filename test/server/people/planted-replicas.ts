@@ -1,4 +1,4 @@
-/** Two replicas, at the first of which another group has made one of everything. */
+/** Two replicas. At the first one, another group has created one object of each kind. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf } from '../../support/gateway.ts';
@@ -9,15 +9,15 @@ import { type ReplicatedTeam, startReplicatedTeam } from './replicated-team.ts';
 
 export interface PlantedReplicas extends ReplicatedTeam {
   upstream: ScriptedUpstream;
-  /** Of the other group. */
+  /** Names of the other group's objects. */
   theirs: Names;
-  /** Ids of what the other group has made by the API. */
+  /** Ids of objects that the other group has created through the API. */
   made: Record<'video' | 'character' | 'file' | 'response', string>;
-  /** A call below `/v1` with the key of that id. */
+  /** A call below `/v1` with the key with this id. */
   send(replica: number, key: string, path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** `url`: of an empty database. */
+/** `url` is the address of an empty database. */
 export async function startPlantedReplicas(url: string): Promise<PlantedReplicas> {
   const upstream = await startUpstream();
   answerAll(upstream);
@@ -82,7 +82,7 @@ function configAt(baseUrl: string, owner: string): Omit<ConfigInput, 'version'> 
   };
 }
 
-/** Whatever is asked about an object is answered with the other group's marker. */
+/** Every request about an object is answered with the other group's marker. */
 function answerAll(upstream: ScriptedUpstream): void {
   let made = 0;
   upstream.answer((request, response) => {
@@ -127,7 +127,7 @@ async function makeAll(send: PlantedReplicas['send']): Promise<PlantedReplicas['
   };
 }
 
-/** Also makes requests at both replicas, an API token and an entry of the audit list. */
+/** Also sends requests to both replicas, and creates an API token and an entry in the audit list. */
 async function namesOf(team: ReplicatedTeam, send: PlantedReplicas['send']): Promise<Names> {
   const boss = { cookie: await team.signIn(`${marker}-boss`) };
   const scopes = ['read', 'keys', 'write'];

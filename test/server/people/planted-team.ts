@@ -1,4 +1,4 @@
-/** A gateway that two groups share, with requests of both, and people of one of them. */
+/** A gateway that two groups share, with requests of both groups, and people in one of them. */
 import type { Person } from '../../../server/contract/people.ts';
 import type { Caller } from '../../../server/people/caller.ts';
 import { personIdOf } from '../../../server/people/rights.ts';
@@ -8,7 +8,7 @@ import { type ControlGateway, startControlGateway } from '../control/control-gat
 /** Occurs in all names of the other group, and nowhere else. */
 export const marker = 'zeppelin';
 
-/** What commands and queries can name. */
+/** The objects to which commands and queries can refer. */
 export interface Names {
   group: string;
   key: string;
@@ -23,15 +23,15 @@ export interface Names {
 
 export interface PlantedTeam {
   sluice: ControlGateway;
-  /** Of the other group. */
+  /** Names of the other group's objects. */
   theirs: Names;
-  /** Of the group `ours`, with a key that is nobody's own. */
+  /** Names in the group `ours`, with a key that has no owner. */
   ours: Names;
-  /** Of the key `own`. */
+  /** Names for the key `own`. */
   own: Names;
 }
 
-/** What exists nowhere, in the same form. */
+/** Names of objects that do not exist, in the same format. */
 export const nowhere: Names = {
   group: 'nowhere',
   key: 'nowhere-key',
@@ -94,7 +94,7 @@ export async function startPlantedTeam(): Promise<PlantedTeam> {
 
 export const secretOf = (id: string) => `sk-test-${id}`;
 
-/** Sends a request with the key; what can be named then. */
+/** Sends a request with the key, and resolves with the names that exist afterwards. */
 async function namesOf(sluice: ControlGateway, key: string, group: string): Promise<Names> {
   const response = await sluice.fetch('/chat/completions', {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** What Sluice itself asks of identity providers and team gateways goes through the proxies that hold for providers. */
+/** Sluice's own requests to identity providers and team gateways use the same proxies as those to providers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

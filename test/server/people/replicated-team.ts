@@ -1,4 +1,4 @@
-/** Replicas of one database behind one public address, where people of two groups sign in. */
+/** Replicas of one database behind one public address, at which people of two groups sign in. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../server/contract/people.ts';
 import { personIdOf } from '../../../server/people/rights.ts';
@@ -14,7 +14,7 @@ import { startReplica } from '../../support/replica.ts';
 import { marker } from './planted-team.ts';
 import { cookieIn } from './signed-in.ts';
 
-/** What a call of the control plane shows: nothing, the cookie of a session, or an API token. */
+/** The credential of a control plane call: none, a session cookie, or an API token. */
 export interface Shown {
   cookie?: string;
   token?: string;
@@ -22,11 +22,11 @@ export interface Shown {
 
 export interface ReplicatedTeam {
   replicas: TestGateway[];
-  /** Signs in at the first replica; the cookie, which counts at all of them. */
+  /** Signs in at the first replica. Resolves with the cookie, which is valid at all of them. */
   signIn(person: string): Promise<string>;
-  /** A call of the window or of a program at that replica. */
+  /** Calls this replica as the window or a program does. */
   call(replica: number, path: string, who: Shown, body?: object): Promise<Response>;
-  /** The result of a command or query. Rejects if it is refused. */
+  /** Resolves with the result of a command or query. Rejects if it is refused. */
   ask(replica: number, who: Shown, asked: { type: string }): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -39,10 +39,10 @@ const roles: RoleMapping[] = [
 ];
 
 interface Options {
-  /** Of an empty database. */
+  /** URL of an empty database. */
   url: string;
   count: number;
-  /** `personId`: of a person by their name. */
+  /** `personId` returns the id of a person by name. */
   config(personId: (name: string) => string): Omit<ConfigInput, 'version'>;
 }
 

@@ -1,4 +1,4 @@
-/** What was let in at three replicas, and is refused by all of them once one of them has ended it. */
+/** Access that three replicas accepted is refused by all of them once one of them has revoked it. */
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../s
 import { type ReplicatedTeam, type Shown, startReplicatedTeam } from './replicated-team.ts';
 
 const all = [0, 1, 2];
-/** In which what one replica has ended must have ended at the others. */
+/** Within this time, a revocation at one replica must take effect at the others. */
 const soonMs = 1_000;
 
 describe.runIf(hasPostgres())('of three replicas', () => {
@@ -54,7 +54,10 @@ describe.runIf(hasPostgres())('of three replicas', () => {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()",
     );
 
-  /** Listens at all replicas, ends it at one, and checks that all refuse it and have ended its event streams. */
+  /**
+   * Opens event streams at all replicas, revokes the access at one, and checks that all replicas refuse it and have
+   * ended its streams.
+   */
   async function expectEnded(who: Shown, end: () => Promise<unknown>): Promise<void> {
     expect(await statusesOf(who)).toEqual([200, 200, 200]);
     const streams = await Promise.all(all.map((replica) => team.call(replica, '/events', who)));

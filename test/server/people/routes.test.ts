@@ -1,4 +1,6 @@
-/** What a member gets of another group by the routes that are no query: exports, events, metrics, the API itself. */
+/**
+ * What a member can see of another group through routes other than queries: exports, events, metrics, the API itself.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOf } from '../../support/gateway.ts';
 import { marker, secretOf } from './planted-team.ts';

@@ -1,4 +1,4 @@
-/** A gateway where people sign in by an identity provider on loopback. */
+/** A gateway at which people sign in through an identity provider on loopback. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../server/contract/people.ts';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
@@ -14,9 +14,9 @@ import { type ControlGateway, startControlGateway } from '../control/control-gat
 export interface SignInGateway {
   sluice: ControlGateway;
   identity: TestIdentityProvider;
-  /** Signs in; the cookie of the session. */
+  /** Signs in; resolves with the session cookie. */
   signIn(person: string): Promise<string>;
-  /** A call of the window with a cookie, or of a program with a token. */
+  /** Calls the gateway as the window with a cookie, or as a program with a token. */
   call(path: string, who: { cookie?: string; token?: string }, body?: object): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function startSignInGateway(
   };
 }
 
-/** The last cookie that is set, as it is sent back. */
+/** The last cookie in the response, in the form in which it is sent back. */
 export function cookieIn(response: Response): string {
   return (response.headers.getSetCookie().at(-1) ?? '').split(';')[0] ?? '';
 }

@@ -1,4 +1,7 @@
-/** The verbs `token`, `people` and `audit`, given to a gateway where people sign in and to the engine of its machine. */
+/**
+ * The verbs `token`, `people` and `audit`, used with a gateway at which people sign in, and with the engine of the same
+ * machine.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** So that verbs on its data folder find the running engine. */
+/** Claims the data folder, so that verbs on it find the running engine. */
 async function claimed({ sluice }: SignInGateway): Promise<InstanceLock> {
   const held = await acquireInstanceLock(sluice.folder);
   if ('holder' in held) throw new Error('the folder is in use');

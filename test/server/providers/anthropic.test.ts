@@ -48,7 +48,7 @@ describe('its models', () => {
     await upstream.stop();
   });
 
-  /** Two on a page. */
+  /** Two models per page. */
   function list(request: SeenRequest, response: ServerResponse): void {
     const { pathname, searchParams } = new URL(request.url, upstream.origin);
     const { headers } = request;

@@ -9,7 +9,7 @@ const moment = '20150830T123600Z';
 
 describe('the checker of signatures', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  // Names and signatures of AWS's own test suite for Signature Version 4.
+  // Names and signatures from AWS's own test suite for Signature Version 4.
   test.each<[string, string, string, Record<string, string>, string, string]>([
     ['get-vanilla', 'GET', '/', {}, '', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
     [

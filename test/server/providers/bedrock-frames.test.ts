@@ -40,7 +40,7 @@ describe.each(Object.entries(streams))('a stream of %s', (_name, { format, bytes
         damaged[at] = (damaged[at] ?? 0) ^ mask;
         try {
           const found = unpacked(damaged);
-          // A frame of another length is waited for.
+          // A changed length makes the reader wait for the rest of the frame.
           expect(found.isWhole).toBe(false);
           expect(told.startsWith(found.told)).toBe(true);
         } catch (error) {

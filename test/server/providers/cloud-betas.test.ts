@@ -1,4 +1,4 @@
-/** Betas of Anthropic's API that its clients send, in front of clouds that know only some of them. */
+/** Betas that clients of Anthropic's API send to clouds that support only some of them. */
 import { describe, expect, test } from 'vitest';
 import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
 import { modelOnVertex } from '../../../server/providers/vertex/models.ts';

@@ -21,7 +21,7 @@ let changes: string[];
 let open: Discovery[];
 
 beforeEach(async () => {
-  // Timers alone are driven by hand; sockets go on in real time.
+  // Only timers are controlled by the test; sockets work in real time.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   folder = mkdtempSync(join(tmpdir(), 'sluice-discovery-'));
   cacheFile = join(folder, 'models.json');
@@ -63,7 +63,7 @@ function provider(more: Partial<Parameters<typeof compiledProvider>[0]> = {}, cr
   return compiledProvider({ baseUrl: upstream.baseUrl, ...more }, credential);
 }
 
-/** Lets the clock run until a provider is asked, at most so long; resolves when it has answered. */
+/** Advances the clock until a provider is queried, at most by this time. Resolves when the provider has answered. */
 async function pass(mostMs: number): Promise<void> {
   const before = { asked, changes: changes.length };
   await vi.advanceTimersByTimeAsync(0);
@@ -75,7 +75,7 @@ async function pass(mostMs: number): Promise<void> {
   await vi.waitUntil(() => changes.length > before.changes, { interval: 2 });
 }
 
-/** Short beside the limits of a request. */
+/** Short compared to the timeouts of a request. */
 const stepMs = 1_000;
 
 function names(discovery: Discovery): string[] {

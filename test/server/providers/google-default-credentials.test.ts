@@ -1,4 +1,4 @@
-/** Application-default credentials, which Google's library finds by the environment. */
+/** Application-default credentials, which Google's library finds through the environment. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

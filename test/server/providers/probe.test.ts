@@ -51,7 +51,7 @@ async function probe(
     'models',
     'call',
   ]);
-  // One hop fails; those after it were not reached, and each failure says what to do.
+  // One step fails, the following ones were not reached, and each failure contains advice.
   const failed = report.steps.findIndex(({ status }) => status === 'failed');
   expect(report.failedAt).toBe(report.steps[failed]?.name ?? null);
   expect(report.ok).toBe(failed === -1);
@@ -67,7 +67,7 @@ function failure(report: ProbeReport): string {
   return `${step?.name}: ${step?.message}. ${step?.advice}`;
 }
 
-/** Answers 401 to whoever does not bring the secret. */
+/** Answers 401 to requests without the secret. */
 function guarded(reply: (response: http.ServerResponse) => void): Parameters<typeof startUpstream>[0] {
   return (request, response) => {
     if (request.headers.authorization === `Bearer ${secret}`) reply(response);

@@ -1,4 +1,4 @@
-/** What upstreams could send to keep the readers of clouds' answers busy. */
+/** The most expensive input that upstreams could send to the parsers of clouds' answers. */
 import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
 import { claudeFrames } from '../../../server/providers/bedrock/claude-frames.ts';
 import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';

@@ -1,4 +1,4 @@
-/** Replicas while Valkey is stopped, restarted, slow or read-only, and when one of them dies. */
+/** Replicas while Valkey is stopped, restarted, slow or read-only, and after one of the replicas has died. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ describe.runIf(hasValkey())('replicas', () => {
 
   test('count what a request really used if its replica was only thought dead', async () => {
     const party = budget(1, 'day');
-    // It does not renew what the command below ends.
+    // Its beats are too rare to renew the lease that the command below ends.
     const frozen = await open({ timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
     const other = await open();
     const [id = ''] = await passed(frozen, 1, party, { usd: 0.6, tokens: 0 });
@@ -115,14 +115,14 @@ describe.runIf(hasValkey())('replicas', () => {
     const party = budget(10, 'day');
     const [id = ''] = await passed(three[0], 1, party, dollar);
     finishAt(three[0], id, dollar);
-    // The first time, they only tell what their own ledgers hold.
+    // On the first refresh, the replicas only report the sums of their own ledgers.
     for (const { limiter } of [...three, ...three]) await limiter.refresh([party]);
     await valkey.kill();
     await until(three, false);
     const { refusal } = await admits(three[1].limiter, [party], exactly(dollar));
     expect(refusal).toMatchObject({ code: 'shared_counts_unavailable', retryAfterSeconds: 5 });
     settings.hardBudgets = 'open';
-    // 9 of 10 dollars are left: 3 for each.
+    // 9 of 10 dollars remain: 3 for each replica.
     const spent = await Promise.all(three.map((replica) => passed(replica, 9, party, dollar)));
     expect(spent.map(({ length }) => length)).toEqual([3, 3, 3]);
     await valkey.start();

@@ -1,4 +1,4 @@
-/** What counts against a budget is what the ledger has of it, after whatever has become of Valkey under load. */
+/** The amount counted against a budget equals that in the ledger, whatever happened to Valkey under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -16,7 +16,7 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
   let valkey: ValkeyServer;
   let relay: Relay;
   let replicas: Replica[];
-  /** What was spent, and the ledger that has it a little later. */
+  /** The amounts spent, and the ledger that receives them a little later. */
   const book = { usd: 0, tokens: 0 };
   let rows: LedgerRow[];
 
@@ -103,7 +103,7 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
       await moreRequests(50);
     });
     await budgetsAgree();
-    // Nothing that lapses or arrives late changes them.
+    // Leases that lapse and requests that arrive late do not change the sums.
     await sleep(laterMs);
     await budgetsAgree();
   });
@@ -154,11 +154,11 @@ describe.runIf(hasValkey())('what counts against a budget', () => {
     await valkey.command('CLIENT', 'KILL', 'TYPE', 'normal');
     await eventually(() => opened.every(({ view }) => view.problem === null && view.sinceMs > sinceMs));
   };
-  /** Until no replica compares it any more. */
+  /** Waits until no replica compares the sums any more. */
   const atRest = () => sleep(laterMs);
 
   test('has a request once whose end is told again', async () => {
-    // It does not compare before all is written.
+    // It does not compare before everything is written.
     const replica = await open(3_600_000);
     const { id } = await admits(replica.limiter, [party], exactly(dollar));
     valkey.pause();

@@ -1,4 +1,4 @@
-/** The limiter's contract, with three replicas on one real Valkey (or Redis). */
+/** The limiter's contract with three replicas on one real Valkey (or Redis). */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import type { LimitReached } from '../../../server/contract/limits.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
@@ -20,7 +20,7 @@ describe.runIf(hasValkey())('three limiters that count together', () => {
 
   describeLimiter(async () => {
     const told: LimitReached[] = [];
-    // None of them dies, however long a busy machine holds this process up.
+    // None of them counts as gone, however long a busy machine stalls this process.
     const options = { told, timing: { beatMs: 100, tryAgainMs: 50, aliveMs: 600_000 } };
     const open = () => openReplica(valkey.url, options);
     const opened = [await open(), await open(), await open()] as const;

@@ -1,4 +1,4 @@
-/** Messages of replicas over a Valkey server. */
+/** Messages between replicas over a Valkey server. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a request costs in commands, and what is never asked. */
+/** The number of commands that a request needs, and the requests that need none. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { free } from '../../../server/limits/account.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -31,7 +31,7 @@ describe.runIf(hasValkey())('a replica', () => {
   test('asks once for all limits of key and group, and writes once what a request used', async () => {
     const key = limited({ requestsPerMinute: 9, tokensPerMinute: 999, concurrent: 9, budgets: [day] });
     const group = { ...key, scope: 'group', id: 'g' } as const;
-    // The first one in a period is told what the ledger knows.
+    // The first request in a period transfers the ledger's sum.
     await admits(replica.limiter, [key, group], exactly(cent));
     await valkey.command('CONFIG', 'RESETSTAT');
     const { id } = await admits(replica.limiter, [key, group], exactly(cent));

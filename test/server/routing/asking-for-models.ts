@@ -1,4 +1,4 @@
-/** Asks a compiled configuration for models. */
+/** Resolves models in a compiled configuration. */
 import { hash } from 'node:crypto';
 import type { Capability } from '../../../server/contract/capability.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
@@ -8,7 +8,7 @@ import { snapshotOf } from '../../support/providers.ts';
 
 export type Parts = Omit<ConfigInput, 'version'>;
 
-/** What a key of a configuration may do. Keys are `k`, groups `g`, unless told otherwise. */
+/** The rights of a key in a configuration. By default, keys are `k` and groups `g`. */
 export function asking(config: Parts, keyId = 'k', found: Record<string, string[]> = {}) {
   const keys = config.keys ?? [{ id: 'k', group: 'g', hash: hashOf('k') }];
   const info = { created: 1, ownedBy: 'o' };

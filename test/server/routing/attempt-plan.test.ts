@@ -33,7 +33,7 @@ function planOf(): AttemptPlan {
   });
 }
 
-/** Whether another was left at the beginning of each attempt, where all are silent for as long as they may. */
+/** Whether another target was left at the beginning of each attempt, if every target is silent until its timeout. */
 function othersLeft(given: Partial<Policy> = {}, more: Partial<Picker> = {}): boolean[] {
   let nowMs = 0;
   const policy = policySchema.parse(given);

@@ -52,7 +52,7 @@ describe('an answer is', () => {
     ['rejected', 403, openAi('content_policy_violation')],
     ['rejected', 403, JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata: {} } })],
     ['model-unavailable', 403, openAi('unsupported_country_region_territory')],
-    // GitHub Models.
+    // From GitHub Models.
     [
       'model-unavailable',
       403,

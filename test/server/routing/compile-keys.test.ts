@@ -8,7 +8,7 @@ import { compiledFrom } from '../../support/providers.ts';
 const hashOf = (secret: string) => `sha256:${hash('sha256', secret)}`;
 const later = '2999-01-01T00:00:00.000Z';
 
-/** A key of one of three groups, with one of a few secrets, so that some are the same. */
+/** A key in one of three groups with one of a few secrets, so that some secrets are equal. */
 const keys = fc.record({
   id: fc.constantFrom(...'abcdefgh'),
   group: fc.constantFrom('red', 'blue', 'green'),
@@ -31,7 +31,7 @@ const base = configSchema.parse({
   groups: [{ id: 'red', cassette: { folder: '/tapes', mode: 'record' } }, { id: 'blue' }, { id: 'green' }],
 });
 
-/** In the order of their names, since the order of the table means nothing. */
+/** Sorted by name, because the order of the table has no meaning. */
 const tableOf = ({ keys: table, notices }: Snapshot) => ({
   keys: [...table].sort(([a], [b]) => (a < b ? -1 : 1)),
   notices,
@@ -44,7 +44,7 @@ test('keys are compiled after each change as if all of them were compiled anew',
       let known = new Map<string, Config['keys'][number]>();
       let before: Snapshot | undefined;
       for (const change of changes) {
-        // Keys that are as before are the same objects.
+        // Unchanged keys are the same objects.
         const next = change.map((given) => [JSON.stringify(given), keyOf(given)] as const);
         const list = next.map(([name, key]) => known.get(name) ?? key);
         known = new Map(next.map(([name], index) => [name, list[index] as Config['keys'][number]]));

@@ -121,7 +121,7 @@ describe('a compiled key', () => {
     const before = compiled({});
     const third = keySchema.parse({ id: 'c', group: 'other', hash: `sha256:${hashOf('c')}` });
     expect(compiled({ keys: [...config.keys, third] })).toBe(before);
-    // It has its group for itself then.
+    // Then it is the only key of its group.
     expect([before, compiled({ keys: config.keys.slice(0, 1) })]).toMatchObject([
       { sharesGroup: true },
       { sharesGroup: false },

@@ -9,7 +9,7 @@ function target(model: string, weight = 1, priority = 0): Target {
   return { provider, model, weight, priority };
 }
 
-/** Numbers that are as good as random and the same each time (mulberry32). */
+/** Pseudo-random numbers that are the same each time (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

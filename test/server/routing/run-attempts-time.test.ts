@@ -76,7 +76,10 @@ describe('a target that is on trial for its silence', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** The first is silent until `answersAfterMs`, the second answers at once; whoever answers first ends the other. */
+  /**
+   * The first target is silent until `answersAfterMs`, and the second answers at once. The first to answer ends the
+   * other.
+   */
   function onTrial(policy: Partial<Policy> = {}, answersAfterMs = 60_000, leavesAfterMs = 60_000) {
     const log: string[] = [];
     const reports: [string, string | null][] = [];

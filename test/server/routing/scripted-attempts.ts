@@ -1,4 +1,4 @@
-/** Attempts that end as a script says. */
+/** Attempts that end as scripted. */
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan, type NextAttempt } from '../../../server/routing/attempt-plan.ts';
@@ -49,7 +49,7 @@ export interface Run {
   takesMs?: number;
 }
 
-/** Runs attempts that end as the script says; the last step goes on for ever. Waits are noted, not waited. */
+/** Runs attempts that end as scripted; the last step is repeated. Waits are recorded but not waited for. */
 export async function run(script: Step[], options: Run = {}) {
   const log: string[] = [];
   const waits: number[] = [];
@@ -79,7 +79,7 @@ export async function run(script: Step[], options: Run = {}) {
   return { log, waits, outcome };
 }
 
-/** The same plan, whose waits pass on its own clock at once. */
+/** The same plan with waits that pass at once on its own clock. */
 export function withoutWaits(plan: AttemptPlan, waits: number[], pass: (waitMs: number) => void): AttemptPlan {
   const waited = (next: NextAttempt | null) => {
     if (!next || next.waitMs === 0) return next;

@@ -26,7 +26,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return message;
 }
 
-/** Changes one field of the file and tells what opening it says; the file must stay as it was made. */
+/** Changes one field of the file, and returns the error of opening it. Opening must not change the file. */
 async function messageWhenChanged(
   change: (file: Record<string, unknown>) => void,
   passphrase?: string,

@@ -1,4 +1,4 @@
-/** Runs inside a D-Bus session with an unlocked gnome-keyring: exercises the keychain and prints what it saw as JSON. */
+/** Runs inside a D-Bus session with an unlocked gnome-keyring: uses the keychain, and prints the results as JSON. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

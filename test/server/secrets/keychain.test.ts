@@ -14,7 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-/** What this machine lacks for a real keychain; a machine that says it is a CI lacks nothing, or the tests fail there. */
+/**
+ * What this machine lacks for a real keychain. With CI=true nothing counts as missing, so that the tests fail there
+ * instead.
+ */
 function missingTools(): string[] {
   const programs = ['dbus-run-session', 'gnome-keyring-daemon'];
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
@@ -70,7 +73,7 @@ describe.runIf(canTestKeychain)('with gnome-keyring', () => {
   });
 });
 
-/** Runs the opening in a process of its own, whose D-Bus address is given: libsecret reads it from the environment. */
+/** Opens the store in a separate process with this D-Bus address, because libsecret reads it from the environment. */
 async function openWithBus(address: string, prefer: 'auto' | 'keychain' = 'auto') {
   const source = `
     import { openSecretStore } from ${JSON.stringify(join(import.meta.dirname, '../../../server/secrets/open-secret-store.ts'))};
@@ -104,7 +107,7 @@ describe('without an answering keychain', () => {
     const opened = await openWithBus(`unix:path=${address}`);
     await new Promise((resolve) => bus.close(resolve));
     expect(opened.kind).toBe('file');
-    // Without a limit it would be for ever.
+    // Without a time limit, it would wait for ever.
     expect(opened.tookMs).toBeLessThan(15_000);
     expect(opened.processMs).toBeLessThan(20_000);
   });

@@ -1,4 +1,7 @@
-/** Streams of chat to a client of Anthropic's Messages. Shapes after OpenAI's API reference and Anthropic's "Streaming messages". */
+/**
+ * Chat streams to a client of Anthropic's Messages. Sources: OpenAI's API reference, and Anthropic's "Streaming
+ * messages".
+ */
 import { describe, expect, test } from 'vitest';
 import { dataOf, everySplit, type Json, streamed, streamOf, translate, type Way } from './translating.ts';
 

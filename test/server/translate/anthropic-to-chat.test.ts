@@ -1,6 +1,6 @@
 /**
- * A client of Anthropic's API in front of a provider that speaks chat. Shapes after Anthropic's API reference ("Create a
- * Message", "Streaming messages") and OpenAI's ("Create chat completion", "Streaming events").
+ * A client of Anthropic's API with a chat provider. Sources: Anthropic's API reference ("Create a Message", "Streaming
+ * messages") and OpenAI's ("Create chat completion", "Streaming events").
  */
 import { describe, expect, test } from 'vitest';
 import { answered, type Json, lineOf, lossesOf, sent, translate, type Way } from './translating.ts';

@@ -1,4 +1,7 @@
-/** Histories as clients leave them behind: interrupted, repeated, empty. None breaks a translator or is refused for its form. */
+/**
+ * Histories that clients may leave behind: interrupted, repeated, empty. None breaks a translator or is refused because
+ * of its form.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';

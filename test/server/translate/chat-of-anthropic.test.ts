@@ -1,5 +1,5 @@
 /**
- * Answers of a Claude to a client of OpenAI's chat, whole and streamed. Shapes after OpenAI's API reference ("Create chat
+ * Answers of a Claude to a client of OpenAI's chat, whole and streamed. Sources: OpenAI's API reference ("Create chat
  * completion") and Anthropic's ("Create a Message", "Streaming messages").
  */
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Requests of OpenAI's chat to a Claude. Shapes after OpenAI's API reference ("Create chat completion") and Anthropic's
- * ("Create a Message"); what each model takes after "Migrating to Claude …".
+ * Requests of OpenAI's chat to a Claude. Sources: OpenAI's API reference ("Create chat completion") and Anthropic's
+ * ("Create a Message"); for what each model accepts, "Migrating to Claude …".
  */
 import { describe, expect, test } from 'vitest';
 import { answered, type Json, lossesOf, sent, translate, translatorOf, type Way } from './translating.ts';

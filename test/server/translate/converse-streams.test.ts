@@ -1,4 +1,7 @@
-/** Streams of models that Bedrock serves through Converse, for a client of chat. Shapes after the Amazon Bedrock API reference, "ConverseStream". */
+/**
+ * Streams of models that Bedrock serves through Converse, for a chat client. Source: Amazon Bedrock API reference,
+ * "ConverseStream".
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bedrockConverse } from '../../../server/translate/bedrock-converse/translation.ts';
@@ -105,7 +108,7 @@ test('a stream holds what the same answer holds in one piece', () => {
   );
 });
 
-/** Texts of neighbouring blocks as one, since a stream does not tell them apart. */
+/** Joins texts of neighbouring blocks, because a stream does not separate them. */
 function joined(parts: readonly unknown[]): unknown[] {
   const out: unknown[] = [];
   for (const part of parts) {

@@ -1,5 +1,5 @@
 /**
- * Clients of all APIs in front of models that Bedrock serves through Converse. Shapes after the Amazon Bedrock API reference,
+ * Clients of all APIs with models that Bedrock serves through Converse. Source: Amazon Bedrock API reference,
  * "Converse".
  */
 import { describe, expect, test } from 'vitest';

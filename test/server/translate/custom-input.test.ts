@@ -1,4 +1,4 @@
-/** The text of a custom tool out of the arguments of a function, as they come. */
+/** The text of a custom tool, extracted from the arguments of a function as they arrive. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';

@@ -1,6 +1,6 @@
 /**
- * Holds docs/dialects.md: `npx vitest run test/server/translate/dialect-table.test.ts -u` writes it anew. Fails where something
- * is carried by neither side and told by no loss.
+ * Checks docs/dialects.md; `npx vitest run test/server/translate/dialect-table.test.ts -u` regenerates it. Fails if
+ * something is neither carried nor reported as a loss.
  */
 import { describe, expect, test } from 'vitest';
 import { cellOf } from './dialect-table/cells.ts';

@@ -1,6 +1,6 @@
 /**
- * Clients of Gemini's API in front of chat and Claude. Shapes after Google's "Gemini API reference" (v1beta), "Function calling"
- * and "Thought signatures".
+ * Clients of Gemini's API with chat and Claude providers. Source: Google's "Gemini API reference" (v1beta), "Function
+ * calling" and "Thought signatures".
  */
 import { describe, expect, test } from 'vitest';
 import { dataOf, type Json, moment, streamed, streamOf, targetOf, translatorOf, type Way } from './translating.ts';
@@ -8,7 +8,7 @@ import { dataOf, type Json, moment, streamed, streamOf, targetOf, translatorOf, 
 const toChat: Way = { from: 'gemini-generate', to: 'openai-chat', model: 'llama-3.3-70b' };
 const toClaude: Way = { from: 'gemini-generate', to: 'anthropic-messages', model: 'claude-opus-4-6' };
 
-/** As gemini-cli asks, shortened. */
+/** A request of gemini-cli, shortened. */
 const cli = {
   systemInstruction: { role: 'user', parts: [{ text: 'You are an agent.' }] },
   contents: [

@@ -1,6 +1,6 @@
 /**
- * Clients of OpenAI's Responses in front of chat and Claude. Shapes after OpenAI's API reference ("Create a model response",
- * "Streaming events") and what Codex sends.
+ * Clients of OpenAI's Responses with chat and Claude providers. Sources: OpenAI's API reference ("Create a model
+ * response", "Streaming events"), and the requests of Codex.
  */
 import { describe, expect, test } from 'vitest';
 import { itemEvents } from '../../support/response-item-events.ts';
@@ -28,7 +28,7 @@ const patch = {
   description: 'Patches.',
   format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
 };
-/** As Codex asks, shortened. */
+/** A request of Codex, shortened. */
 const codex = {
   model: 'gpt-5.4',
   instructions: 'You are Codex.',

@@ -1,4 +1,6 @@
-/** What a model has thought before a call goes back with it, though chats have no place for its seal. */
+/**
+ * A model's thoughts before a call are returned to it with the call, although chats have no field for their signature.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   callsWithoutReasoning,
@@ -20,14 +22,14 @@ function keptOf(request: TranslatedRequest, answer: unknown): KeptReasoning | nu
   return result?.ok ? result.reasoning : null;
 }
 
-/** The next request of a client that keeps of an answer what OpenAI's API has. */
+/** The next request of a client that keeps only those parts of an answer that OpenAI's API has. */
 function next(ids: readonly string[], content: string | null, more: Json = {}): Json {
   const calls = ids.map((id) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } }));
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }));
   return { ...asked, messages: [user, { role: 'assistant', content, tool_calls: calls, ...more }, ...results] };
 }
 
-/** What the upstream gets with what was kept. */
+/** What the upstream receives together with the stored reasoning. */
 function sentWith(way: Way, body: Json, kept: KeptReasoning | null): Json {
   const translator = translatorOf(way.from, way.to);
   const read = translator.read(Buffer.from(JSON.stringify(body)));

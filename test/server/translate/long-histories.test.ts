@@ -1,4 +1,7 @@
-/** Agents send their whole history with every turn: translating it must stay cheap, and grow with its size alone. */
+/**
+ * Agents send their whole history with every turn, so the cost of translating it must stay low and grow linearly with
+ * its size.
+ */
 import { describe, expect, test } from 'vitest';
 import type { UpstreamWireName, WireName } from '../../../server/translate/neutral.ts';
 import { cpuMsOf } from '../../support/cpu-work.ts';
@@ -22,7 +25,7 @@ const pairs = clients.flatMap((client) =>
 const kilobyte = 1_000;
 const rounds = 9;
 
-/** The least of some rounds, in milliseconds of processor time. */
+/** The minimum of several rounds, in milliseconds of processor time. */
 async function leastMs(client: WireName, upstream: UpstreamWireName, body: Buffer): Promise<number> {
   const translator = translatorOf(client, upstream);
   const named = client === 'gemini-generate' ? { model: 'm', stream: true } : undefined;

@@ -1,4 +1,4 @@
-/** Long conversations of coding agents, as each client API sends them. */
+/** Long conversations of coding agents, in the format of each client API. */
 import type { WireName } from '../../../server/translate/neutral.ts';
 import type { Json } from './translating.ts';
 
@@ -101,7 +101,7 @@ const histories: Record<WireName, (turns: readonly Turn[]) => Json> = {
   }),
 };
 
-/** @param bytes size of the tools' results together */
+/** @param bytes total size of the tools' results */
 export function longHistory(client: WireName, bytes: number, calls: number): Buffer {
   return Buffer.from(JSON.stringify(histories[client](turnsOf(bytes, calls))));
 }

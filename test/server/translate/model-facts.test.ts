@@ -69,7 +69,7 @@ describe('the facts of a model', () => {
     ['gpt-6-terra', 'no-functions'],
   ])('%s takes of chat completions: %s', (model, chat) => expect(openaiFacts(model).chat).toBe(chat));
 
-  // Amazon Bedrock user guide, "Get validated JSON results from models", "Supported models".
+  // Source: Amazon Bedrock user guide, "Get validated JSON results from models", "Supported models".
   test.each([
     'qwen.qwen3-32b-v1:0',
     'qwen.qwen3-235b-a22b-2507-v1:0',

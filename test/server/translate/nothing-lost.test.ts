@@ -1,11 +1,11 @@
-/** Every text, picture, call and tool result of a request is in what the upstream gets. */
+/** Every text, picture, call and tool result of a request is contained in what the upstream receives. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { complaintsOf } from './strict-upstreams.ts';
 import { type Json, lossesOf, sent, streamed, streamOf, translate, type Way } from './translating.ts';
 
-/** Makes a piece of a request, each content of which bears a mark of its own. */
+/** Creates a part of a request, in which each content has a unique mark. */
 type Piece = (mark: () => string) => Json[];
 
 const dataUrl = (type: string, mark: () => string) => `data:${type};base64,${mark()}`;

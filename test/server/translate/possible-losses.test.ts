@@ -1,4 +1,4 @@
-/** What a route would lose, told before there is a request. */
+/** The possible losses on a route, shown before there is a request. */
 import { describe, expect, test } from 'vitest';
 import { conversationWires } from '../../../server/contract/conversation-wires.ts';
 import { possibleLosses } from '../../../server/translate/possible-losses.ts';

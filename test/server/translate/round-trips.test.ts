@@ -1,4 +1,4 @@
-/** What the neutral conversation holds comes back the same from each wire that can say it: parse(render(x)) = x. */
+/** The neutral conversation survives a round trip through each wire that can represent it: parse(render(x)) = x. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerEvents } from '../../../server/translate/answer-events.ts';
@@ -10,7 +10,7 @@ import { wireTranslations } from '../../../server/translate/wire-translations.ts
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 import { moment, targetOf } from './translating.ts';
 
-/** What is special about a wire: the model, and which seals it knows. */
+/** Particulars of a wire: the model, and the signatures that it knows. */
 const wires: Record<WireName, { model: string; seals: Part[] }> = {
   'openai-chat': { model: 'gpt-4o', seals: [] },
   'openai-responses': {
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   calls: fc.array(fc.record({ name: fc.constantFrom(...names), arguments: json, result: word }), { maxLength: 3 }),
 });
 
-/** The turns of some steps, each of which ends with results or with what the user says next. */
+/** The turns of some steps, each of which ends with results or with the user's next message. */
 function turnsOf(steps: readonly Step[], first: Part[], thoughts: readonly Part[]): Turn[] {
   const turns: Turn[] = [{ role: 'user', parts: first }];
   for (const [index, { said, calls }] of steps.entries()) {
@@ -235,7 +235,7 @@ function withOrigin(conversation: Conversation, origin: ReturnType<typeof target
   return { ...conversation, turns };
 }
 
-/** What the wires have in common, without where it stood. */
+/** The parts that the wires have in common, without positions. */
 function told({
   model,
   instructions,
@@ -259,7 +259,7 @@ function told({
   return JSON.parse(
     JSON.stringify(kept, (key, value) => (key === 'at' || key === 'strict' ? undefined : value)),
     (key, value) => {
-      // Gemini's calls have no ids of their own: the same place has the same id.
+      // Gemini's calls have no ids, so Sluice derives them from the position.
       return key === 'id' || key === 'callId' ? undefined : key === 'itemId' ? undefined : value;
     },
   );

@@ -1,4 +1,4 @@
-/** Ids, names, seals, schemas, efforts: the rules that renderers share. */
+/** Ids, names, signatures, schemas, efforts: the rules that renderers share. */
 import { describe, expect, test } from 'vitest';
 import { CallIds, idOfPlace } from '../../../server/translate/call-ids.ts';
 import { opensFor, unwrapSeal, unwrapSeals, wrapSeal, wrapSeals } from '../../../server/translate/carried-reasoning.ts';

@@ -1,6 +1,6 @@
 /**
- * Complains of what Bedrock's Converse API refuses in a request's form. Sources: Amazon Bedrock API reference, "Converse",
- * `ToolUseBlock`, `DocumentBlock`; browser-use/browser-use#710; vxcontrol/pentagi#196.
+ * Reports the formal errors for which Bedrock's Converse API refuses a request. Sources: Amazon Bedrock API reference,
+ * "Converse", `ToolUseBlock`, `DocumentBlock`; browser-use/browser-use#710; vxcontrol/pentagi#196.
  */
 import type { Json } from './translating.ts';
 
@@ -54,7 +54,7 @@ function checkFormat({ textFormat }: OutputConfig, complain: Complain): void {
   checkClosed(JSON.parse(textFormat.structure.jsonSchema.schema), complain);
 }
 
-/** Objects are closed, and numbers and texts have no bounds. */
+/** Objects must be closed, and numbers and texts must have no bounds. */
 function checkClosed(schema: Json, complain: Complain): void {
   if (schema.type === 'object' && schema.additionalProperties !== false) complain('additionalProperties must be false');
   for (const name of ['minimum', 'maximum', 'minLength', 'maxLength'])

@@ -1,6 +1,6 @@
 /**
- * Complains of what each service refuses in a request's form. Sources: the services' API references, and the errors told in
- * public reports of other gateways.
+ * Reports the formal errors for which each service refuses a request. Sources: the services' API references, and error
+ * messages in public reports about other gateways.
  */
 import type { UpstreamWireName } from '../../../server/translate/neutral.ts';
 import { checkConverse } from './strict-converse-form.ts';

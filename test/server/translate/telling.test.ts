@@ -1,4 +1,4 @@
-/** What a client is told of losses, and the second request after a signature was refused. */
+/** How clients are notified of losses, and the second request after a signature was refused. */
 import { describe, expect, test } from 'vitest';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import type { Loss } from '../../../server/translate/losses.ts';

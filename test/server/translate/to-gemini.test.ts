@@ -1,6 +1,6 @@
 /**
- * Clients of chat, Claude and Responses in front of a Gemini. Shapes after Google's "Gemini API reference" (v1beta), "Function
- * calling" and "Thought signatures".
+ * Clients of chat, Claude and Responses with a Gemini provider. Source: Google's "Gemini API reference" (v1beta),
+ * "Function calling" and "Thought signatures".
  */
 import { describe, expect, test } from 'vitest';
 import {
@@ -321,14 +321,14 @@ describe('an answer of a Gemini', () => {
   });
 });
 
-/** The least that a client of that API asks. */
+/** A minimal request of a client of this API. */
 function requestOf({ from }: Way): Json {
   if (from === 'anthropic-messages') return { model: 'm', max_tokens: 9, messages: [user], tools: [{ name: 'read' }] };
   if (from === 'openai-chat') return { model: 'm', messages: [user], tools };
   return { model: 'm', input: [{ type: 'message', ...user }], tools: [{ type: 'function', name: 'read' }] };
 }
 
-/** The next request of a client that echoes what it got, and has results for all calls. */
+/** The next request of a client that sends back what it received, with results for all calls. */
 function goOn({ from }: Way, asked: Json, answer: Json): Json {
   if (from === 'anthropic-messages') {
     const content = answer.content as Json[];

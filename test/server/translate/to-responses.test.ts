@@ -1,6 +1,6 @@
 /**
- * Clients of chat and Claude in front of OpenAI's Responses. Shapes after OpenAI's API reference ("Create a model response",
- * "Streaming events").
+ * Clients of chat and Claude with a provider of OpenAI's Responses. Source: OpenAI's API reference ("Create a model
+ * response", "Streaming events").
  */
 import { describe, expect, test } from 'vitest';
 import {

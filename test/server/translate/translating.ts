@@ -1,4 +1,4 @@
-/** Translates what a test writes as values, and shows it as values. */
+/** Translates values that a test writes, and returns values. */
 
 import type { Loss } from '../../../server/translate/losses.ts';
 import type { UpstreamWireName, WireName } from '../../../server/translate/neutral.ts';
@@ -24,7 +24,7 @@ export function translatorOf(client: WireName, upstream: UpstreamWireName): Tran
 export interface Way {
   from: WireName;
   to: UpstreamWireName;
-  /** As the upstream knows it. */
+  /** The upstream's name for it. */
   model: string;
 }
 
@@ -33,12 +33,12 @@ export function translate({ from, to, model }: Way, body: unknown): TranslatedRe
   return translator.request(translator.read(Buffer.from(JSON.stringify(body))), targetOf(model));
 }
 
-/** What the upstream gets. */
+/** What the upstream receives. */
 export function sent(way: Way, body: unknown): Json {
   return JSON.parse(translate(way, body).body.toString());
 }
 
-/** `dropped top_k: no-equal`. */
+/** For example `dropped top_k: no-equal`. */
 export function lossesOf(way: Way, body: unknown): string[] {
   return translate(way, body).losses.map(lineOf);
 }
@@ -47,14 +47,14 @@ export function lineOf({ fate, field, code }: Loss): string {
   return `${fate} ${field}: ${code}`;
 }
 
-/** What a client gets of a whole answer. */
+/** What a client receives for a whole answer. */
 export function answered(request: TranslatedRequest, answer: unknown): Json {
   const result = request.whole(Buffer.from(JSON.stringify(answer)), moment);
   if (!result?.ok) throw new Error(`No answer: ${JSON.stringify(result)}`);
   return JSON.parse(result.body.toString());
 }
 
-/** A stream of an upstream, with the events' names where its API has them. */
+/** An upstream's stream, with names of events if its API has them. */
 export function streamOf(events: readonly (Json | string)[], isNamed: boolean): Buffer {
   const texts = events.map((event) => {
     const data = typeof event === 'string' ? event : JSON.stringify(event);
@@ -64,7 +64,7 @@ export function streamOf(events: readonly (Json | string)[], isNamed: boolean): 
   return Buffer.from(texts.join(''));
 }
 
-/** What a client gets of a stream that comes in the given pieces, and ends. */
+/** What a client receives for a stream that arrives in the given pieces and ends. */
 export function streamed(request: TranslatedRequest, pieces: readonly Buffer[]): string {
   const events = request.events(moment);
   const told: Buffer[] = [];
@@ -80,7 +80,7 @@ export function streamed(request: TranslatedRequest, pieces: readonly Buffer[]):
   return Buffer.concat(told).toString();
 }
 
-/** The data of all events, parsed where it is JSON. */
+/** The data of all events, parsed if it is JSON. */
 export function dataOf(stream: string): unknown[] {
   return stream
     .split('\n')
@@ -91,7 +91,7 @@ export function dataOf(stream: string): unknown[] {
     });
 }
 
-/** The same bytes in two pieces, once for each place between them. */
+/** The same bytes in two pieces, for every place to cut them. */
 export function everySplit(bytes: Buffer): [Buffer, Buffer][] {
   return Array.from({ length: bytes.length - 1 }, (_, at) => [bytes.subarray(0, at + 1), bytes.subarray(at + 1)]);
 }

@@ -1,4 +1,4 @@
-/** The ways and messages of the traps. */
+/** The routes and messages of the traps. */
 import type { Json, Way } from './translating.ts';
 
 export const chatToClaude: Way = { from: 'openai-chat', to: 'anthropic-messages', model: 'claude-opus-4-6' };

@@ -1,4 +1,4 @@
-/** What went wrong in other gateways, each with a public report: `owner/repository#number`. */
+/** Defects of other gateways, each with a public report: `owner/repository#number`. */
 import { describe, expect, test } from 'vitest';
 import { type Json, lossesOf, moment, sent, translate, type Way } from './translating.ts';
 import {

@@ -1,4 +1,4 @@
-/** What clients and upstreams could send to keep the translation of requests and answers busy. */
+/** The most expensive input that clients and upstreams could send to the translation of requests and answers. */
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
 import { KnownTexts } from '../../../server/exchange/translation/known-texts.ts';
@@ -29,7 +29,7 @@ const asked: Record<WireName, object> = {
   'gemini-generate': { model: 'm', contents: [{ parts: [{ text: 'x' }] }], stream: true },
 };
 
-/** Each to another, so that each renderer has its turn. */
+/** Each wire is translated to another one, so that every renderer is covered. */
 const others: Record<WireName, WireName> = {
   'openai-chat': 'anthropic-messages',
   'anthropic-messages': 'openai-chat',
@@ -52,7 +52,7 @@ function requests(from: WireName): (bytes: Buffer) => void {
 
 const fromUrl = { model: 'm', stream: true };
 
-/** For a client that wants its calls whole. */
+/** For a client that needs complete calls. */
 function answers(from: WireName): (bytes: Buffer) => void {
   const to = from === 'anthropic-messages' ? 'gemini-generate' : 'anthropic-messages';
   const request = translate({ from: to, to: from, model: models[from] }, asked[to]);
@@ -73,7 +73,7 @@ const deep = `${'{"a":['.repeat(1000)}1${']}'.repeat(1000)}`;
 const chunk = (delta: string) => `data: {"choices":[{"delta":${delta}}]}\n\n`;
 const part = (text: string) => `data: {"candidates":[{"content":{"parts":[${text}]}}]}\n\n`;
 
-/** As if a model had thought before each call that there ever was, many times over. */
+/** As if a model had produced many thoughts before every call. */
 const everything: ReasoningStore = {
   keep() {},
   find: (_keyId, callIds) => {

@@ -15,12 +15,12 @@ export interface ListeningSocketServer {
   port: number;
   /** Open connections. */
   sockets: ReadonlySet<Socket>;
-  /** Resolves when the next connection has come. */
+  /** Resolves when the next connection has arrived. */
   nextSocket(): Promise<Socket>;
   stop(): Promise<void>;
 }
 
-/** A server of bytes, for upstreams that do not keep to HTTP. Takes any server that emits `connection`. */
+/** A raw server, for upstreams that violate HTTP. Accepts any server that emits `connection`. */
 export async function listen(server: Server): Promise<ListeningSocketServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -41,7 +41,7 @@ export async function listen(server: Server): Promise<ListeningSocketServer> {
   };
 }
 
-/** A server whose every connection is handed to `onConnection` once the first bytes of a request are there. */
+/** A server that passes each connection to `onRequest` once the first bytes of a request have arrived. */
 export function listenRaw(onRequest: (socket: Socket, text: string) => void): Promise<ListeningSocketServer> {
   return listen(
     net.createServer((socket) => {
@@ -74,7 +74,7 @@ export function openTransportInSuite() {
   };
 }
 
-/** Node's own list and these, in PEM. */
+/** Node's own list and these certificates, in PEM. */
 export function trusting(...extra: string[]): Authorities {
   return {
     secureContext: async () => tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }),
@@ -98,12 +98,12 @@ export function requestTo(origin: string, more: Partial<OutgoingRequest> = {}): 
   };
 }
 
-/** What became of one exchange. */
+/** The outcome of one exchange. */
 interface Outcome {
   status: number | null;
   headers: ResponseHeaders;
   body: string;
-  /** In how many the body came. */
+  /** The number of pieces in which the body arrived. */
   pieces: number;
   error: TransportError | null;
 }
@@ -157,7 +157,7 @@ export interface TestCertificate {
   cert: string;
 }
 
-/** A certificate for 127.0.0.1 and localhost that vouches for itself, made by openssl. */
+/** A self-signed certificate for 127.0.0.1 and localhost, created by openssl. */
 export function selfSignedCertificate(commonName: string, altNames = 'IP:127.0.0.1,DNS:localhost'): TestCertificate {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-certificate-'));
   try {

@@ -83,7 +83,7 @@ describe('a request through a proxy', () => {
     return transport;
   }
 
-  /** A small proxy that leads every name to one upstream on loopback, and notes what it was asked. */
+  /** A small proxy that leads every name to one upstream on loopback, and records its requests. */
   async function startProxy(upstreamPort: number, secure = false) {
     const asked: { line: string; authorization: string | undefined }[] = [];
     const note = (request: http.IncomingMessage) =>

@@ -100,7 +100,7 @@ describe('a secure connection', () => {
     servers.push(upstream);
     const authorities = { ...trusting(), secureContext: () => sleep(150, null) };
     const timeouts = { connectMs: 50, firstByteMs: 30_000, idleMs: 30_000 };
-    // An error of a socket to which nothing listens would end the program, and this test.
+    // A socket error without a listener would end the process, and this test with it.
     const error = await failureOf(
       transportWith({ authorities }),
       requestTo(`https://127.0.0.1:${upstream.port}`, { timeouts }),

@@ -49,8 +49,8 @@ describe('a failure after the connection stands', () => {
   test('is a `timeout` of the headers where the upstream says nothing', async () => {
     const silent = await raw(() => {});
     const timeouts = { ...limits, firstByteMs: 100 };
-    // undici's own limits come up to a second late. A timer of this process is as late as its limit on a busy machine; the
-    // connection before may be late too, so one of several attempts tells enough.
+    // undici's own timeouts fire up to a second late. On a busy machine, this process's own timer is late as well, and
+    // connecting may take longer. One of several attempts in time is therefore enough.
     let isInTime = false;
     for (let attempt = 0; attempt < 10 && !isInTime; attempt++) {
       const failure = failureOf(transport, requestTo(silent.origin, { timeouts }));
@@ -75,7 +75,7 @@ describe('a failure after the connection stands', () => {
     const { exchange, outcome, firstData } = observe(transport, requestTo(upstream.origin, { timeouts }));
     await firstData;
     exchange.pause();
-    // One that begins only now runs into the limit, so by then the paused one would have, too.
+    // A request that begins now reaches the timeout. By then the paused one would have reached it as well.
     expect(await failureOf(transport, requestTo(silent.origin, { timeouts }))).toMatchObject({ phase: 'body' });
     exchange.resume();
     expect(await outcome).toMatchObject({ status: 200, error: null });
@@ -94,7 +94,7 @@ describe('a failure after the connection stands', () => {
       const timer = setInterval(() => response.write('.'), 10);
       response.on('close', () => clearInterval(timer));
     });
-    // Within it the headers come on a busy machine, too.
+    // Long enough for the headers to arrive within it on a busy machine.
     const timeouts = { ...limits, totalMs: 1_000 };
     const { error } = await observe(transport, requestTo(upstream.origin, { timeouts })).outcome;
     expect(error).toMatchObject({ fault: 'timeout', phase: 'body', message: 'no complete answer within 1000 ms' });

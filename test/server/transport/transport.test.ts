@@ -147,7 +147,7 @@ describe('a reply', () => {
     });
     for (let round = 0; round < 3; round++) {
       expect((await observe(transport, requestTo(upstream.origin)).outcome).body).toBe('ok');
-      // The pool takes a connection back in the turn after the reply's end.
+      // The pool takes a connection back one turn after the end of the reply.
       await setImmediate();
     }
     expect(ports.size).toBe(1);
@@ -168,7 +168,7 @@ describe('pause', () => {
         while (sent < pieces) {
           sent++;
           if (!response.write(piece)) {
-            // Nothing drains for a while: the reader takes no more.
+            // Nothing drains for a while, so the reader has stopped reading.
             const timer = setTimeout(stuck, 300);
             response.once('drain', () => {
               clearTimeout(timer);

@@ -6,8 +6,8 @@ import { leastWorkOf } from '../../support/cpu-work.ts';
 const sample = (name: string) => readFileSync(new URL(`./token-samples/${name}.txt`, import.meta.url), 'utf8');
 
 /**
- * Counted by OpenAI's own vocabularies: `o200k_base` (gpt-4o and later), `cl100k_base` (gpt-4, embeddings). None of the
- * texts was used to find the weights. `within`: the error that is accepted against the newer one.
+ * Counted with OpenAI's own vocabularies: `o200k_base` (gpt-4o and later), `cl100k_base` (gpt-4, embeddings). None of
+ * the texts was used to find the weights. `within` is the accepted error relative to the newer vocabulary.
  */
 const counted = [
   { name: 'english', o200k: 325, cl100k: 331, within: 0.05 },

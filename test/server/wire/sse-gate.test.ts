@@ -14,7 +14,7 @@ const line = fc.tuple(
   text.filter((value) => value.length > 0),
   lineEnd,
 );
-/** Some lines and a blank one, each with an end of its own kind. */
+/** Some lines and a blank one, each with its own kind of line end. */
 const event = fc
   .tuple(fc.array(line, { minLength: 0, maxLength: 4 }), lineEnd)
   .map(([lines, blank]) => lines.map(([content, end]) => content + end).join('') + blank);
@@ -28,11 +28,11 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 }
 
 interface Run {
-  /** All that was written, in the pieces in which it was. */
+  /** Everything that was written, in the original pieces. */
   written: Buffer[];
-  /** The whole events that the filter was given. */
+  /** The complete events that the filter received. */
   seen: Buffer[];
-  /** What had been written after each chunk, and whether the gate stood inside an event. */
+  /** The number of bytes written after each chunk, and whether the gate was inside an event. */
   states: { sent: number; inside: boolean }[];
   gate: SseGate;
 }
@@ -158,7 +158,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
   });
 });
 
-/** Further empty lines between events need not be shown. */
+/** Additional empty lines between events need not be passed to the filter. */
 const isNoEmptyLine = (event: string) => event.trim() !== '';
 const shown = (seen: readonly Buffer[]) => seen.map(String).filter(isNoEmptyLine);
 
@@ -166,7 +166,7 @@ describe('lines that end in CR alone', () => {
   const listOf = (list: string[]) => list.map((item) => item.replaceAll(/\r?\n/g, '\r'));
 
   test('pass unchanged, event by event, wherever they are cut', () => {
-    // A stream that begins with blank lines says nothing yet of how its lines end.
+    // A stream that begins with blank lines does not yet show which line ends it uses.
     const begun = fc.tuple(line, events).map(([[content], list]) => listOf([`${content}\n\n`, ...list]));
     fc.assert(
       fc.property(begun, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {

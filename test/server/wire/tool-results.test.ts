@@ -1,4 +1,4 @@
-/** The results of tools with which a request ends, in each API's form. */
+/** The tool results at the end of a request, in the format of each API. */
 import { expect, test } from 'vitest';
 import { JsonBody } from '../../../server/http/body/json-body.ts';
 import { toolResultsOf } from '../../../server/wire/tool-results.ts';

@@ -28,7 +28,7 @@ interface Spooled {
   boundary?: string;
 }
 
-/** Runs `use` on a body as `receiveMultipart` would have left it. */
+/** Runs `use` on a body in the state in which `receiveMultipart` leaves it. */
 async function spooled<Result>(given: Spooled, use: (body: MultipartBody) => Promise<Result>): Promise<Result> {
   const { bytes, fields = { model: 'old' }, memoryBytes = 1_000_000, boundary = BOUNDARY } = given;
   const spool = new Spool({ folder, memoryBytes });
@@ -41,7 +41,7 @@ async function spooled<Result>(given: Spooled, use: (body: MultipartBody) => Pro
   }
 }
 
-/** The body with the model "new-model", after a check of its announced length. */
+/** The body with the model "new-model", after checking its announced length. */
 function renamed(given: Spooled): Promise<string> {
   return spooled(given, async (body) => {
     const outgoing = await withField(body, 'model', 'new-model');

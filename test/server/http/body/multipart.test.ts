@@ -255,7 +255,7 @@ describe('a limit', () => {
     await eventually(() => reply().includes('\r\n\r\n'));
     expect(reply()).toMatch(/^HTTP\/1\.1 413 /);
     expect(await server.files()).toEqual([]);
-    // What still comes is read and dropped, so that a client that looks for the answer only at the end gets it.
+    // The rest is read and discarded, so that a client that reads the answer only at the end receives it.
     for (let sent = 0; sent < 100; sent++) chunk(Buffer.alloc(400_000));
     await new Promise((resolve) => socket.write('0\r\n\r\n', resolve));
     socket.destroy();

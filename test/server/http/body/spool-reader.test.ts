@@ -14,7 +14,7 @@ import { listen, observe, requestTo, selfSignedCertificate, trusting } from '../
 
 const bytes = randomBytes(20_000_000);
 const inserted = Buffer.from('a new model');
-/** Some segments are shorter than a piece, some longer; the inserted ones are written without a pause. */
+/** Some segments are shorter than a piece and some are longer. The inserted ones are written without a pause. */
 const segments = [
   { start: 0, end: 100 },
   inserted,
@@ -42,7 +42,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Compares here, where it fails with one line instead of megabytes. */
+/** Compares here, so that a failure prints one line instead of megabytes. */
 function expectWhole(actual: Buffer): void {
   expect(actual.length).toBe(expected.length);
   expect(actual.equals(expected)).toBe(true);
@@ -68,7 +68,7 @@ test('one who pauses until each piece is dealt with gets all of them in one buff
     highWaterMark: 1,
     write(piece: Buffer, _encoding, done) {
       memory.add(piece.buffer);
-      // Only when others had their turn: nobody may have touched it meanwhile.
+      // Copied only after other work could run, because nothing may have changed the piece in the meantime.
       setImmediate(() => {
         copies.push(Buffer.from(piece));
         done();

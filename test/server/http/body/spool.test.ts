@@ -32,7 +32,7 @@ async function filled(bytes: Buffer, memoryBytes: number): Promise<Spool> {
 
 const canSeeHandles = onlyIf(process.platform === 'linux', 'which files are open is read from /proc');
 
-/** Of the spools' folder, removed ones too. */
+/** Open files in the spools' folder, including deleted ones. */
 async function openFiles(): Promise<string[]> {
   const handles = await readdir('/proc/self/fd');
   const names = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')));

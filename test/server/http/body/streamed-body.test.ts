@@ -6,13 +6,13 @@ import { nextTurn } from '../../../../server/loop-turns.ts';
 
 const chunkBytes = 16 * 1024;
 
-/** A client that sends for ever, as fast as it is read. */
+/** A client that sends endlessly, as fast as its data is read. */
 function endlessRequest() {
   let sent = 0;
   const request = new Readable({
     highWaterMark: chunkBytes,
     read() {
-      // As a socket does: never within the call.
+      // Like a socket, it never delivers data within the call.
       setImmediate(() => {
         sent += chunkBytes;
         this.push(Buffer.alloc(chunkBytes));

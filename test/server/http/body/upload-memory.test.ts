@@ -17,7 +17,7 @@ const MEGABYTE = 1024 * 1024;
 const unbounded = { reserve() {}, add() {} };
 const boundary = 'memory-boundary';
 
-/** The most bytes outside of V8's heap while `work` is done, over what there was before. */
+/** The peak memory outside V8's heap during `work`, beyond the amount before. */
 async function growthDuring(work: (look: () => void) => Promise<void>): Promise<number> {
   const before = process.memoryUsage().arrayBuffers;
   let most = before;
@@ -27,7 +27,7 @@ async function growthDuring(work: (look: () => void) => Promise<void>): Promise<
   return most - before;
 }
 
-/** Sends the same piece again and again, so that the sender itself makes no garbage. */
+/** Sends the same piece repeatedly, so that the sender itself creates no garbage. */
 async function send(port: number, head: string, [first, repeated, last]: [Buffer, Buffer, Buffer], times: number) {
   const length = first.length + repeated.length * times + last.length;
   const { socket, reply } = await rawRequest(port, `${head}\r\nContent-Length: ${length}\r\nConnection: close`);

@@ -1,4 +1,7 @@
-/** A real Express server that receives uploads, reads them back as they would go upstream, and lets the tests look. */
+/**
+ * A real Express server that receives uploads and reads them back as they would be sent upstream, so that tests can
+ * inspect both.
+ */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -13,7 +16,7 @@ import { spoolCounts } from '../../../../server/http/body/spool.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 export interface Upload {
-  /** The body as the client sent it, and as it would be sent on. */
+  /** The body as the client sent it, and as it would be forwarded. */
   sent: Buffer;
   forwarded: Buffer;
   body: MultipartBody;
@@ -31,7 +34,7 @@ export interface UploadServer {
   uploads: Upload[];
   errors: unknown[];
   limits: Limits;
-  /** Temp files that are there now. */
+  /** The temporary files that currently exist. */
   files(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -79,7 +82,7 @@ export async function nothingIsLeft(): Promise<void> {
   await eventually(() => spoolCounts.spools === 0 && spoolCounts.files === 0);
 }
 
-/** Parts as they stand between the delimiters; a string is a head with its value. */
+/** Parts as they are between the delimiters; a string contains the part's headers and its value. */
 export function multipart(boundary: string, parts: readonly (string | Buffer)[]): Buffer {
   const pieces = parts.flatMap((part) => [Buffer.from(`--${boundary}\r\n`), Buffer.from(part), Buffer.from('\r\n')]);
   return Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]);
@@ -98,7 +101,7 @@ export function post(server: UploadServer, body: Buffer, contentType: string): P
   return fetch(server.url, { method: 'POST', headers: { 'content-type': contentType }, body: new Uint8Array(body) });
 }
 
-/** A connection on which a test writes the request by hand; `reply` collects what comes back. */
+/** A connection on which a test writes the request itself; `reply` returns what was received. */
 export async function rawRequest(port: number, head: string): Promise<{ socket: Socket; reply: () => string }> {
   const socket = connect(port, '127.0.0.1');
   let text = '';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FailureClass } from '../../../../server/contract/ledger.ts';
 import { type FakeRun, fakeRun } from './harness.ts';
 
-/** Milliseconds until the primary `a` goes first again, looked at in small steps and without trying it. */
+/** Milliseconds until the primary `a` is first again, checked in small steps and without trying it. */
 function cooldownMs(run: FakeRun): number {
   const fromMs = run.nowMs();
   while (!run.book.mayBeAsked(run.target('a'), run.nowMs())) {
@@ -182,7 +182,9 @@ describe('a trial', () => {
 });
 
 describe('under steady traffic', () => {
-  /** Ten requests a second; the primary is asked where it goes first, and then `b`. */
+  /**
+   * Sends ten requests per second. Each goes to the primary if that is first, and otherwise or after a failure to `b`.
+   */
   function traffic(
     run: FakeRun,
     seconds: number,

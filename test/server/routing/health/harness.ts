@@ -7,7 +7,7 @@ import { snapshotOf } from '../../../support/providers.ts';
 
 export type Strategy = PickRequest['policy']['strategy'];
 
-/** Providers `a`, `b`, … in that order of priority, each with that many credentials `c1`, `c2`, … */
+/** Providers `a`, `b`, … in this order of priority, each with this many credentials `c1`, `c2`, … */
 export function providersWith(
   counts: Record<string, number>,
   secretOf = (name: string) => name,
@@ -50,24 +50,24 @@ export interface FakeRun {
   nowMs(): number;
   pass(ms: number): void;
   target(id: string): Target;
-  /** An attempt from begin to end. */
+  /** Runs an attempt from beginning to end. */
   attempt(
     id: string,
     how?: {
       failure?: FailureClass | null;
-      /** Default: every failure is one that the upstream tells. */
+      /** Default: every failure is one that the upstream reports. */
       isAnswer?: boolean;
       retryAfterMs?: number;
       firstByteMs?: number;
       credential?: string;
     },
   ): void;
-  /** Providers in order, as a request asks them. */
+  /** The providers in the order in which a request calls them. */
   order(strategy?: Strategy, conversation?: string | null): string[];
   credentials(id: string, strategy?: Strategy, conversation?: string | null): string[];
 }
 
-/** Health and picker on a clock that moves by hand. */
+/** Health and picker with a clock that the test advances. */
 export function fakeRun(
   options: {
     counts?: Record<string, number>;

@@ -15,7 +15,7 @@ describe('the strategy', () => {
   test.each<Strategy>(['priority', 'weighted', 'round-robin', 'lowest-latency', 'lowest-price', 'sticky'])(
     '%s asks a provider that merely takes any name last',
     (strategy) => {
-      // By everything else that is looked at it would be first.
+      // All other criteria would put it first.
       const run = fakeRun({ prices: { a: 0.1, b: 9 }, place: { takesAnyName: true } });
       Object.assign(run.target('a'), { weight: 1_000 });
       delete run.target('b').takesAnyName;

@@ -10,7 +10,7 @@ export const session: Access = {
 };
 const token: Access = { ...session, id: 'tok_1', hash: 'h2', scopes: ['read', 'keys'], name: 'pipeline', createdAt: 2 };
 
-/** Registers the tests of an implementation; `open` opens one that is empty. */
+/** Registers the tests of an implementation; `open` opens an empty store. */
 export function peopleContract(open: () => Promise<PeopleStore>): void {
   let store: PeopleStore;
   beforeEach(async () => {

@@ -3,26 +3,26 @@ import { configSchema } from '../../../../server/contract/config.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
 import type { Store } from '../../../../server/store/store.ts';
 
-/** An implementation of the store, to be held to its contract. */
+/** An implementation of the store to be tested against the contract. */
 export interface StoreSubject {
-  /** Opens it on the data of the present test. */
+  /** Opens the store on the data of the current test. */
   open(settings: () => Settings): Promise<Store>;
-  /** Lets the requests that the runs before have left behind be found as interrupted; absent: opening it does that. */
+  /** Marks requests left behind by earlier runs as interrupted. If absent, opening the store does that. */
   findInterrupted?(): Promise<void>;
 }
 
 export interface UsedStore {
-  /** What is open now. */
+  /** The store that is currently open. */
   readonly store: Store;
-  /** Takes effect at once. */
+  /** Changes take effect at once. */
   readonly settings: Settings;
-  /** What a restart leaves: what is stored, and nothing of what was in memory. */
+  /** Reopens the store, with what is stored and nothing that was in memory. */
   restart(): Promise<void>;
-  /** A second one on the same data. */
+  /** Opens a second store on the same data. */
   openAnother(): Promise<Store>;
 }
 
-/** Opens the store before each test of the present suite, and closes it. */
+/** Opens the store before each test of the current suite, and closes it afterwards. */
 export function useStore(subject: StoreSubject): UsedStore {
   let settings: Settings;
   let opened: Store[];

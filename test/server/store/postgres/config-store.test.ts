@@ -41,7 +41,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     const { config: two } = await openReplica();
     const seen: number[] = [];
     two.onChange(({ revision }) => seen.push(revision));
-    // Until the second one listens, nothing says that it has.
+    // Whether the second store is already listening can only be seen by its receiving a change.
     await one.commit(withGroup('early'));
     await eventually(() => groupsOf(two).includes('early'));
     const { revision } = await one.commit(withGroup('team'));
@@ -94,11 +94,11 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     const { config, postgres } = await openReplica({ pollMs: 20 });
     await server.pause();
     const waiting = Array.from({ length: 6 }, () => postgres.ask('SELECT 1').catch(() => {}));
-    // By then the configuration is being followed, and notices have asked for that once more.
+    // By now the configuration is being followed, and notices have requested that once more.
     await sleep(100);
     const beganMs = performance.now();
     await expect(config.commit(withGroup('refused'))).rejects.toMatchObject({ code: 'storage_unavailable' });
-    // Five seconds, and what a busy machine takes longer; a third wait would make it seven and a half.
+    // Two waits take five seconds, plus the delay of a busy machine. A third wait would make it seven and a half.
     expect(performance.now() - beganMs).toBeLessThan(7_000);
     server.go();
     await Promise.all(waiting);
@@ -115,7 +115,7 @@ describe.runIf(hasPostgres())('the configuration in PostgreSQL', () => {
     await server.pause();
     await expect(config.commit(withGroup('refused'))).rejects.toMatchObject({ code: 'storage_unavailable' });
     server.go();
-    // What it was sent before has been worked off by then.
+    // By then, the server has processed everything that it was sent before.
     const isGone = `SELECT FROM pg_stat_activity WHERE pid = ${rows[0]?.pid}`;
     await eventually(async () => (await server.query(isGone)).length === 0);
     await config.commit(withGroup('after'), 1);

@@ -1,4 +1,4 @@
-/** A configuration of very many keys: what is stored of a change, and how others follow it. */
+/** A configuration with very many keys: what is stored for a change, and how other replicas follow it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -93,7 +93,7 @@ describe.runIf(hasPostgres())('a configuration of very many keys', () => {
     await one.commit(initial);
     await eventually(() => two.current.revision === 2);
     const whole = JSON.stringify({ ...one.current.config, keys: [keyOf('only')] });
-    // As after a long time away: no notice came, and the revisions in between are deleted.
+    // As after a long absence: no notice arrived, and the revisions in between are deleted.
     await postgres.ask('INSERT INTO config_revisions (revision, config, made_at) VALUES (9, $1, 0)', whole);
     await eventually(() => two.current.revision === 9);
     expect(two.current.config.keys.map(({ id }) => id)).toEqual(['only']);

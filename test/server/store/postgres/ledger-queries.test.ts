@@ -1,4 +1,4 @@
-/** The same requests in SQLite and in PostgreSQL, and the same questions about them. */
+/** The same requests in SQLite and in PostgreSQL, and the same queries. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
@@ -190,7 +190,7 @@ describe.runIf(hasPostgres())('the ledger in PostgreSQL answers as SQLite does',
   });
 });
 
-/** Rows of equal cost and time have no order; sums of fractions depend on theirs. */
+/** Rows with equal cost and time have no order, and floating-point sums depend on the order of addition. */
 function inOrder<T extends { name: string | null; startMs?: number; costUsd: number | null }>(rows: readonly T[]): T[] {
   const rounded = rows.map((row) => ({
     ...row,
@@ -200,13 +200,13 @@ function inOrder<T extends { name: string | null; startMs?: number; costUsd: num
   return rounded.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 }
 
-/** Names of a step have no order. */
+/** The names in a step have no order. */
 function named(view: FirstByteView): FirstByteView {
   const placeOf = ({ startMs, name }: FirstByteView['named'][number]) => `${startMs} ${name}`;
   return { ...view, named: view.named.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)) };
 }
 
-/** Ids hold the time of their request. */
+/** Ids contain the time of their request. */
 const idOf = (index: number, startedAt: number) =>
   `req_${startedAt.toString(16).padStart(12, '0')}${String(index).padStart(20, '0')}`;
 

@@ -22,7 +22,7 @@ const batch = (number: number, captured: string | null = null) => ({
     captures: [{ id: `req_${number}`, capturedAt: noon, exchange: capturedExchange(captured) }],
   }),
 });
-/** The ids of all batches, and what was captured of each. */
+/** The ids of all batches, and what was captured in each. */
 async function drain(spool: LedgerSpool): Promise<[string, string | null][]> {
   const found: [string, string | null][] = [];
   for (let next = await spool.oldest(); next; next = await spool.oldest()) {

@@ -46,7 +46,7 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
   };
 
   const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
-  /** Of all kinds that are stored in ways of their own. */
+  /** One request of each kind that is stored differently. */
   const all: RequestRecord[] = [
     finishedRow('req_1'),
     finishedRow('req_2', { startedAt: noon + 900_000, keyId: null, groupId: null, stream: true }),

@@ -4,7 +4,7 @@ import { silent } from '../../ledger/records.ts';
 
 export const open = (url: string) => openDatabase({ url, log: silent });
 
-/** The only line of the error that opening it throws. */
+/** The single line of the error that opening the database throws. */
 export async function problemWith(url: string): Promise<string> {
   const thrown = await open(url).then(
     () => new Error('it was opened'),

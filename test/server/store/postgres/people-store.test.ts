@@ -31,7 +31,7 @@ describe.runIf(hasPostgres())('people in PostgreSQL', () => {
     other.onEnded?.(told);
     await one.end({ personId: mia.id });
     expect(await other.find('h1')).toBeNull();
-    // It may not listen yet; when it does, it tells once by itself.
+    // It may not be listening yet. Once it is, it calls the listener once by itself.
     await eventually(async () => {
       await one.open(session);
       await one.end({ id: session.id });

@@ -40,7 +40,7 @@ describe.runIf(hasPostgres())('in PostgreSQL', () => {
   };
   const diedLongAgo = ({ replica }: ReturnType<typeof openReplica>) =>
     postgres.ask("UPDATE replicas SET seen_at = now() - interval '2 minutes' WHERE id = $1", replica);
-  /** Beats for more than a minute. */
+  /** Sends beats for more than a minute. */
   async function liveOn({ life }: ReturnType<typeof openReplica>): Promise<void> {
     for (let beats = 0; beats < 14; beats++) {
       await life.beat();

@@ -28,7 +28,7 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
     await writer.write({ id: randomUUID(), rows: [rowOf('before', noon), late, running] });
     const asked = [
       { id: 'before', startedAt: noon },
-      // Only known to have begun before its lease lapsed.
+      // It is only known to have begun before its lease lapsed.
       { id: 'late', startedAt: midnight + 1 },
       { id: 'running', startedAt: noon },
       { id: 'after', startedAt: noon },

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Takes batches, after as many failures as are given. */
+/** Accepts batches after the given failures. */
 function open(failures: Error[] = [], { nowMs = noon + 60_000, spool = null as LedgerSpool | null } = {}) {
   const written: Batch[] = [];
   const tried: Batch[] = [];

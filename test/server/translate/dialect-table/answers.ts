@@ -1,4 +1,4 @@
-/** What an answer may have, in the notation of each API. */
+/** The parts of an answer, in the notation of each API. */
 import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import { messageWith, reasoningWith } from '../../../support/strict-responses.ts';
@@ -81,7 +81,7 @@ export const visible: Case = inEach(
   told(answer.converse([converseThought, { text: 'Hi.' }])),
 );
 
-/** The first of a list in an answer. */
+/** The first element of a list in an answer. */
 const firstOf = (list: unknown) => (list as Json[])[0] as Json;
 const sealedCall = { ...called['gemini-generate']('call_0'), thoughtSignature: 'c2ln' };
 export const sentBack: Case = inEach(
@@ -205,7 +205,7 @@ function failed(status: number, error: Json, more: Json = {}): Side {
   return told({ status, body: { ...more, error } }, { status, body: { error } });
 }
 
-/** An error of Bedrock's, with its name in the body. */
+/** An error of Bedrock with its name in the body. */
 function refused(status: number, type: string, said: string): Side {
   return { asks: null, gets: [], says: { status, body: { error: { type, message: said } } } };
 }

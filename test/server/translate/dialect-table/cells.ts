@@ -1,6 +1,7 @@
 /**
- * The cells of the table of dialects, observed: each case is asked in the client's notation, and looked for in what the provider gets, and
- * what the provider answers in what the client is told. What is not found there has to be told as a loss.
+ * The cells of the table of dialects, determined by observation. Each case is sent in the client's notation and
+ * searched for in what the provider receives; the provider's answer is searched for in what the client receives. What
+ * is not found must be reported as a loss.
  */
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../server/contract/loss-codes.ts';
@@ -20,23 +21,23 @@ import type { Row } from './rows.ts';
 
 export interface Upstream {
   wire: UpstreamWireName;
-  /** What the provider's API takes depends on the model. */
+  /** What the provider's API accepts depends on the model. */
   model: string;
 }
 
-/** `lost`: neither carried nor told, which is a defect. */
+/** `lost`: neither carried nor reported, which is a defect. */
 export type Word = Fate | 'as is' | 'none' | 'lost';
 
 export interface Cell {
   word: Word;
   /** Why it is not carried. */
   codes: LossCode[];
-  /** What is wrong with the translation. */
+  /** Defects of the translation. */
   defects: string[];
 }
 
 const asIs: Cell = { word: 'as is', codes: [], defects: [] };
-/** From the best to the worst: a cell is as good as the worst of its cases. */
+/** From best to worst. A cell is as good as its worst case. */
 const words: readonly Word[] = ['as is', 'none', 'carried', 'emulated', 'dropped', 'refused', 'lost'];
 
 export function cellOf({ cases, mark }: Row, client: WireName, upstream: Upstream): Cell {
@@ -137,7 +138,7 @@ function isFailure(says: Side['says']): says is Failure {
   return says !== undefined && 'status' in says && typeof says.status === 'number';
 }
 
-/** Whether the fragment is anywhere in the value; of an object, it may have fewer members. */
+/** Whether the fragment occurs anywhere in the value. An object in the fragment may have fewer members. */
 function holds(value: unknown, fragment: unknown): boolean {
   if (isLike(value, fragment)) return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -163,7 +164,7 @@ const countingPaths: Record<WireName, string | null> = {
   'gemini-generate': '/models/{model}:countTokens',
 };
 
-/** Where no provider is asked to count, Sluice estimates, for the routes that it can. */
+/** If no provider can count, Sluice estimates, for the routes that it supports. */
 export function countingCell(client: WireName, upstream: Upstream): Cell {
   if (countingPaths[client] === null) return { word: 'none', codes: [], defects: [] };
   if (client === upstream.wire) return asIs;
@@ -179,7 +180,7 @@ export function countingCell(client: WireName, upstream: Upstream): Cell {
   return { word: 'emulated', codes: [], defects: isCount ? [] : [JSON.stringify(counted)] };
 }
 
-/** The request reaches the provider, and its count the client. */
+/** Checks that the request reaches the provider, and its count the client. */
 function carriedCount(translator: CountTranslator, body: Buffer): Cell {
   const asked = translator.open(body, { model: 'm', stream: false })(targetOf('m'));
   const whole = asked.whole(Buffer.from(JSON.stringify({ input_tokens: 1234, totalTokens: 1234 })));

@@ -1,4 +1,4 @@
-/** How each API writes what the table of dialects is about: requests, answers and streams. */
+/** The notation of each API for the subjects of the table of dialects: requests, answers and streams. */
 import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
@@ -7,17 +7,17 @@ import * as gemini from '../../../support/strict-gemini.ts';
 import * as responses from '../../../support/strict-responses.ts';
 import { type Json, streamOf } from '../translating.ts';
 
-/** One case of a row, as one API has it: as the client's, as the provider's, or as both. */
+/** One case of a row in one API: for its clients, its providers, or both. */
 export interface Side {
   /** Fields of a client's request; null if the API has none for it. */
   asks: Json | null;
-  /** Fragments of what a provider of this API has to get for it; null if the API has nothing like it. */
+  /** Fragments that a provider of this API must receive; null if the API has nothing equivalent. */
   gets: readonly unknown[] | null;
-  /** What such a provider answers: an object, or a stream. */
+  /** The answer of such a provider: an object, a stream or a failure. */
   says?: Json | Buffer | Failure;
-  /** Fragments of what a client of this API has to be told. */
+  /** Fragments that a client of this API must receive. */
   hears?: readonly unknown[];
-  /** How the client continues after what it was told. */
+  /** How the client continues after the answer. */
   continues?: (answer: Json) => Json;
 }
 
@@ -50,12 +50,12 @@ export function each(make: (wire: UpstreamWireName) => Side): Case {
   );
 }
 
-/** A field of a request, which providers get as clients write it. */
+/** A request field that providers receive in the same form in which clients send it. */
 export function field(asks: Json): Side {
   return { asks, gets: [asks] };
 }
 
-/** What a provider of an API without clients gets. */
+/** The fragment that a provider of an API without clients receives. */
 export function gets(fragment: Json): Side {
   return { asks: null, gets: [fragment] };
 }
@@ -63,12 +63,12 @@ export function gets(fragment: Json): Side {
 /** An API without a field for it. */
 export const none: Side = { asks: null, gets: null };
 
-/** What an answer has, told to clients as providers tell it. */
+/** Part of an answer, which clients receive in the same form in which providers send it. */
 export function told(says: Json | Failure, ...hears: unknown[]): Side {
   return { asks: {}, gets: [], says, hears };
 }
 
-/** Asks for nothing but an answer. */
+/** Requests an answer and nothing else. */
 export const hello: Record<UpstreamWireName, Json> = {
   'bedrock-converse': { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
   'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
@@ -81,7 +81,7 @@ export function userItem(...content: Json[]): Json {
   return { type: 'message', role: 'user', content };
 }
 
-/** A user who shows something. */
+/** A user message with an attachment. */
 export const showing: Record<UpstreamWireName, (part: Json) => Json> = {
   'bedrock-converse': (part) => ({ messages: [{ role: 'user', content: [{ text: 'See:' }, part] }] }),
   'openai-chat': (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }] }),
@@ -107,10 +107,10 @@ export const tools: Record<UpstreamWireName, Json> = {
   'gemini-generate': { tools: [geminiTool] },
 };
 
-/** As Sluice numbers the calls of a client of Gemini, which have no ids of their own. */
+/** The ids that Sluice gives to the calls of Gemini's clients, which have no ids. */
 export const callIds = ['call_0', 'call_1'];
 
-/** A call of the tool, and its result. */
+/** A call of the tool. */
 export const called: Record<UpstreamWireName, (id: string) => Json> = {
   'bedrock-converse': (id) => converse.toolUse(id, 'read', { path: id }),
   'openai-chat': (id) => chat.toolCall(id, 'read', { path: id }),
@@ -144,7 +144,7 @@ export const resulted: Record<UpstreamWireName, (id: string, ...media: Json[]) =
   },
 };
 
-/** A conversation with what the assistant did, and what came of it. */
+/** A conversation with the assistant's calls and their results. */
 export const afterCalls: Record<UpstreamWireName, (calls: Json[], results: Json[]) => Json> = {
   'bedrock-converse': (calls, results) => ({
     messages: [
@@ -175,7 +175,7 @@ export const afterCalls: Record<UpstreamWireName, (calls: Json[], results: Json[
   }),
 };
 
-/** A whole answer. */
+/** A complete answer. */
 export const answer = {
   chat: chat.completion,
   messages: anthropic.message,

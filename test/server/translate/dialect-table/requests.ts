@@ -1,4 +1,4 @@
-/** What a request may have, in the notation of each API. */
+/** The parts of a request, in the notation of each API. */
 import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import type { Json } from '../translating.ts';
 import {
@@ -38,7 +38,7 @@ export const documents: Record<UpstreamWireName, Json> = {
 };
 
 const pdfUri = { mimeType: 'application/pdf', fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/1' };
-/** Of a file that was uploaded to the provider. */
+/** A reference to a file that was uploaded to the provider. */
 const ids: Record<UpstreamWireName, Json> = {
   'bedrock-converse': {},
   'openai-chat': { type: 'file', file: { file_id: 'file-1' } },
@@ -94,7 +94,7 @@ const calling: Record<UpstreamWireName, (calls: Json[]) => Json> = {
   'anthropic-messages': (calls) => answer.messages(calls, 'tool_use'),
   'gemini-generate': (calls) => answer.gemini(calls),
 };
-/** Clients are told the ids too, which Gemini's models do not give. */
+/** Clients also receive ids, which Gemini's models do not provide. */
 const nameless: Record<UpstreamWireName, (id: string) => Json> = {
   'bedrock-converse': called['bedrock-converse'],
   'openai-chat': (id) => ({ function: { name: 'read', arguments: JSON.stringify({ path: id }) } }),
@@ -170,7 +170,7 @@ export const effort: Case = inEach(
 );
 
 const breakpoint = { cache_control: { type: 'ephemeral' } };
-/** Only Anthropic's API caches nothing unless it is asked to. */
+/** Only Anthropic's API caches nothing unless a request asks for it. */
 export const cached: Case = inEach(
   field({}),
   field({}),
@@ -181,7 +181,7 @@ export const cached: Case = inEach(
 export const cacheKey: Case = inEach(
   field({ prompt_cache_key: 'session-1' }),
   field({ prompt_cache_key: 'session-1' }),
-  // As Claude Code names its session.
+  // Claude Code's notation of its session.
   { asks: { metadata: { user_id: JSON.stringify({ session_id: 'session-1' }) } }, gets: null },
   none,
   none,

@@ -26,7 +26,7 @@ import {
 export interface Row {
   name: string;
   cases: readonly Case[];
-  /** Must arrive, whatever else becomes of it. */
+  /** Text that must arrive, whatever else is lost. */
   mark?: string;
 }
 

@@ -11,7 +11,7 @@ export const clients: Record<WireName, string> = {
   'gemini-generate': 'Gemini',
 };
 
-/** The names of the APIs of providers. */
+/** The names of the providers' APIs. */
 export const apis: Record<UpstreamWireName, string> = { ...clients, 'bedrock-converse': 'Bedrock Converse' };
 
 export const clientWires = Object.keys(clients) as WireName[];

@@ -1,4 +1,4 @@
-/** What clients of Anthropic's API, and upstreams behind them, could send to keep Sluice busy. */
+/** The most expensive input that clients of Anthropic's API, and upstreams behind them, could send. */
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';

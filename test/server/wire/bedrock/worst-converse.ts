@@ -1,4 +1,4 @@
-/** What upstreams that speak Bedrock's Converse API could send to keep Sluice busy. */
+/** The most expensive input that upstreams with Bedrock's Converse API could send. */
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { converseFrames, converseOnBedrock } from '../../../../server/providers/bedrock/converse.ts';
 import { FrameUnpacker } from '../../../../server/providers/bedrock/frame-unpacker.ts';

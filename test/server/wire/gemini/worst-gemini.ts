@@ -1,4 +1,4 @@
-/** What clients of Gemini's API, and upstreams that speak it, could send to keep Sluice busy. */
+/** The most expensive input that clients of Gemini's API, and upstreams with it, could send. */
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { JsonBody } from '../../../../server/http/body/json-body.ts';

@@ -1,4 +1,4 @@
-/** fast-check arbitraries for JSON as text: odd spacing, escapes, repeated keys, numbers of every form. */
+/** fast-check arbitraries for JSON text: unusual spacing, escapes, repeated keys, all forms of numbers. */
 import fc from 'fast-check';
 
 type Tree = string | { raw: string } | { list: Tree[] } | { members: [string, Tree][] };
@@ -26,13 +26,14 @@ const text = fc.oneof(
   fc.array(fc.constantFrom(...awkward), { maxLength: 3 }).map((parts) => parts.join('')),
 );
 
-/** Names that the tests look for, beside a near miss of each kind. */
+/** The names that the tests look for, and a near miss of each kind. */
 export const wanted = ['model', 'stream', 'stream_options', '__proto__'];
 const commonKeys = [...wanted, 'mode', 'models', 'Model', '', 'include_usage'];
 
 /**
- * No backslash in a key (values have them): V8 13.6 takes `"\\n"` for a key named `\` once it has seen one in that place, so
- * that JSON.parse would be no judge. `JSON.parse('{"x":1,"\\\\":1}')` first makes `{"x":1,"\\n":1}` come out wrong.
+ * Keys contain no backslash (values do), because V8 13.6 parses `"\\n"` as a key named `\` once it has seen one in that
+ * place, so JSON.parse could not be used for comparison. After `JSON.parse('{"x":1,"\\\\":1}')`, the result for
+ * `{"x":1,"\\n":1}` is wrong.
  */
 const rareKey = text.map((value) => value.replaceAll('\\', '/'));
 const key = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...commonKeys) }, { weight: 1, arbitrary: rareKey });
@@ -47,10 +48,10 @@ const { members } = fc.letrec<{ members: Tree; value: Tree }>((tie) => ({
   ),
 }));
 
-/** Any JSON object, written in any of the ways the grammar allows. */
+/** Any JSON object in any notation that the grammar allows. */
 export const jsonObjectText = fc.tuple(members, fc.nat()).map(([tree, seed]) => write(tree, pseudoRandom(seed)));
 
-/** A small generator of our own for the spelling: one number per case instead of an arbitrary per character. */
+/** A small generator for the notation: one number per case instead of an arbitrary per character. */
 function pseudoRandom(seed: number): (bound: number) => number {
   let state = seed | 1;
   return (bound) => {
@@ -74,7 +75,7 @@ function write(tree: Tree, random: (bound: number) => number): string {
   return visit(tree);
 }
 
-/** One character of a string: plain where that is allowed, or as an escape. */
+/** One character of a string: plain if that is allowed, or as an escape. */
 function spell(character: string, random: (bound: number) => number): string {
   const plain = JSON.stringify(character).slice(1, -1);
   if (random(6) > 0) return plain;

@@ -29,7 +29,7 @@ function membersOf(body: Buffer, sliceBytes: number) {
   return members;
 }
 
-/** What the whole grammar says when strings are taken as opaque; strings are the upstream's to judge. */
+/** Checks the whole grammar with opaque strings, because the upstream validates strings. */
 function isObjectOutsideStrings(text: string): boolean {
   const bare = text.replace(/^\uFEFF/, '').replace(/"(?:[^"\\]|\\[\s\S])*"/g, '""');
   try {

@@ -111,13 +111,13 @@ test('edits of one peek can be applied together', () => {
   expect(applied(body, edits)).toBe('{"stream_options":{"include_usage":true},"model":"b","stream":true}');
 });
 
-/** The document with `stream_options` put first. */
+/** The document with `stream_options` as its first member. */
 function withMember(text: string, value: string): string {
   const inner = text.trim().slice(1);
   return `{"stream_options":${value}${inner.trim() === '}' ? '' : ','}${inner}`;
 }
 
-/** The rule on parsed values: what must come out, or null for "no change". */
+/** The rule applied to parsed values: the expected result, or null for "no change". */
 function expectedUsage(document: Record<string, unknown>): string | null {
   const options = document.stream_options ?? {};
   if (typeof options !== 'object' || Array.isArray(options)) return null;

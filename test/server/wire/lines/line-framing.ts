@@ -50,7 +50,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export const lineFraming: Framing = {
   contentType: 'application/x-ndjson',
   isStream: (contentType) => contentType.startsWith('application/x-ndjson'),

@@ -1,6 +1,6 @@
 /**
- * An API that nobody has: `POST /lines/{model}` with `{"ask": …}` is answered with `{"say": …}`, whole or a line each. Here
- * to show that an API is added without a change to any file of the engine.
+ * A fictitious API: `POST /lines/{model}` with `{"ask": …}` is answered with `{"say": …}`, whole or in one line per
+ * piece. It shows that an API can be added without changing any file of the engine.
  */
 import type { ErrorBody } from '../../../../server/contract/errors.ts';
 import { isObject } from '../../../../server/contract/is-object.ts';
@@ -78,7 +78,7 @@ const errors: ErrorFormat = {
 const judge = (answer: Record<string, unknown>): Verdict =>
   'say' in answer ? { kind: 'answer' } : { kind: 'damaged', what: 'said nothing' };
 
-/** `{"say": …, "words": 3}`, or as much of the last line. */
+/** `{"say": …, "words": 3}`, or the end of the last line. */
 const wordsTold = /"words":(\d+)\}?\s*$/;
 
 const usage: UsageFormat = {

@@ -1,4 +1,6 @@
-/** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
+/**
+ * What is derived from a reply by inspecting it: whole replies, single events, and the part of a chat that was sent.
+ */
 import { describe, expect, test } from 'vitest';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
 import { ChatText } from '../../../../server/wire/openai/rescue/chat-text.ts';

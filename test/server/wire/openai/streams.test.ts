@@ -4,7 +4,7 @@ import { readBeginning, readEvent } from '../../../../server/wire/sse-event.ts';
 import type { StreamClose, StreamWatch } from '../../../../server/wire/stream-format.ts';
 import { type StreamName, streams } from './streams.ts';
 
-/** How a stream stands after these events and an orderly end. */
+/** The state of a stream after these events and a clean end. */
 function endingAfter(protocol: StreamName, ...events: string[]) {
   return endingOf(streams[protocol].watch(1), 'ended', events);
 }

@@ -1,4 +1,4 @@
-/** OpenAI's streams by the name that the tests of all of them use. */
+/** OpenAI's streams by the names that their tests use. */
 import { chatStream } from '../../../../server/wire/openai/chat-stream.ts';
 import {
   imageStream,

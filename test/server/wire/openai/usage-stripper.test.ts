@@ -34,7 +34,7 @@ describe('all else stays, in the same buffer', () => {
     'data: {"choices":[{"delta":{"content":"a"}}]}\n\n',
     'data: {"choices":[{"delta":{"content":"\\"usage\\":null"}}]}\n\n',
     'data: {"choices":[{"delta":{},"usage":null}]}\n\n',
-    // Some peers put usage into the chunk that also ends the answer.
+    // Some services put usage into the chunk that also ends the answer.
     'data: {"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}\n\n',
     'data: {"choices":[],"x":{"usage":{"prompt_tokens":1}}}\n\n',
     'data: {"usage":null\n\n',

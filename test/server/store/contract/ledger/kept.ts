@@ -1,4 +1,4 @@
-/** What is kept beside the rows of requests, and for how long. */
+/** What is stored beside the rows of requests, and for how long. */
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../../server/contract/ledger.ts';
 import { type ExportFormat, exportRequests } from '../../../../../server/ledger/export.ts';

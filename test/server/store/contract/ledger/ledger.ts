@@ -7,7 +7,7 @@ import { sessionsContract } from './sessions.ts';
 import { spentContract } from './spent.ts';
 import { usageContract } from './usage.ts';
 
-/** What every ledger does, behind the port `Ledger`. */
+/** The contract of every implementation of the port `Ledger`. */
 export function ledgerContract(subject: StoreSubject): void {
   recordingContract(subject);
   requestsContract(subject);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoreSubject } from '../store-subject.ts';
 import { began, day, ended, hour, minute, noon, quarter, rescued, useLedger } from './used-ledger.ts';
 
-/** Some stores answer steps of quarters of an hour from sums, and shorter ones from the requests. */
+/** Some stores answer steps of quarter-hours from sums, and shorter ones from the requests. */
 const stepLengths = [quarter, minute];
 
 export function overTimeContract(subject: StoreSubject): void {
@@ -116,7 +116,7 @@ export function overTimeContract(subject: StoreSubject): void {
         return steps.map(({ name, requests, errors }) => `${name} ${requests} ${errors}`).sort();
       };
       expect(await told(['k1', 'k3'], [])).toEqual(['c 1 0', 'gpt-x 1 0']);
-      // That a fault was met on purpose is no error.
+      // A fault on purpose is not counted as an error.
       expect(await told([], ['g1'])).toEqual(['b 1 0', 'gpt-x 1 0']);
       expect(await told([], [])).toEqual([]);
     });

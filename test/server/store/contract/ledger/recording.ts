@@ -8,7 +8,7 @@ import { began, ended, minute, noon, rescued, useLedger } from './used-ledger.ts
 
 const tools = [{ name: 'read_file', bytes: 120, hasFailed: false }];
 
-/** Of all kinds that are stored in ways of their own. */
+/** One request of each kind that is stored differently. */
 const kinds: RequestRecord[] = [
   ended('an ordinary request'),
   ended('without a key', { keyId: null, groupId: null, capability: null, client: null }),

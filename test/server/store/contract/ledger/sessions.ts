@@ -8,7 +8,7 @@ const idOf = (number: number) => `ses_${String(number).padStart(16, '0')}`;
 const session = (number: number, step: RequestSession['step'] = 'prompt', thread = 'aaaaaaaa') =>
   sessionMark(idOf(number), { thread, step });
 
-/** Records requests of this number each. */
+/** Records requests with consecutive ids. */
 function adding(used: UsedLedger) {
   let count = 0;
   return (more: Partial<RequestRecord>): string => {

@@ -11,7 +11,7 @@ const nothing = { tokens: 0, usd: 0, unpriced: 0 };
 export function spentContract(subject: StoreSubject): void {
   describe('what was spent', () => {
     const used = useLedger(subject);
-    /** Fifteen tokens for a quarter of a dollar each. */
+    /** Each has fifteen tokens and costs a quarter of a dollar. */
     const add = (id: string, more: Parameters<typeof ended>[1] = {}) =>
       used.add(ended(`req_${id}`, { costUsd: 0.25, ...more }));
     const spent = async (scope: 'key' | 'group', id: string, range: HistoryRange) => {

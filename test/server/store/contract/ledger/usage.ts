@@ -150,7 +150,7 @@ export function usageContract(subject: StoreSubject): void {
         }),
       );
       const time = { sinceMs: noon - 2 * day, untilMs: noon + hour };
-      // Those of equal cost have no order.
+      // Entries with equal costs have no order.
       const summary = async (more: Omit<UsageQuestion, 'by'>) =>
         (await used.ledger.summarizeUsage({ by, utcOffsetMinutes: 330, ...more })).sort(byName);
       const all = await summary(time);

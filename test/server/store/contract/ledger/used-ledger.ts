@@ -1,4 +1,4 @@
-/** A ledger to record in and to ask, and requests for it. They are of late: a store drops what is old. */
+/** A ledger for recording and queries, and requests for it. They are recent, because a store deletes old ones. */
 import type { RequestRecord, RequestStarted } from '../../../../../server/contract/ledger.ts';
 import type { Settings } from '../../../../../server/contract/settings.ts';
 import type { Ledger } from '../../../../../server/ledger/ledger.ts';
@@ -10,9 +10,9 @@ export const minute = 60_000;
 export const quarter = 15 * minute;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-/** Yesterday's, by UTC. */
+/** Yesterday's noon, in UTC. */
 export const noon = Math.floor(Date.now() / day) * day - day / 2;
-/** As sums by day have it. */
+/** The name of the day in sums by day. */
 export const dayName = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10);
 
 export const began = (id: string, more: Partial<RequestStarted> = {}) => startedRow(id, { startedAt: noon, ...more });
@@ -21,17 +21,17 @@ export const rescued = (id: string, more: Partial<RequestRecord> = {}) => rescue
 
 export interface UsedLedger {
   readonly ledger: Ledger;
-  /** Take effect at once. */
+  /** Changes take effect at once. */
   readonly settings: Settings;
-  /** What a restart leaves: what is written. */
+  /** Reopens the ledger, with only what was written. */
   restart(): Promise<void>;
   /** Records requests that have ended, in this order. */
   add(...requests: RequestRecord[]): void;
-  /** Of the requests that a filter leaves. */
+  /** The ids of the requests that match a filter. */
   ids(filter: RequestFilter): Promise<string[]>;
 }
 
-/** Opens a ledger before each test of the present suite, and closes it. */
+/** Opens a ledger before each test of the current suite, and closes it afterwards. */
 export function useLedger(subject: StoreSubject): UsedLedger {
   const used = useStore(subject);
   return {

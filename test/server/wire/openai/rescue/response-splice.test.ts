@@ -1,4 +1,4 @@
-/** A response put together of two streams, whatever its text and however both cut it. */
+/** A response combined from two streams, for any text and any cuts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ResponseSplice } from '../../../../../server/wire/openai/rescue/response-splice.ts';
@@ -7,7 +7,7 @@ import { takeAll } from '../../../../../server/wire/stream-text.ts';
 
 const at = (who: string) => ({ item_id: `msg_${who}`, output_index: 0, content_index: 0 });
 
-/** What an upstream says of a text in these pieces, up to the message's end. */
+/** An upstream's events for a text in these pieces, up to the end of the message. */
 function eventsOf(who: string, pieces: readonly string[]): string[] {
   const item = { id: `msg_${who}`, type: 'message', role: 'assistant', content: [] };
   const text = pieces.join('');
@@ -24,7 +24,7 @@ const toEvent = (data: string) => `event: ${JSON.parse(data).type}\ndata: ${data
 const deltasOf = (events: string) =>
   [...events.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data).delta ?? '').join('');
 
-/** Also through the middle of a pair of surrogates. */
+/** May also cut through a surrogate pair. */
 const cut = (text: string, places: readonly number[]) => {
   const sorted = [0, ...places.map((place) => place % (text.length + 1)).sort((a, b) => a - b), text.length];
   return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
@@ -41,7 +41,7 @@ test('says the whole text once, counted without a gap', () => {
       const first = eventsOf('one', cut(text, ours));
       const kept = first.slice(0, 2 + (until % (first.length - 1))).map(toEvent);
       const soFar = new ResponseText();
-      // In pieces of some events each, as the gate gives them.
+      // In pieces of several events each, as the gate passes them on.
       const size = 1 + (chunk % 3);
       for (let index = 0; index < kept.length; index += size) {
         takeAll(soFar, Buffer.from(kept.slice(index, index + size).join('')));

@@ -1,4 +1,4 @@
-/** What is read of a reply's usage, as the tests of it ask. */
+/** Extracts the usage from a reply, in the form that tests need. */
 import type { capabilities } from '../../../../../server/contract/capability.ts';
 import { extractUsage } from '../../../../../server/wire/openai/usage/usage.ts';
 import type { KeptAnswer, UsageHints } from '../../../../../server/wire/wire.ts';
@@ -7,7 +7,7 @@ export type Capability = (typeof capabilities)[number];
 
 type Hints = UsageHints & Partial<Pick<KeptAnswer, 'head' | 'bytes'>>;
 
-/** Of a reply all of which was kept, unless its `head` and its length say otherwise. */
+/** For a reply that was kept as a whole, unless `head` and its length specify otherwise. */
 export function extract(
   capability: Capability,
   reply: unknown,

@@ -1,4 +1,4 @@
-/** What looks like usage in a reply and is none, and what is not believed. */
+/** Data in a reply that looks like usage but is not, and values that are not trusted. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { capabilities } from '../../../../../server/contract/capability.ts';
