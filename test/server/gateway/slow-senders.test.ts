@@ -47,7 +47,7 @@ const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.wa
 test.each([
   ['JSON', '/chat/completions', 'application/json', '{"model":"'],
   ['a form', '/audio/transcriptions', 'multipart/form-data; boundary=b', form],
-])('a sender of %s that drips is cut off after half a minute, and told why', async (_what, path, type, first) => {
+])('a sender of %s that drips is cut off after half a minute, with the reason', async (_what, path, type, first) => {
   const request = await begin(path, type, first, 1_000_000);
   const replied = once(request, 'response') as Promise<[IncomingMessage]>;
   await send(request, 3, 'x');

@@ -100,7 +100,7 @@ const pieceOf = fc.oneof(
 );
 
 describe.each(pairs)('for a client of %s, at an upstream of %s', (client, upstream) => {
-  test('texts that are not parsed are told like those that are', () => {
+  test('texts that are not parsed give the same result as those that are', () => {
     fc.assert(
       fc.property(fc.array(pieceOf, { maxLength: 30 }), fc.integer({ min: 40, max: 4_000 }), (pieces, size) => {
         const stream = Buffer.from(deltas[upstream](pieces));
