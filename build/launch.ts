@@ -92,7 +92,7 @@ function build(): void {
   tell(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
 }
 
-/** Returns what the desktop would need first and this machine lacks, and the consequence. */
+/** Returns why the desktop cannot start here, and the consequence; undefined if it can. */
 function whyHeadless(): string | undefined {
   const meaning = 'Sluice runs without the desktop; its window is in the browser';
   if (parameters.includes('--headless')) return `${meaning}, as --headless asks for.`;
