@@ -8,7 +8,6 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -22,10 +21,7 @@ const oldestNode = 24;
 const [verb, ...parameters] = process.argv.slice(2);
 requireNode();
 if (!isBuilt()) await buildAlone();
-if (verb === 'start') {
-  tell(whyHeadless());
-  tell(whyNoKeychain());
-}
+if (verb === 'start') tell(whyHeadless());
 const electron = verb === 'start' && whyHeadless() === undefined ? electronBinary() : undefined;
 if (electron) startDesktop(electron);
 else await startHere();
@@ -111,21 +107,6 @@ function electronBinary(): string | undefined {
     return existsSync(path) ? path : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Only checks whether there is a way to reach a keychain. Whether it answers is known when a secret is stored. */
-function whyNoKeychain(): string | undefined {
-  if (isInstalled('keytar')) return undefined;
-  return 'The optional package keytar is not installed: credentials are kept in an encrypted file, not in the keychain of the system.';
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
   }
 }
 

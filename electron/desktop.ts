@@ -1,6 +1,6 @@
 /**
- * The desktop, put together: engine, tray, window, and what they tell one another. Wires and decides nothing; to be
- * created when Electron is ready.
+ * Creates the parts of the desktop (engine, tray, window, notifications, updater) and connects them. Contains no logic of
+ * its own. Call when Electron is ready.
  */
 import { join } from 'node:path';
 import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
@@ -31,24 +31,24 @@ interface DesktopOptions {
   environment: Environment;
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
-  /** What was built: the window, the icons, the preload and the keychain's helper. */
+  /** Paths of the built files: the window's folder, the icons' folder, the preload script and the keychain helper. */
   built: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
   loadUpdater: UpdaterPorts['load'];
-  /** Of team presets that nobody imports. */
+  /** Paths of the managed and built-in team presets. */
   teamPresets: PresetPlaces;
   notice(line: string): void;
 }
 
 export interface Desktop {
   readonly host: EngineHost;
-  /** Where links and files go that the system hands over; each is shown in the window. */
+  /** Receives links and files that the operating system opens with Sluice; each is shown in the window. */
   readonly inbox: TeamPresetInbox;
-  /** Starts the engine, and only then shows what there is to see. */
+  /** Starts the engine, then opens the window if asked to. */
   start(options: { showsWindow: boolean }): Promise<void>;
-  /** Waits for the engine, while that starts. */
+  /** While the engine is starting, the window opens as soon as it has started. */
   showWindow(): void;
-  /** Lets requests end and closes everything. Once: a second call waits for the first. */
+  /** Lets running requests end, then closes everything. Further calls return the promise of the first one. */
   end(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
   const desktopView = () => describeDesktop(loginItem, notifications, updater);
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
-    // The menu may be open, and would be replaced with every piece of a download.
+    // Redrawing replaces an open menu, so the progress of a download must not cause it.
     tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
   const changed = () => {
@@ -170,7 +170,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
       phase = 'started';
       if (showsWindow || isAwaited) window.open();
       void updater.check();
-      // Without a tray, the window is all there is.
+      // Without a tray, the window is the only way to reach Sluice.
       if (!window.isOpen && platform === 'linux' && !(await isTrayShown())) showWindow();
     },
   };
@@ -208,7 +208,7 @@ function mayDiscardEdits({ messages: { unsaved } }: ShellLanguage): boolean {
 
 type PageParts = IpcHandlerPorts & { window: WindowKeeper };
 
-/** All that a page can reach. */
+/** Sets up everything that a page can reach: the window's scheme, IPC, and the restrictions on navigation. */
 function openPages({ built }: DesktopOptions, parts: PageParts): void {
   const { host, window } = parts;
   lockDown({ app, session: session.defaultSession, shell, isOurPage: isWindowUrl });
@@ -217,12 +217,12 @@ function openPages({ built }: DesktopOptions, parts: PageParts): void {
     handlers: createIpcHandlers(parts),
     isOurs: window.isOurs,
     isOurPage: isWindowUrl,
-    faulted: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
+    reportError: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
   });
 }
 
 function openHost({ environment, env, built, teamPresets, notice }: DesktopOptions): EngineHost {
-  // As Chromium itself would go there: the system's settings, or what its PAC script says.
+  // Chromium's own proxy resolution, including the system's settings and PAC scripts.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
     environment: { ...environment, proxies },
@@ -241,7 +241,7 @@ function servedAt({ state }: EngineHost): string | null {
   return state.kind === 'serving' ? state.baseUrl : null;
 }
 
-/** On macOS the program is in the dock only while it has a window. */
+/** On macOS, the dock icon is shown only while the window is open. */
 function showInDock(platform: NodeJS.Platform, isOpen: boolean): void {
   if (platform !== 'darwin') return;
   if (isOpen) void app.dock?.show();

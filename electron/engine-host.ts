@@ -1,6 +1,6 @@
 /**
- * The engine inside the desktop: on, off, and what came of it. Owns that there is at most one, and that it ends in order;
- * must not know of tray or window, which follow its state.
+ * Starts and stops the engine in the desktop's process. There is at most one engine at a time. Knows nothing of tray and
+ * window, which subscribe to its state.
  */
 import { claimFolder } from '../server/data-folder/claim-folder.ts';
 import type { Gateway } from '../server/gateway.ts';
@@ -16,18 +16,18 @@ export type EngineState =
 
 export interface EngineHost {
   readonly state: EngineState;
-  /** Null while it does not serve. */
+  /** Null while the engine is not serving. */
   readonly gateway: Gateway | null;
   readonly logFile: Engine['logFile'] | null;
-  /** Resolves when it serves or has failed; what came of it is in `state`. */
+  /** Resolves when the engine is serving or has failed to start; `state` says which. */
   switchOn(): Promise<void>;
-  /** Lets running requests end for a while first. */
+  /** Gives running requests ten seconds to end. */
   switchOff(): Promise<void>;
-  /** Returns what ends it. */
+  /** Returns a function that removes the listener. */
   onChange(listener: (state: EngineState) => void): () => void;
 }
 
-/** As long as the engine without a desktop gives them. */
+/** The same as the default of `sluice serve --grace-period`. */
 const drainMs = 10_000;
 
 export function createEngineHost(dataDir: string, options: EngineOptions): EngineHost {
@@ -40,7 +40,7 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
     state = next;
     for (const listener of [...listeners]) listener(next);
   };
-  /** One after the other, in the order in which they were asked for. */
+  /** Runs starts and stops one after the other, in the order of the calls. */
   const inTurn = (act: () => Promise<void>) => {
     last = last.then(act, act);
     return last;

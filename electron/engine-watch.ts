@@ -1,6 +1,4 @@
-/**
- * What the shell knows of the engine: keeps what its events tell, and today's numbers. Read by the tray; draws nothing.
- */
+/** Keeps the state that the tray shows, from the engine's events and from today's usage. */
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-block.ts';
@@ -14,11 +12,11 @@ type EngineFacts = Pick<TrayStatus, 'engine' | 'providers' | 'defaultGroup' | 'k
 
 interface EngineWatch {
   readonly facts: EngineFacts;
-  /** The machine may have slept, and the day may be another. */
+  /** Counts today's usage again, for example after sleep, when the day may have changed. */
   recount(): void;
 }
 
-/** What of the gateway is asked. */
+/** The part of the gateway that the watch uses. */
 export interface Watched extends Pick<Gateway, 'onEvent'> {
   query(query: Extract<QueryInput, { type: 'usage' }>): Promise<UsageView[]>;
 }
@@ -26,14 +24,14 @@ export interface Watched extends Pick<Gateway, 'onEvent'> {
 interface EngineWatchPorts {
   host: Pick<EngineHost, 'state' | 'onChange'> & { readonly gateway: Watched | null };
   changed(): void;
-  /** Of a snapshot too, as the first of each start. */
+  /** Called for every event, including the snapshot that follows each start. */
   onEvent(event: ControlEvent): void;
 }
 
-/** What of a snapshot is kept. */
+/** The part of a snapshot that is kept. */
 type Views = Omit<ConfigViews, 'status' | 'aliases'>;
 
-/** Many requests end in a second; nobody reads numbers that fast. */
+/** Shortest interval between two counts, since many requests may end within a second. */
 const countEveryMs = 1_000;
 
 export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {
@@ -54,7 +52,7 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
     midnight = setTimeout(count, msToMidnight());
     const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
     if (!rows) return;
-    // One row at most, but for a midnight that passes meanwhile.
+    // At most one row, unless midnight passes during the query.
     const latest = rows.at(-1);
     today = {
       requests: latest?.requests ?? 0,
@@ -108,7 +106,7 @@ function withEvent(views: Views, event: ControlEvent): Views {
   return { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) };
 }
 
-/** Without what is used of its limits, which would redraw the menu all the time. */
+/** Leaves out the current usage of the limits, which would redraw the menu constantly. */
 function toTrayGroup(group: ConfigViews['groups'][number] | undefined): TrayStatus['defaultGroup'] {
   return group ? { models: group.models, policy: group.policy, limits: group.limits } : null;
 }

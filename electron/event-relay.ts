@@ -1,16 +1,16 @@
 /**
- * Carries the engine's events to pages that asked for them, over every off and on of the engine: a page hears `lost`, and
- * after the next start `open` and a snapshot.
+ * Forwards the engine's events to the pages that have subscribed. Subscriptions outlive a restart of the engine: the page
+ * receives `lost` when the engine stops, and `open` and a snapshot after the next start.
  */
 import type { WebContents } from 'electron';
 import type { IpcMessage } from '../server/contract/ipc.ts';
 import type { EngineHost } from './engine-host.ts';
 
 export interface EventRelay {
-  /** Begins anew where the page has that number already. */
+  /** Replaces an existing subscription of the page with the same number. */
   subscribe(page: WebContents, subscription: number): void;
   unsubscribe(page: WebContents, subscription: number): void;
-  /** The page is gone, or another document is in its place. */
+  /** Ends all subscriptions of a page that was closed or has loaded another document. */
   forget(page: WebContents): void;
 }
 

@@ -1,14 +1,14 @@
 /**
- * Carries a request of the page to the engine, and the reply back as it comes. By Node's own HTTP client, since `fetch`
- * gives up what is silent for five minutes, and how long is too long is the engine's to say.
+ * Forwards a request of the page to the engine and streams the response back. Uses `node:http`, because `fetch` (undici)
+ * aborts a response after five minutes of silence; timeouts are up to the engine.
  */
 import { type IncomingMessage, request as send } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** None belongs to the exchange with the engine: its guard judges a browser's origin, and this is none. */
+/** Not forwarded: the engine checks the origin of browser requests, and this request does not come from a browser. */
 const droppedRequestHeaders = ['origin', 'referer', 'host', 'accept-encoding'];
-/** Of this connection, or of a body that is unpacked here. */
+/** Not passed on, because they describe this connection, or a body that is decompressed here. */
 const droppedReplyHeaders = ['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'];
 const withoutBody = [204, 205, 304];
 
@@ -25,22 +25,22 @@ export async function forwardToEngine(request: Request, url: string): Promise<Re
 function exchange({ method, body, headers, signal }: Request, url: string): Promise<IncomingMessage> {
   const wanted = [...headers].filter(([name]) => !droppedRequestHeaders.includes(name));
   return new Promise((resolve, reject) => {
-    // A connection of its own: one that was kept could be closed by the engine at the moment of its use.
+    // A new connection: the engine could close a kept-alive one just when it is reused.
     const sent = send(url, { method, headers: Object.fromEntries(wanted), signal, agent: false });
     sent.once('response', resolve).on('error', reject);
     if (!body) sent.end();
-    // What fails here fails the request, which tells it.
+    // An error here also fails the request, which reports it.
     else pipeline(Readable.fromWeb(body as import('node:stream/web').ReadableStream), sent, () => {});
   });
 }
 
 /**
- * Chromium does not decompress responses of a custom scheme,
- * and a server may compress although it was asked for `identity` (RFC 9110, 12.5.3).
+ * Chromium does not decompress responses of a custom scheme, and a server may compress even if the request accepts only
+ * `identity` (RFC 9110, 12.5.3).
  */
 function unpacked(reply: IncomingMessage): Readable {
   const opener = openers[reply.headers['content-encoding'] ?? ''];
-  // What fails here breaks off the stream that the page reads.
+  // An error here aborts the stream that the page is reading.
   return opener ? pipeline(reply, opener(), () => {}) : reply;
 }
 

@@ -1,4 +1,4 @@
-/** What each call of the window does. Its arguments are checked, and its caller is our page, when it gets here. */
+/** The window's IPC calls. `ipc.ts` has checked sender and arguments before these run. */
 import { GatewayError } from '../server/contract/errors.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Gateway } from '../server/gateway.ts';
@@ -29,7 +29,7 @@ export interface IpcHandlerPorts {
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
   const { host, relay, window, loginItem, notifications, updater, language, desktopView, desktopChanged } = ports;
-  /** After an act of the window, what came of it; the tray is told too. */
+  /** Redraws the tray after a change and returns the new view. */
   const changedView = () => {
     desktopChanged();
     return desktopView();
@@ -69,7 +69,7 @@ function engineOf({ gateway }: EngineHost): Gateway {
   return gateway;
 }
 
-/** For an act that has no result: that it was answered says that it was done. */
+/** Wraps a function without a result, since every call returns a value. */
 function answerNothing<Parameters extends unknown[]>(act: (...parameters: Parameters) => void) {
   return (...parameters: Parameters): null => {
     act(...parameters);

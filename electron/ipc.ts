@@ -1,7 +1,6 @@
 /**
- * The door for the window: the only file that hears IPC. It owns who may call (the page of our own scheme, in the main
- * frame of a window of ours), what gets through (arguments that fit `contract/ipc-arguments.ts`) and how an answer travels
- * (always as a value). It must not know what a call does.
+ * Handles IPC from the window; the only file that uses `ipcMain`. Accepts calls only from the main frame of our window
+ * while it shows our page, checks arguments against `contract/ipc-arguments.ts`, and returns results and errors as values.
  */
 import { type IpcMainInvokeEvent, ipcMain, type WebContents } from 'electron';
 import type { ControlReply } from '../server/contract/commands.ts';
@@ -24,24 +23,24 @@ export type IpcHandlers = {
 
 interface IpcPorts {
   handlers: IpcHandlers;
-  /** Whether this is the page of one of our windows. */
+  /** Whether the sender belongs to our window. */
   isOurs(sender: WebContents): boolean;
-  /** Whether the page was loaded from our own scheme. */
+  /** Whether the URL is of our own scheme. */
   isOurPage(url: string): boolean;
-  /** A fault inside a handler, which the page is told of without its message. */
-  faulted(error: unknown): void;
+  /** Called with unexpected errors of a handler. The page receives an error without their message. */
+  reportError(error: unknown): void;
 }
 
 export function openIpc(ports: IpcPorts): void {
   for (const name of Object.keys(ipcChannels) as IpcCallName[]) openCall(name, ports);
 }
 
-/** Sends to a page, if it is still there. */
+/** Sends to a page unless it has been destroyed. */
 export function sendToPage(page: WebContents, message: IpcMessage): void {
   if (!page.isDestroyed()) page.send(ipcMessageChannel, message);
 }
 
-/** electron-store opens a channel for pages, which ours have no use for. */
+/** Closes the channel that electron-store opens for pages, since ours does not use it. */
 export function closeStoreChannel(): void {
   ipcMain.removeAllListeners('electron-store-get-data');
 }
@@ -52,7 +51,7 @@ function openCall<Name extends IpcCallName>(name: Name, ports: IpcPorts): void {
       checkSender(event, ports);
       return { result: await ports.handlers[name](checkArgument(name, args), event.sender) };
     } catch (error) {
-      return toReply(error, ports.faulted);
+      return toReply(error, ports.reportError);
     }
   });
 }
@@ -71,9 +70,9 @@ function checkArgument<Name extends IpcCallName>(name: Name, args: unknown[]): C
 
 function toReply(
   error: unknown,
-  faulted: (error: unknown) => void,
+  reportError: (error: unknown) => void,
 ): { error: ReturnType<GatewayError['toBody']>['error'] } {
   if (error instanceof GatewayError) return error.toBody();
-  faulted(error);
+  reportError(error);
   return new GatewayError('internal', 'A fault inside Sluice; its log tells more.').toBody();
 }

@@ -1,6 +1,6 @@
 /**
- * A utility process in which keytar runs (why it has one: `server/secrets/keychain-process.ts`). The desktop's binary is
- * not allowed to run as Node, so the engine's own way of starting one does not work here.
+ * The utility process that runs keytar (for the reason, see `server/secrets/keychain-process.ts`). The engine's usual child
+ * process does not work here, because the desktop's binary must not run as plain Node (Electron fuse `runAsNode`).
  */
 import { createRequire } from 'node:module';
 import type { KeytarCall } from '../server/secrets/keychain-process.ts';

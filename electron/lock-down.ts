@@ -1,7 +1,7 @@
 /**
- * What no page of this program may do, whichever window it is in: go elsewhere, open windows, embed others, ask for
- * devices, or load anything that did not come with the program. Everything is refused that is not named here. The one device
- * is the microphone, and main itself must have seen that the person has just pressed something in that window.
+ * Restricts every page: no navigation away from our own scheme, no new windows, no embedded pages, no devices, and no
+ * resources from elsewhere. The only exceptions are writing to the clipboard, and the microphone within five seconds after
+ * the main process has seen a click or key press in the window.
  */
 import type { App, InputEvent, Session, Shell, WebContents } from 'electron';
 
@@ -20,9 +20,9 @@ const presses: ReadonlySet<InputEvent['type']> = new Set([
   'gestureTap',
   'touchEnd',
 ]);
-/** For a page to ask for the microphone once a button of it was pressed. */
+/** How long after a click or key press the page may ask for the microphone. */
 const pressHoldsMs = 5_000;
-/** They hold what the page itself has made. */
+/** URLs of content that the page itself has created. */
 const ownContent = /^(blob|data):/;
 
 export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): void {
@@ -74,7 +74,7 @@ function lockContents(
   });
 }
 
-/** Their own pages, which a developer may open. */
+/** The developer tools load their own pages. */
 function isDevTools(url: string): boolean {
   return url.startsWith('devtools://');
 }

@@ -1,4 +1,4 @@
-/** Start at login: off until somebody asks for it, and then as it is set in the system, which is asked each time. */
+/** "Start at login". Off by default; the operating system's setting is the only state, and is read each time. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { App } from 'electron';
@@ -6,11 +6,11 @@ import { GatewayError } from '../server/contract/errors.ts';
 
 export interface LoginItem {
   readonly isOn: boolean;
-  /** Throws a GatewayError if the system does not let it. */
+  /** Throws a GatewayError if the system does not allow the change. */
   set(isOn: boolean): void;
 }
 
-/** With it the program begins in the tray, without its window. */
+/** Starts Sluice in the tray, without opening the window. */
 export const hiddenFlag = '--hidden';
 
 export function createLoginItem(app: Pick<App, 'getLoginItemSettings' | 'setLoginItemSettings'>): LoginItem {
@@ -24,9 +24,9 @@ export function createLoginItem(app: Pick<App, 'getLoginItemSettings' | 'setLogi
 }
 
 /**
- * For Linux, where Electron has no way: an entry of the XDG autostart folder.
+ * For Linux, where Electron has no API for this: an entry in the XDG autostart folder.
  *
- * @param program absolute path of what starts Sluice: the AppImage where it is one
+ * @param program absolute path of the executable, or of the AppImage
  */
 export function createAutostartEntry(autostartFolder: string, program: string): LoginItem {
   const path = join(autostartFolder, 'sluice.desktop');

@@ -1,8 +1,8 @@
 /**
- * Entry of the desktop: one instance, the order of start and end, and what the process says to it. With `server/cli.ts`
- * the only file that reads `process.env`.
+ * Entry point of the desktop application: the single-instance lock, the order of startup and shutdown, and process events.
+ * This and `server/cli.ts` are the only files that read `process.env`.
  *
- * Nothing may be awaited at the top: Electron is ready only when this module has run.
+ * No top-level await: Electron emits `ready` only after this module has run.
  */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,11 +15,11 @@ import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { messagesFor } from './messages.ts';
-import { hearOpened, linkScheme } from './opened-by-system.ts';
+import { linkScheme, onOpened } from './opened-by-system.ts';
 import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
-/** For running requests, which have ten seconds of it, and for everything else. */
+/** Time for the whole shutdown. Running requests have ten seconds of it. */
 const endLimitMs = 15_000;
 const { env, platform } = process;
 const environment = readEnvironment(env);
@@ -29,18 +29,21 @@ keepElectronsFiles(join(environment.dataDir, 'desktop'));
 app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
-// macOS may tell of a link before the app is ready.
-const opened = hearOpened(app, process.argv);
+// On macOS, `open-url` may be emitted before `ready`.
+const opened = onOpened(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
   app.whenReady().then(run).catch(giveUp);
 } else {
-  // The first one hears of it and shows its window.
+  // The first instance receives `second-instance` and shows its window.
   app.quit();
 }
 
-/** Beside the engine's data, so that a data folder is one program, with a window of its own; else where Electron has them. */
+/**
+ * Stores Chromium's files in the data folder, so that each data folder has its own instance and window. If the folder is
+ * not writable, Electron's default stays.
+ */
 function keepElectronsFiles(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -73,18 +76,21 @@ function run(): Promise<void> {
   });
   endInOrder(desktop);
   opened.passTo(desktop.inbox);
-  // Without its installer this is Electron, which links are not to start.
+  // Unpackaged, the executable is Electron itself, which must not be registered for links.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   app.on('activate', desktop.showWindow);
-  // The gateway serves without a window.
+  // Without a listener, Electron would quit; the gateway keeps running without a window.
   app.on('window-all-closed', () => {});
   return desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
 }
 
-/** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
+/**
+ * Builds without an update feed and machines with a managed team preset are updated by their administrators, unless the
+ * preset sets `updates` to `on`.
+ */
 function updatesAreManaged(teamPresets: PresetPlaces): boolean {
   if (env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml'))) return true;
-  // What is wrong with a preset the engine tells, which reads it too.
+  // The engine reads the preset, too, and reports its errors.
   const { current } = openManagedPresets(teamPresets, () => {});
   return current !== null && current.preset.updates !== 'on';
 }
@@ -93,7 +99,7 @@ async function loadUpdater(): Promise<UpdaterLibrary> {
   return (await import('electron-updater')).default.autoUpdater;
 }
 
-/** An AppImage is mounted somewhere else at each start; its own path is in its environment. */
+/** An AppImage is mounted at a different path each time it starts; `APPIMAGE` has the path of the file itself. */
 function program(): string {
   return env.APPIMAGE || process.execPath;
 }
@@ -102,7 +108,7 @@ function wasOpenedAtLogin(): boolean {
   return platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin;
 }
 
-/** There may be neither tray nor window that could tell, and a process without them would be no use to anybody. */
+/** Shows a dialog, since there may be no tray or window to show the error, and exits. */
 function giveUp(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   dialog.showErrorBox(messagesFor(app.getLocale()).startFailed, why);
@@ -116,7 +122,7 @@ function endInOrder(desktop: Desktop): void {
   const end = () => {
     if (isEnding) return;
     isEnding = true;
-    // Whatever hangs, the process ends all the same.
+    // Exit even if something hangs.
     setTimeout(() => app.exit(1), endLimitMs).unref();
     void desktop.end().finally(() => {
       mayQuit = true;
@@ -127,13 +133,13 @@ function endInOrder(desktop: Desktop): void {
     if (!mayQuit) event.preventDefault();
     end();
   });
-  // To hold up a quit that the system asks for would call off a logout or restart (macOS). What has ended by then is well.
+  // Preventing a quit during logout or restart would cancel it (macOS), so this shuts down as far as time allows.
   const endWithSession = () => {
     mayQuit = true;
     end();
   };
   powerMonitor.on('shutdown', endWithSession);
-  // Windows tells windows only.
+  // On Windows, only windows receive the event.
   app.on('browser-window-created', (_event, window) => window.on('session-end', endWithSession));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
   app.on('second-instance', (_event, argv) => {
@@ -141,7 +147,7 @@ function endInOrder(desktop: Desktop): void {
     if (!startsAgain) app.relaunch({ execPath: program(), args: argumentsForAnother(argv) });
     startsAgain = true;
   });
-  // Electron would only print it.
+  // By default, Electron only prints these.
   process.on('unhandledRejection', (error) => desktop.host.logFile?.log.error({ error }, 'a fault in Sluice'));
   process.on('uncaughtException', (error) => {
     const { logFile } = desktop.host;
@@ -152,7 +158,10 @@ function endInOrder(desktop: Desktop): void {
   });
 }
 
-/** Of a start that this process, which was ending, has swallowed: its link, and none of its own wish for no window. */
+/**
+ * Arguments for the relaunch after a second instance was started during shutdown: with the link of the second instance, and
+ * without `--hidden`, since the user wants to see the window.
+ */
 function argumentsForAnother(argv: readonly string[]): string[] {
   return [
     ...process.argv.slice(1).filter((each) => each !== hiddenFlag && !isSluiceLink(each)),

@@ -1,4 +1,4 @@
-/** The texts of tray, dialogs and notifications; those of the window are its own. */
+/** Texts of tray, dialogs and notifications. Those of the window are in `renderer/messages/`. */
 import type { TextsOf } from '../server/contract/coded.ts';
 import type { Budget } from '../server/contract/config.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
@@ -36,7 +36,7 @@ const en = {
     'no-credential': 'no enabled credential has a value',
     'leads-back': 'its base URL leads back to Sluice itself',
   } satisfies Record<ProviderBlock, string>,
-  /** Why a provider is left alone. */
+  /** Why a provider is in cooldown. */
   failures: {
     transient: 'it failed or cannot be reached',
     silent: 'it does not respond in time',
@@ -50,7 +50,7 @@ const en = {
     'client-gone': 'clients closed their connections',
   } satisfies Record<FailureClass, string>,
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
-  /** Who goes first. */
+  /** How the order of targets is chosen. */
   strategies: {
     priority: 'in order',
     weighted: 'weighted',
@@ -94,7 +94,7 @@ const en = {
   startFailed: 'Sluice could not start',
   installFailed: 'The update could not be installed. Sluice keeps running the current version.',
   unsaved: { title: 'Discard unsaved changes?', keep: 'Keep editing', discard: 'Discard changes' },
-  /** A command of the tray; `reason` is the engine's, in English. */
+  /** A command of the tray failed; `reason` is the engine's message, in English. */
   commandFailed: (reason: string) => reason,
   controlProblems: controlProblemTexts,
   budgetReached: (percent: number, amount: string) => `${percent}% of ${amount} used.`,
@@ -227,7 +227,7 @@ const zh: ShellMessages = {
   },
 };
 
-/** @param locale as the system names it, such as `zh-CN` */
+/** @param locale BCP 47 tag from the operating system, such as `zh-CN` */
 export function messagesFor(locale: string): ShellMessages {
   return locale.toLowerCase().startsWith('zh') ? zh : en;
 }

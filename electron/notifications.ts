@@ -1,4 +1,4 @@
-/** What the system tells a person without being asked, once for each time that it comes about. Each kind can be turned off. */
+/** Desktop notifications, shown once each time a problem begins. Each kind can be switched off. */
 import { Notification } from 'electron';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
@@ -20,7 +20,7 @@ export interface Notifications {
 interface NotificationPorts {
   settings: Pick<DesktopSettingsStore, 'current' | 'update'>;
   language: ShellLanguage;
-  /** The person clicked on one. */
+  /** The user clicked a notification; `path` is the screen to open. */
   clicked(path: string): void;
 }
 
@@ -69,7 +69,7 @@ export function createNotifications({ settings, language, clicked }: Notificatio
   };
 }
 
-/** Where a click leads. */
+/** The screen that a click opens. */
 const places: Record<NotificationKind, string> = {
   'provider-unusable': '/providers',
   'credential-refused': '/providers',
@@ -84,7 +84,10 @@ function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMes
   return failure === null ? '' : failures[failure];
 }
 
-/** Whether something has come about that was not so before. What is so at a start is no news. */
+/**
+ * Detects conditions that begin: returns true when a condition that was known to be false becomes true. Conditions that
+ * already hold when they are first seen, such as at startup, are not reported.
+ */
 function createWatch(): (id: string, isSo: boolean | null) => boolean {
   const known = new Map<string, boolean>();
   return (id, isSo) => {

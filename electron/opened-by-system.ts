@@ -2,14 +2,14 @@ import type { App } from 'electron';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
 import type { TeamPresetInbox } from './team-preset-inbox.ts';
 
-/** Where the system is told that links of Sluice are for this program. */
+/** The URL scheme that the desktop registers with the operating system. */
 export const linkScheme = 'sluice';
 
 /**
- * Hears of links and files that the system hands over: on macOS as events, elsewhere as an argument of this program or of
- * a second one. What comes before there is an inbox waits for it.
+ * Receives links and files that the operating system opens with Sluice: on macOS as events, elsewhere as an argument of
+ * this process or of a second instance. They are queued until `passTo` is called.
  */
-export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
+export function onOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
   const waiting: ((inbox: TeamPresetInbox) => void)[] = [];
   let inbox: TeamPresetInbox | null = null;
   const pass = (act: (inbox: TeamPresetInbox) => void) => {

@@ -1,10 +1,10 @@
 /**
- * Tells that the machine sleeps or wakes, at once: connections that the engine kept open may lead nowhere then, and the day
- * may be another. Another network the engine notices by itself.
+ * Reports when the machine goes to sleep or wakes up. Connections that the engine has kept open may then be dead, and the
+ * date may have changed. Changes of the network are detected by the engine itself.
  */
 import type { PowerMonitor } from 'electron';
 
-/** Returns what ends it. */
+/** Returns a function that stops watching. */
 export function watchPower(powerMonitor: Pick<PowerMonitor, 'on' | 'off'>, changed: () => void): () => void {
   powerMonitor.on('suspend', changed);
   powerMonitor.on('resume', changed);

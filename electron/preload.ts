@@ -1,6 +1,6 @@
 /**
- * Runs in the window before the page, in a world of its own, and gives the page the calls of `contract/ipc.ts` and nothing
- * else: no channel name, no event object, no Electron. Built as one CommonJS file, as the sandbox needs it.
+ * Runs in an isolated world before the page's scripts and exposes the calls of `contract/ipc.ts`. The page gets no channel
+ * names, event objects or Electron APIs. Built as a single CommonJS file, which the sandbox requires.
  */
 import { contextBridge, ipcRenderer } from 'electron';
 import {

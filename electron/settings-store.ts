@@ -1,7 +1,6 @@
 /**
- * Where the desktop's settings lie, by electron-store: the engine's configuration, in the very file that the engine without
- * a desktop uses, and beside it what only the desktop has to remember. Knows the second one's shape and nothing of the
- * first.
+ * Stores settings with electron-store: the engine's configuration, in the same file that the headless engine uses, and the
+ * desktop's own settings beside it. Knows the format of the latter only.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
@@ -12,30 +11,30 @@ import type { ConfigPersistence } from '../server/config/persistence.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import { windowLanguages } from '../server/contract/ipc.ts';
 
-// What cleans up behind the store's writes would swallow the signal, as `server/config/conf-persistence.ts` says.
+// electron-store's dependency `atomically` handles these signals and would swallow them; see `server/config/conf-persistence.ts`.
 for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
 
 const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
 
 const desktopSettingsSchema = z.object({
-  /** By kind; those of other versions are kept and not looked at. */
+  /** By kind. Kinds of other versions are kept but ignored. */
   notifications: z.record(z.string(), z.boolean()).default({}),
-  /** Of the window when it was last open; null: it never was. */
+  /** Language of the window when it was last open; null if it was never opened. */
   language: z.enum(windowLanguages).nullable().default(null),
-  /** Where the window was last, by the id of the display. */
+  /** Last bounds of the window, by display id. */
   places: z.record(z.string(), placeSchema).default({}),
 });
 export type DesktopSettings = z.infer<typeof desktopSettingsSchema>;
 
 export interface DesktopSettingsStore {
   readonly current: DesktopSettings;
-  /** What a person has asked for: written at once, or refused with a GatewayError and as it was. */
+  /** For changes that the user made: writes them at once, or throws a GatewayError and changes nothing. */
   update(changes: Partial<DesktopSettings>): void;
-  /** What nobody asked for: written if it can be, and known until the end if not. */
+  /** For changes that happen by the way, such as a moved window: if writing fails, they are lost when Sluice ends. */
   remember(changes: Partial<DesktopSettings>): void;
 }
 
-/** Of the engine; the store is made at the first write, since a start only reads. */
+/** Persistence of the engine's configuration. The store is created at the first write, since startup only reads. */
 export function openSettingsPersistence(path: string): ConfigPersistence {
   let store: ElectronStore | undefined;
   return createJsonFilePersistence(path, async (value) => {
@@ -45,9 +44,9 @@ export function openSettingsPersistence(path: string): ConfigPersistence {
 }
 
 /**
- * What is not as it should be, or cannot be read, counts as not set: none of it is worth refusing to start.
+ * A file that is invalid or cannot be read counts as empty, since none of these settings is worth refusing to start.
  *
- * @param notWritten told why something to remember was not
+ * @param notWritten called with the error if `remember` could not write
  */
 export function openDesktopSettings(path: string, notWritten: (error: unknown) => void): DesktopSettingsStore {
   let current = readDesktopSettings(path);

@@ -1,16 +1,16 @@
-/** The language of tray, dialogs and notifications: the window's, once it was open; before that the system's. */
+/** The language of tray, dialogs and notifications: that of the window, or of the system if it was never opened. */
 import type { WindowLanguage } from '../server/contract/ipc.ts';
 import { messagesFor, type ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 
 export interface ShellLanguage {
   readonly messages: ShellMessages;
-  /** How numbers are written. */
+  /** For formatting numbers. */
   readonly locale: string;
 }
 
 export interface ChosenLanguage extends ShellLanguage {
-  /** Whether it is another one than before. */
+  /** Returns whether the language has changed. */
   choose(language: WindowLanguage): boolean;
 }
 

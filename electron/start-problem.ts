@@ -1,10 +1,10 @@
-/** Why the engine did not start, as a value that can be said in each language. */
+/** Why the engine did not start, as a code with parameters that each language has a text for. */
 import type { Coded } from '../server/contract/coded.ts';
 
 export interface StartProblems {
   'folder-taken': { folder: string; pid: number };
   'port-taken': { port: number };
-  /** As the engine says it, in English. */
+  /** The engine's message, in English. */
   other: { message: string };
 }
 

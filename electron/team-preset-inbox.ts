@@ -1,6 +1,6 @@
 /**
- * Team presets that the system hands over, by a link or a file, until the window takes them. Main only holds the text: what
- * is in it the engine checks, and nothing happens without the person's word. Nothing of it gets into an address or a history.
+ * Holds a team preset that was opened as a link or file until the window takes it. The main process does not interpret the
+ * text: the engine checks it, and the user confirms every import. The text never appears in a URL or in the history.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -11,14 +11,14 @@ export interface TeamPresetInbox {
   readonly isEmpty: boolean;
   openLink(link: string): void;
   openFile(path: string): void;
-  /** The one that came last, once. */
+  /** Returns and removes the latest preset. */
   take(): OpenedPreset | null;
 }
 
-/** As many as the engine takes, and one more, so that it can tell a larger one. */
+/** One byte more than the engine accepts, so that it recognises a file that is too large. */
 const longestFileBytes = 1024 * 1024 + 1;
 
-/** @param arrived told of each, to show the window */
+/** @param arrived called for each preset, to show the window */
 export function createTeamPresetInbox(arrived: () => void): TeamPresetInbox {
   let opened: OpenedPreset | null = null;
   const put = (next: OpenedPreset) => {

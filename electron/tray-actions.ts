@@ -1,4 +1,4 @@
-/** What a click in the tray's menu does: commands to the engine, as the window sends them, and the shell's own acts. */
+/** The actions of the tray menu: the same commands that the window sends to the engine, and actions of the desktop itself. */
 import { app, clipboard, dialog } from 'electron';
 import { say } from '../server/contract/coded.ts';
 import type { CommandInput } from '../server/contract/commands.ts';
@@ -15,9 +15,9 @@ interface TrayActionPorts {
   showWindow(path?: string): void;
   language: ShellLanguage;
   loginItem: LoginItem;
-  /** The shell's own state was changed here. */
+  /** Called after a change of the desktop's own state. */
   changed(): void;
-  /** Nothing came of a click, which has changed its checkbox all the same. */
+  /** Called when an action failed, because the click has toggled its checkbox anyway. */
   refused(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): Promise<void>;
@@ -26,7 +26,7 @@ interface TrayActionPorts {
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
   const { host, showWindow, loginItem, changed, updater } = ports;
-  const attempt = (act: () => Promise<unknown>) => tell(act, ports);
+  const attempt = (act: () => Promise<unknown>) => reportFailure(act, ports);
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -54,14 +54,14 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
   };
 }
 
-/** The demo is in no configuration. */
+/** The demo provider is not part of the configuration; a setting switches it. */
 function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInput {
   if (isDemo) return { type: 'settings.update', changes: { demo: isOn ? 'on' : 'off' } };
   return { type: 'provider.set-enabled', id, enabled: isOn };
 }
 
-/** A menu has no place for an answer. */
-async function tell(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
+/** Shows errors in a dialog, since a menu cannot show them. */
+async function reportFailure(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
   try {
     await act();
   } catch (error) {

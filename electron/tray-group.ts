@@ -1,4 +1,4 @@
-/** What the tray's menu says of the group that keys are in by default. Pure. */
+/** Describes the default group for the tray menu. Pure. */
 import type { GroupView } from '../server/contract/access-views.ts';
 import type { Budget } from '../server/contract/config.ts';
 import type { ShellMessages } from './messages.ts';
@@ -6,10 +6,10 @@ import type { ShellLanguage } from './shell-language.ts';
 
 export type TrayGroup = Pick<GroupView, 'models' | 'policy' | 'limits'>;
 
-/** Of its patterns; a menu is narrow. */
+/** Maximum number of model patterns shown, since a menu is narrow. */
 const shownModels = 4;
 
-/** One line for what it allows and who goes first, and one for its limits, if it has any. */
+/** One line with the allowed models and the strategy, and one with the limits; null if there are none. */
 export function describeGroup(group: TrayGroup, language: ShellLanguage): { profile: string; limits: string | null } {
   const { messages } = language;
   const limits = describeLimits(group.limits, language);

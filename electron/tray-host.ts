@@ -1,6 +1,6 @@
 /**
- * Whether a Linux desktop shows icons in a tray. `new Tray` succeeds without one too and tells nothing of it, so that the
- * session's bus is asked, by whichever of its usual tools is there.
+ * Finds out whether a Linux desktop shows tray icons. `new Tray` also succeeds if it does not, so this asks the session bus
+ * with whichever of the usual command-line tools is installed.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const property = 'IsStatusNotifierHostRegistered';
 const getProperty = 'org.freedesktop.DBus.Properties.Get';
 const limitMs = 3_000;
 
-/** Each prints the property's value, or fails. */
+/** Each prints the value of the property, or fails. */
 const tools: readonly [tool: string, ...args: string[]][] = [
   ['gdbus', 'call', '--session', '--dest', watcher, '--object-path', path, '--method', getProperty, watcher, property],
   [
@@ -27,10 +27,10 @@ const tools: readonly [tool: string, ...args: string[]][] = [
   ['busctl', '--user', 'get-property', watcher, path, watcher, property],
 ];
 
-/** At login the desktop's own parts begin at the same time as Sluice. */
+/** At login, the desktop's own parts start at the same time as Sluice, so the tray may not exist yet. */
 const tries = 5;
 
-/** False also where it cannot be found out. */
+/** False also if this cannot be determined. */
 export async function isTrayShown(pauseMs = 1_000): Promise<boolean> {
   for (let tried = 1; ; tried++) {
     if (await isHostRegistered()) return true;
@@ -47,7 +47,7 @@ async function isHostRegistered(): Promise<boolean> {
   return false;
 }
 
-/** Nothing where the tool is not there, has nothing to tell, or takes too long. */
+/** Empty if the tool is missing, fails or takes too long. */
 function outputOf(tool: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(tool, args, { timeout: limitMs }, (error, stdout) => resolve(error ? '' : stdout));

@@ -1,4 +1,4 @@
-/** The menu of the tray, as one pure function of what there is to show. */
+/** Builds the tray menu from its status. Pure. */
 import type { MenuItemConstructorOptions } from 'electron';
 import { say } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
@@ -12,13 +12,13 @@ import { describeGroup, type TrayGroup } from './tray-group.ts';
 export interface TrayStatus {
   engine: EngineState;
   providers: readonly TrayProvider[];
-  /** The group `default`, which a key is in unless another is named; null: there is no such group. */
+  /** The group `default`, to which new keys belong unless another is chosen; null if it does not exist. */
   defaultGroup: TrayGroup | null;
-  /** Those whose secret was kept. */
+  /** Keys whose secret is stored, so that it can be copied. */
   keys: readonly { id: string; name: string }[];
-  /** Null until it is known; `costUsd` is null where no cost of today is known. */
+  /** Null until it is known. `costUsd` is null if the cost of today's requests is unknown. */
   today: { requests: number; tokens: number; costUsd: number | null } | null;
-  /** `what`: one line. */
+  /** `what` is a single line. */
   lastError: { requestId: string; what: string } | null;
   startsAtLogin: boolean;
   update: UpdateView;
@@ -29,7 +29,7 @@ export interface TrayProvider {
   name: string;
   isDemo: boolean;
   enabled: boolean;
-  /** Why no request goes there though it is on; null if they may. */
+  /** Why an enabled provider gets no requests; null if it gets them. */
   problem: ProviderBlock | null;
   health: Pick<ProviderHealthView, 'state' | 'failure'>;
 }
@@ -72,7 +72,7 @@ export function trayMenu(status: TrayStatus, actions: TrayActions, language: She
   ];
 }
 
-/** Also what the tray says when the pointer rests on it. */
+/** Also the tray's tooltip. */
 export function describeEngine(engine: EngineState, messages: ShellMessages): string {
   if (engine.kind === 'serving') return messages.serving(engine.baseUrl);
   return engine.kind === 'failed'
@@ -86,7 +86,7 @@ export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' |
   return providers.some(needsMend) ? 'error' : 'serving';
 }
 
-/** One that is only left alone for a while mends itself. */
+/** A provider in cooldown recovers by itself and does not count. */
 function needsMend({ enabled, problem, health }: TrayProvider): boolean {
   return enabled && (problem !== null || health.state === 'refused');
 }

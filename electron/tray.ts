@@ -1,4 +1,4 @@
-/** The icon in the tray: draws what `tray-menu.ts` says. Owns the differences of the systems; decides nothing. */
+/** The tray icon with the menu of `tray-menu.ts`. Handles the differences between operating systems. */
 import { join } from 'node:path';
 import { Menu, type NativeImage, nativeImage, type Rectangle, Tray } from 'electron';
 import type { ShellLanguage } from './shell-language.ts';
@@ -6,14 +6,14 @@ import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu }
 
 export interface TrayIcon {
   draw(status: TrayStatus): void;
-  /** The next time everything is drawn, whether it has changed or not. */
+  /** Makes the next `draw` redraw everything, even if nothing has changed. */
   forget(): void;
   bounds(): Rectangle;
   close(): void;
 }
 
 interface TrayPorts {
-  /** Of the icons. */
+  /** Folder of the icons. */
   folder: string;
   platform: NodeJS.Platform;
   actions: TrayActions;
@@ -28,11 +28,11 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   let menu = Menu.buildFromTemplate([]);
   let drawn = '';
   tray.on('click', actions.openWindow);
-  // On Linux the tray itself must have the menu; elsewhere a left click would open it instead of the window.
+  // Linux needs the menu attached to the tray. Elsewhere, an attached menu would open on a left click, instead of the window.
   if (platform !== 'linux') tray.on('right-click', () => tray.popUpContextMenu(menu));
   return {
     draw(status) {
-      // A menu that is open must not be replaced for nothing.
+      // Replacing the menu closes it if it is open, so do so only if something has changed.
       const next = JSON.stringify([language.locale, status]);
       if (next === drawn) return;
       drawn = next;
@@ -49,7 +49,7 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   };
 }
 
-/** macOS colours a template image itself; elsewhere the icon bears its own colours, which stand out on light and dark. */
+/** macOS colours template images itself. Elsewhere, the icons have colours that are visible on light and dark panels. */
 function loadIcons(folder: string, platform: NodeJS.Platform): Record<Mark, NativeImage> {
   const load = (mark: Mark) => {
     const isTemplate = platform === 'darwin';

@@ -1,18 +1,18 @@
-/** Updates: looks for them quietly, loads one that is there, and installs it only when somebody asks. */
+/** Updates: checks in the background, downloads what is available, and installs it only when the user asks. */
 import type { AppUpdater, CancellationToken } from 'electron-updater';
 import type { UpdateView } from '../server/contract/ipc.ts';
 
 export interface Updater {
   readonly view: UpdateView;
-  /** Resolves when the answer is in `view`; a download goes on after it. */
+  /** Resolves when `view` has the result. A download may still be running then. */
   check(): Promise<void>;
-  /** Of the download that runs; it begins anew with the next check. */
+  /** Cancels a running download. The next check starts it again. */
   cancel(): void;
   /**
-   * Replaces the program, once everything else has ended.
+   * Installs the downloaded update after `endEverythingElse` has resolved.
    *
-   * @returns why it could not be, when it has failed; null where there is nothing to install. An installation that goes
-   * well ends the process instead.
+   * @returns the error message if the installation failed; null if there is nothing to install. A successful installation
+   * ends the process instead.
    */
   install(endEverythingElse: () => Promise<void>): Promise<string | null>;
 }
@@ -23,13 +23,13 @@ export type UpdaterLibrary = Pick<
 >;
 
 export interface UpdaterPorts {
-  /** Loads what does it, which is large, at the first check. Null: whoever installed Sluice sees to its updates. */
+  /** Loads electron-updater, which is large, at the first check. Null if updates are managed by whoever installed Sluice. */
   load: (() => Promise<UpdaterLibrary>) | null;
   changed(view: UpdateView): void;
 }
 
 const checkEveryMs = 24 * 60 * 60 * 1000;
-/** For the system to take the new program over, which macOS does without saying that there was nothing to take. */
+/** How long an installation may take. On macOS, `quitAndInstall` does not report that there was nothing to install. */
 const installLimitMs = 60_000;
 const nothing: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 const settled: ReadonlySet<UpdateView['state']> = new Set(['idle', 'current', 'failed']);
@@ -53,13 +53,13 @@ export function createUpdater({ load, changed }: UpdaterPorts): Updater {
     try {
       library ??= watch(await load(), { become, fail, current: () => view });
       const found = await library.checkForUpdates();
-      // Nothing can replace this kind of installation, such as one from a tar.gz.
+      // This kind of installation cannot be updated, such as one from a tar.gz.
       if (!found) return become({ ...nothing, state: 'managed' });
       download = found.cancellationToken;
-      // What fails there is told as an event.
+      // Errors of the download are also emitted as events.
       found.downloadPromise?.catch(() => {});
     } catch (error) {
-      // An event has told it already, unless nothing could be loaded.
+      // The `error` event has reported it already, unless loading electron-updater failed.
       if (view.state === 'checking') fail(error instanceof Error ? error : new Error(String(error)));
     }
   };

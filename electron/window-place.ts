@@ -1,4 +1,4 @@
-/** Where on which display the window opens. Pure. */
+/** Computes where the window opens on a display. Pure. */
 import type { Rectangle } from 'electron';
 
 interface Place extends Rectangle {}
@@ -7,11 +7,12 @@ const size = { width: 420, height: 640 };
 const gap = 8;
 
 /**
- * As it was left on that display, as far as it still fits in; else at the tray: below one at the top, above one at the
- * bottom, beside one at a side. Where the tray does not say where it is (Linux), in the corner where trays are.
+ * Uses the remembered bounds for this display, moved or shrunk to fit. Otherwise the window opens next to the tray: below
+ * a tray at the top, above one at the bottom. If the position of the tray is unknown (Linux), it opens in the top right
+ * corner, where trays usually are.
  *
- * @param tray null, or empty: it does not say
- * @param workArea of the display, without the bars of the system
+ * @param tray bounds of the tray icon; null or empty if unknown
+ * @param workArea the display without taskbar and dock
  */
 export function placeWindow(tray: Rectangle | null, workArea: Rectangle, remembered?: Rectangle): Place {
   if (remembered) return fitInto(workArea, remembered);

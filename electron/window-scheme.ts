@@ -1,6 +1,6 @@
 /**
- * The scheme that the window's page is loaded from: the built window's files, and under `/v1` the gateway itself, so that
- * the page needs no other origin. What the page's headers promise stands in `docs/security.md`.
+ * The custom scheme from which the window's page is loaded: the built files, and the gateway under `/v1`, so that the page
+ * needs no other origin. `docs/security.md` describes the page's headers.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
@@ -23,26 +23,26 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The page is of this version of the program, and the next brings its own. */
+/** Not cached, since each version of Sluice has its own page. */
 const ownHeaders = { ...pageHeaders, 'cache-control': 'no-store' };
 
 interface WindowSchemePorts {
-  /** Of the built window. */
+  /** Folder of the built window. */
   folder: string;
-  /** `http://127.0.0.1:4810/v1`; null while it does not serve. */
+  /** `http://127.0.0.1:4810/v1`; null while the engine is not serving. */
   baseUrl(): string | null;
   /** Null while there is no engine. */
   gateway(): Pick<Gateway, 'exportRequests'> | null;
 }
 
-/** To be called before the app is ready. */
+/** Must be called before `ready`. */
 export function registerWindowScheme(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },
   ]);
 }
 
-/** @param path of the screen, such as `/providers`; the window finds its screens by the address's hash */
+/** @param path path of the screen, such as `/providers`; becomes the hash of the URL */
 export function windowUrl(path = '/'): string {
   return path === '/' ? `${origin}/` : `${origin}/#${path}`;
 }
@@ -72,7 +72,7 @@ const exportsByPath: ReadonlyMap<string, 'csv' | 'jsonl' | 'dataset'> = new Map(
   ['/control/dataset.jsonl', 'dataset'],
 ]);
 
-/** As the engine's own route of this path, to which the page has no session. */
+/** Equivalent to the engine's route of the same path, for which the page has no session. */
 function sendExport(
   gateway: Pick<Gateway, 'exportRequests'> | null,
   format: 'csv' | 'jsonl' | 'dataset',
@@ -96,7 +96,7 @@ async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** A path without an extension is a screen, which the page finds by itself. */
+/** Paths without an extension are screens of the page, so `index.html` is sent. */
 async function sendFile(folder: string, pathname: string): Promise<Response> {
   const name = extname(pathname) === '' ? '/index.html' : normalize(decodeURIComponent(pathname));
   const type = contentTypes[extname(name)];

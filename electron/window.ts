@@ -1,6 +1,6 @@
 /**
- * The one window: opened at the tray, destroyed when it is closed, so that its memory is given back, and its place kept
- * by display. Owns what a page of ours is allowed to be; must not know what it shows.
+ * The application's only window. It opens next to the tray, is destroyed when closed so that its memory is freed, and
+ * remembers its bounds for each display.
  */
 import { BrowserWindow, nativeTheme, type Rectangle, screen, type WebContents } from 'electron';
 import type { DesktopSettingsStore } from './settings-store.ts';
@@ -9,29 +9,29 @@ import { windowUrl } from './window-scheme.ts';
 
 export interface WindowKeeper {
   readonly isOpen: boolean;
-  /** Brings it to the front, with that screen if one is named. */
+  /** Opens the window or brings it to the front, and shows the screen `path` if given. */
   open(path?: string): void;
   close(): void;
   isOurs(contents: WebContents): boolean;
-  /** Calls back for the page of an open window. */
+  /** Calls `act` with the page if the window is open. */
   withPage(act: (page: WebContents) => void): void;
 }
 
 interface WindowPorts {
   preload: string;
   settings: DesktopSettingsStore;
-  /** Null where there is no tray. */
+  /** Null if there is no tray. */
   trayBounds(): Rectangle | null;
-  /** The page is there no longer: closed, crashed, or another document is being loaded. */
+  /** Called when the page has been closed, has crashed or loads another document. */
   pageGone(page: WebContents): void;
-  /** Only told; the gateway is not concerned. */
+  /** Called when the page's process has crashed. The gateway is not affected. */
   crashed(reason: string): void;
   openChanged(isOpen: boolean): void;
-  /** Asks the person whether what was typed and not saved may be lost. */
+  /** Asks the user whether unsaved changes may be discarded. */
   mayDiscardEdits(): boolean;
 }
 
-/** The narrowest that the page is made for. */
+/** The smallest size that the page supports. */
 const smallest = { minWidth: 380, minHeight: 420 };
 const backgrounds = { light: '#ffffff', dark: '#242424' };
 
@@ -91,14 +91,14 @@ function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWi
   });
 }
 
-/** One that is broken off, by the next or because the window is closed, is no fault. */
+/** Ignores errors: loading is aborted when another page is loaded or the window is closed. */
 function load(window: BrowserWindow, path: string): void {
   window.loadURL(windowUrl(path)).catch(() => {});
 }
 
 function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }: WindowPorts): void {
   const page = window.webContents;
-  // Unlike a browser, Electron asks nobody: a page that prevents it would never close.
+  // Unlike a browser, Electron does not ask the user: a page that prevents unloading would never close.
   page.on('will-prevent-unload', (event) => {
     if (mayDiscardEdits()) event.preventDefault();
   });
@@ -111,9 +111,9 @@ function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }
   });
 }
 
-/** Only what a person moved or resized: one that was left where it opened opens at the tray again. */
+/** Remembers the bounds only if the user has moved or resized the window; otherwise it opens next to the tray again. */
 function rememberWhereMoved(window: BrowserWindow, settings: WindowPorts['settings']): void {
-  // What the system made of the place that was asked for.
+  // The actual bounds, which may differ from those requested.
   let opened = window.getNormalBounds();
   window.once('ready-to-show', () => {
     window.show();

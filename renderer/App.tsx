@@ -1,4 +1,4 @@
-/** The frame of the window and which screen is in it. Knows no screen's inside. */
+/** The frame of the window and the current screen in it. Knows nothing of the inside of a screen. */
 import { Router } from 'wouter';
 import classes from './App.module.css';
 import { ConnectionNotice } from './components/ConnectionNotice.tsx';

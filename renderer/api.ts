@@ -1,6 +1,6 @@
 /**
- * What the window asks of the engine, whatever carries it: HTTP in a browser (`http-api.ts`), IPC on the desktop. Knows the
- * contract and nothing of screens.
+ * The window's requests to the engine, independent of the transport: HTTP in a browser (`http-api.ts`), IPC on the
+ * desktop (`ipc-api.ts`). Knows the contract but no screens.
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../server/contract/commands.ts';
 import type { ControlProblem } from '../server/contract/control-problem.ts';
@@ -14,17 +14,17 @@ export interface ControlApi {
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   /** Rejects with a `ControlError`. */
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
-  /** A snapshot, then what changes; after every interruption a snapshot again. */
+  /** Begins with a snapshot, followed by changes. A new snapshot follows each interruption. */
   subscribe(listener: ControlListener): Subscription;
 }
 
-/** What only the desktop can do; in a browser there is none of it. */
+/** Calls that only the desktop supports; absent in a browser. */
 export interface DesktopApi {
   /** Rejects with a `ControlError`. */
   call<Name extends DesktopCallName>(name: Name, argument: IpcArgument<Name>): Promise<IpcResult<Name>>;
-  /** Returns what ends it. */
+  /** Returns the unsubscribe function. */
   onChange(listener: (desktop: DesktopView) => void): () => void;
-  /** Something was handed over that `takeOpenedPreset` gives. Returns what ends it. */
+  /** Calls back when a preset is ready for `takeOpenedPreset`. Returns the unsubscribe function. */
   onPresetOpened(listener: () => void): () => void;
 }
 
@@ -36,23 +36,23 @@ export interface ControlListener {
 }
 
 export interface Subscription {
-  /** Tries at once instead of after the pause. */
+  /** Reconnects at once instead of after the pause. */
   retry(): void;
   stop(): void;
 }
 
 /**
- * `connecting`: no answer yet. `open`: what is shown is what is. `lost`: the engine does not answer; it is asked again and
- * again. `signed-out`: it answers, but not to us; it is asked again on `retry` only.
+ * `connecting`: no answer yet. `open`: the state is up to date. `lost`: the engine does not answer; reconnecting
+ * continues. `signed-out`: the engine answers, but rejects this window; reconnects only on `retry`.
  */
 export type Connection = 'connecting' | 'open' | 'lost' | 'signed-out';
 
-/** Why the engine did not do what was asked. */
+/** The reason why the engine did not carry out a call. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
-  /** The engine's error code; `unreachable` if it did not answer, `unanswered` if that was a question. */
+  /** The engine's error code. If it did not answer: `unanswered` for a query, `unreachable` for anything else. */
   readonly code: string | null;
-  /** What the window says in its own language; null where it has no words of its own for it. */
+  /** The problem, which the window words in its own language; null if it has no text for it. */
   readonly problem: ControlProblem | null;
 
   constructor(code: string | null, message: string, problem: ControlProblem | null = null) {
@@ -62,12 +62,12 @@ export class ControlError extends Error {
   }
 }
 
-/** What the engine replied in place of a result. */
+/** The error that the engine returned in place of a result. */
 export function controlErrorOf({ code, message, problem }: ErrorBody): ControlError {
   return new ControlError(code, message, problem ?? null);
 }
 
-/** What was thrown, as the window shows it. */
+/** A thrown value in the form that the window shows. */
 export function asControlError(error: unknown): ControlError {
   return error instanceof ControlError ? error : new ControlError(null, String(error));
 }

@@ -1,8 +1,8 @@
 import type { EventMessage } from '../server/contract/events.ts';
 
 /**
- * The messages of an event stream (`text/event-stream`) whose every event is one `data:` line of JSON, as the engine
- * writes it. Comments and other fields are passed over.
+ * Reads the messages of an event stream (`text/event-stream`) in which each event is one `data:` line of JSON, as the
+ * engine writes it. Skips comments and other fields.
  */
 export async function* readEventMessages(body: ReadableStream<Uint8Array>): AsyncGenerator<EventMessage> {
   const decoder = new TextDecoder();
@@ -11,13 +11,13 @@ export async function* readEventMessages(body: ReadableStream<Uint8Array>): Asyn
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      // The window is served by the very engine that writes this, so its shape is the contract's.
+      // The window is served by the same engine that writes this stream, so the shape matches the contract.
       if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;
     }
   }
 }
 
-/** By a reader, since not every browser can iterate a stream. */
+/** Uses a reader because not every browser can iterate over a stream. */
 async function* pieces(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {

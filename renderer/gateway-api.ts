@@ -1,6 +1,6 @@
 /**
- * The gateway's own API as any client sees it, asked from the window with a key. The window is served by the very gateway,
- * so the address is its own; nothing here knows of the control plane.
+ * Calls the gateway's own API from the window with a key, as any client would. The same gateway serves the window, so
+ * addresses are relative. Independent of the control plane.
  */
 import { windowTitle } from '../server/contract/clients/known-clients.ts';
 
@@ -9,12 +9,12 @@ export interface GatewayCall {
   path: string;
   secret: string;
   method?: 'GET' | 'POST' | 'DELETE';
-  /** An object goes as JSON, a form as a form. */
+  /** An object is sent as JSON, a form as a form. */
   body?: object | FormData;
   signal?: AbortSignal;
 }
 
-/** The reply as soon as its headers are here, whatever its status. */
+/** Resolves with the response once its headers have arrived, whatever the status. */
 export function callGateway({ path, secret, method = 'POST', body, signal }: GatewayCall): Promise<Response> {
   const isForm = body instanceof FormData;
   return fetch(`/v1${path}`, {
@@ -30,13 +30,13 @@ export function callGateway({ path, secret, method = 'POST', body, signal }: Gat
   });
 }
 
-/** What an error reply says in OpenAI's shape, else its text. */
+/** The message of an error response in OpenAI's format, or otherwise its text. */
 export function errorMessageOf(text: string): string {
   try {
     const reply: unknown = JSON.parse(text);
     if (hasError(reply)) return reply.error.message;
   } catch {
-    // Then it is no JSON, and its text is all there is.
+    // Not JSON: the text is used as it is.
   }
   return text.slice(0, 500);
 }
@@ -49,21 +49,23 @@ function hasError(reply: unknown): reply is { error: { message: string } } {
 
 export interface PathCall {
   method: string;
-  /** Of any API that Sluice serves: `/v1beta/models/…`. */
+  /** The full path, for any API that Sluice serves: `/v1beta/models/…`. */
   path: string;
   secret: string;
   headers: Readonly<Record<string, string>>;
-  /** Sent as it is; empty: none. */
+  /** Sent as it is; no body if empty. */
   body: string;
   signal: AbortSignal;
 }
 
-/** A request as a client wrote it; the reply as soon as its headers are here, whatever its status. */
+/**
+ * Sends a request as a client wrote it. Resolves with the response once its headers have arrived, whatever the status.
+ */
 export function callPath({ method, path, secret, headers, body, signal }: PathCall): Promise<Response> {
   return fetch(path, {
     method,
     cache: 'no-store',
-    // Told apart from the client whose request it was: that one has not come again.
+    // Distinguishes this request from those of the client that first sent it.
     headers: { ...headers, authorization: `Bearer ${secret}`, 'x-title': windowTitle },
     ...(body !== '' && { body }),
     signal,

@@ -1,14 +1,14 @@
-/** The engine over its `/control` routes; the session's cookie goes along by itself. */
+/** The control API over the engine's `/control` routes. The browser adds the session cookie. */
 import type { CommandInputMap, CommandResults, CommandType, ControlReply } from '../server/contract/commands.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
 import { type ControlApi, ControlError, type ControlListener, controlErrorOf, type Subscription } from './api.ts';
 import { readEventMessages } from './event-stream.ts';
 
-/** The first pause is short: most often the engine was only started anew. */
+/** The first pause is short because in most cases the engine has only restarted. */
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
-/** `origin`: of the engine; empty for the page's own. */
+/** `origin`: the engine's; empty for the origin of the page. */
 export function createHttpApi(origin = ''): ControlApi {
   return {
     execute: <T extends CommandType>(command: CommandInputMap[T] & { type: T }) =>
@@ -64,7 +64,7 @@ function subscribe(url: string, listener: ControlListener): Subscription {
 
 type StreamEnd = 'signed-out' | 'unreachable' | 'interrupted';
 
-/** One connection, until it ends. `interrupted`: it had worked. */
+/** Reads one connection until it ends. `interrupted`: at least one message had arrived. */
 async function readStream(url: string, signal: AbortSignal, listener: ControlListener): Promise<StreamEnd> {
   let revision: number | null = null;
   try {
@@ -72,14 +72,14 @@ async function readStream(url: string, signal: AbortSignal, listener: ControlLis
     if (response.status === 401 || response.status === 403) return 'signed-out';
     if (!response.ok || !response.body) return 'unreachable';
     for await (const message of readEventMessages(response.body)) {
-      // A gap means that something was missed; a new connection begins with a snapshot.
+      // A gap means that a message was missed; a new connection begins with a snapshot.
       if (revision !== null && message.revision !== revision + 1) break;
       if (revision === null) listener.onConnection('open');
       revision = message.revision;
       listener.onEvent(message.event);
     }
   } catch {
-    // Whatever broke it, the answer is another connection.
+    // Whatever the cause, the caller reconnects.
   }
   return revision === null ? 'unreachable' : 'interrupted';
 }

@@ -1,4 +1,4 @@
-/** The engine through the desktop's main process; there is no session, since main knows its own window. */
+/** The control API through the desktop's main process. It needs no session, because main knows its own window. */
 import type { CommandInputMap, CommandResults, CommandType, ControlReply } from '../server/contract/commands.ts';
 import type { IpcArgument, IpcBridge, IpcCallName, IpcMessage, IpcResult } from '../server/contract/ipc.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
@@ -21,7 +21,7 @@ export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: Desktop
     else deliver(message, listeners.get(message.subscription));
   });
   return {
-    // Which result belongs to which command is in the contract; the table of calls knows only all of them together.
+    // The contract defines the result type of each command; the IPC call table has only their union.
     execute: async <T extends CommandType>(command: CommandInputMap[T] & { type: T }) =>
       (await call(bridge, 'execute', command)) as CommandResults[T],
     query: async <T extends QueryType>(query: QueryInputMap[T] & { type: T }) =>
@@ -51,7 +51,7 @@ function subscribe(
   const number = ++lastSubscription;
   listeners.set(number, listener);
   const begin = () => {
-    // Main tells of a lost engine by itself, and answers this one always.
+    // Main always answers this call, and reports a lost engine by a message of its own.
     void bridge.call('subscribe', number);
   };
   begin();

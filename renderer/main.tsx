@@ -1,4 +1,4 @@
-/** Entry of the window: puts the engine's API, the store and the page together. Wires and decides nothing. */
+/** Entry point of the window: connects the engine's API, the store and the page. Contains no decisions. */
 import '@mantine/core/styles.css';
 import './base.css';
 import { MantineProvider } from '@mantine/core';
@@ -19,7 +19,7 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const { control, desktop } = openApi();
 const store = createControlStore(control);
-// Beside the engine's first answer, not after it. If it fails, the screen says so.
+// Loads the screen in parallel with the engine's first answer. If loading fails, the screen reports it.
 const screen = screenAt(currentPath());
 if (screen) loadFile(screen).catch(() => {});
 

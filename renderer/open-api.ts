@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** The way to the engine that there is: main's, where the desktop's preload has run; else the engine's own routes. */
+/** Uses IPC if the desktop's preload script has run, and otherwise the engine's HTTP routes. */
 export function openApi(): { control: ControlApi; desktop: DesktopApi | null } {
   const bridge = window.sluiceDesktop;
   if (!bridge) return { control: createHttpApi(), desktop: null };

@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
-/** The water behind the gate: one quiet accent for what can be acted on. */
+/** The accent colour, for interactive elements. */
 const water: MantineColorsTuple = [
   '#eaf6f8',
   '#d5ebef',
@@ -17,7 +17,7 @@ const water: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { water },
   primaryColor: 'water',
-  // White text on it is readable, and it stands out from light and dark surfaces.
+  // White text on it is readable, and it contrasts with light and dark surfaces.
   primaryShade: 7,
   defaultRadius: 'sm',
   cursorType: 'pointer',

@@ -1,15 +1,15 @@
 /**
- * A clock without the time that the machine slept. Node's clock and timers continue during sleep (except on Linux) or while
- * the process is stopped: on waking, all timeouts would have expired although responses may be in the sockets' buffers, and
- * latencies would include the sleep.
+ * A clock that excludes the time that the machine slept. Node's clock and timers continue during sleep (except on
+ * Linux) or while the process is stopped. On waking, all timeouts would have expired although responses may be in the
+ * sockets' buffers, and latencies would include the sleep.
  *
- * Sleep is detected as a gap between two readings of the clock, so it ticks while an engine is running. There is one for the
- * whole process.
+ * Sleep is detected as a gap between two readings of the clock, so it ticks while an engine is running. There is one
+ * clock for the whole process.
  */
 import { Slots } from './slots.ts';
 
 const tickMs = 1_000;
-/** The longest delay of a tick that is not taken for sleep. */
+/** The longest delay of a tick that does not count as sleep. */
 const lateMs = 1_000;
 
 let engines = 0;
@@ -17,7 +17,7 @@ let ticks: NodeJS.Timeout | undefined;
 let lookedAtMs = 0;
 let sleptMs = 0;
 
-/** Starts the detection of sleep; returns how to stop it. */
+/** Starts the detection of sleep; returns the function that stops it. */
 export function startAwakeClock(): () => void {
   if (engines++ === 0) {
     lookedAtMs = performance.now();
@@ -36,19 +36,20 @@ export function awakeMs(): number {
 /**
  * Like `setTimeout`, for timeouts: a sleep during the wait prolongs it, so that a timeout restarts on waking.
  *
- * Nearly every timeout is long and never expires, and each request and each piece of a stream sets or restarts one. So a
- * long one is only an entry of a list that is checked once a second; Node's timer is set when it is nearly due.
+ * Nearly every timeout is long and never expires, and each request and each piece of a stream sets or restarts one.
+ * Therefore a long timeout is only an entry in a list that is checked once a second; Node's timer is set when it is
+ * nearly due.
  */
 export class AwakeTimer {
   readonly #expired: () => void;
   #limitMs: number;
-  /** By `performance.now()`. */
+  /** On the scale of `performance.now()`. */
   #dueMs = 0;
-  /** Among those that have long to go; -1: it is none of them. */
+  /** Index among the long timers; -1 if it is not one of them. */
   #place = -1;
   #isCleared = false;
   #timer: NodeJS.Timeout | undefined;
-  /** The sleep that was compensated for already. */
+  /** The sleep that was already compensated for. */
   #sleptMs = sleptMs;
 
   constructor(expired: () => void, limitMs: number) {
@@ -57,7 +58,7 @@ export class AwakeTimer {
     this.#wait(limitMs);
   }
 
-  /** Restarts the timer, with another limit if one is given, unless it was cleared or has expired. */
+  /** Restarts the timer, with a new limit if one is given, unless it was cleared or has expired. */
   restart(limitMs = this.#limitMs): void {
     if (this.#isCleared) return;
     this.#limitMs = limitMs;
@@ -75,7 +76,7 @@ export class AwakeTimer {
     this.#stop();
   }
 
-  /** Sets the timer proper if it is nearly due. */
+  /** Sets the Node timer if it is nearly due. */
   lookAt(nowMs: number): void {
     if (this.#dueMs - nowMs > nearlyMs) return;
     this.#leave();
@@ -120,10 +121,10 @@ export class AwakeTimer {
   }
 }
 
-/** Timers that have long to go. */
+/** Timers that are not nearly due. */
 const patient = new Slots<AwakeTimer>();
 let looks: NodeJS.Timeout | undefined;
-/** What has less to go has a timer of its own; twice the time between two looks. */
+/** Timers that are due within this time have a Node timer. Twice the interval between two checks. */
 const nearlyMs = 2_000;
 
 function lookAtPatient(): void {

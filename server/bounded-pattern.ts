@@ -1,9 +1,9 @@
 /**
- * Regular expressions for untrusted text. They are matched against the beginning of the text only, so that backtracking is
- * bounded; `test/server/patterns.test.ts` finds all of them and tests their worst case.
+ * Regular expressions for untrusted text. They are matched only against the beginning of the text, so that backtracking
+ * is bounded. `test/server/patterns.test.ts` finds all of them and tests their worst case.
  */
 
-/** Enough for any message, header or key. */
+/** Sufficient for any message, header or key. */
 export const maxMatchedLength = 4096;
 
 export interface BoundedPattern {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The entry of the command line: passes the process's arguments, environment and streams on. Only this file and the
+ * The entry of the command line: passes on the process's arguments, environment and streams. Only this file and the
  * desktop's entry read `process.env`.
  *
  * It imports only Node's own modules before checking Node's version, so that an old Node can start a newer one.
@@ -10,14 +10,14 @@ import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 
-// Shown by `ps` instead of Node's name for its main thread.
+// Otherwise `ps` shows Node's name for its main thread.
 process.title = 'sluice';
 
 const oldestNode = 24;
 const isBundled = import.meta.filename?.endsWith('.js') ?? true;
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) await runOnNewerNode();
-// Beside the program, not in the system's temporary folder, where others could plant code.
+// Stored beside the program, not in the system's temporary folder, where others could plant code.
 if (isBundled) nodeModule.enableCompileCache(join(import.meta.dirname, '../compile-cache'));
 
 /** Runs the program on the Node in node_modules, with the same arguments and streams. Never returns. */

@@ -4,12 +4,15 @@ import type { ProxySettings } from './transport/proxy-choice.ts';
 /** Sluice's settings from environment variables. */
 export interface Environment {
   dataDir: string;
-  /** The system's folder for logs; null if the data folder was chosen, which then contains them. */
+  /** The system's folder for logs. Null if the user chose the data folder, which then contains the logs. */
   systemLogDir: string | null;
   /** Encrypts the file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
-  /** A database that replicas share, or a reference to its address (`env:NAME`, `file:PATH`); undefined: the data folder. */
+  /**
+   * A database that replicas share, or a reference to its address (`env:NAME`, `file:PATH`); undefined: the data folder
+   * is used.
+   */
   store?: string | undefined;
   /** A file with the key that seals secrets in that database. */
   keyFile?: string | undefined;
@@ -41,7 +44,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     keyFile: env.SLUICE_KEY_FILE || undefined,
     ...(env.SLUICE_TOKEN && { token: env.SLUICE_TOKEN }),
     proxies: {
-      // Like curl, but HTTP_PROXY in upper case as well, since this is not a CGI program (CVE-2016-5385, "httpoxy").
+      // Like curl, but HTTP_PROXY in upper case is read as well, because this is not a CGI program (CVE-2016-5385,
+      // "httpoxy").
       httpProxy: env.http_proxy || env.HTTP_PROXY || undefined,
       httpsProxy: env.https_proxy || env.HTTPS_PROXY || undefined,
       noProxy: env.no_proxy || env.NO_PROXY || undefined,

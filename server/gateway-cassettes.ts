@@ -1,15 +1,15 @@
-/** The cassettes of groups and keys. Their code is loaded with the first request that needs one. */
-import type { CassetteShelf } from './cassettes/cassette-shelf.ts';
+/** The cassettes of groups and keys. Their code is loaded with the first request that needs it. */
+import type { CassetteRegistry } from './cassettes/cassette-registry.ts';
 import type { ConfigStore } from './config/config-store.ts';
 import type { CassetteChoice } from './contract/cassette.ts';
 import type { Config } from './contract/config.ts';
 import { controlError } from './contract/control-error.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
-import type { CassetteDesk, CassetteDesks } from './exchange/cassette-desk.ts';
+import type { CassetteDeck, CassetteDecks } from './exchange/cassette-deck.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 
-export interface GatewayCassettes extends CassetteDesks, CassetteControl {
+export interface GatewayCassettes extends CassetteDecks, CassetteControl {
   /** Resolves once all recordings are written. */
   close(): Promise<void>;
 }
@@ -19,14 +19,14 @@ export function openCassettes({
   cassette,
   log,
 }: Pick<GatewayPorts, 'config' | 'cassette' | 'log'>): GatewayCassettes {
-  let loading: Promise<CassetteShelf> | null = null;
-  let loaded: CassetteShelf | null = null;
+  let loading: Promise<CassetteRegistry> | null = null;
+  let loaded: CassetteRegistry | null = null;
   const load = async () => {
-    const { CassetteShelf } = await import('./cassettes/cassette-shelf.ts');
-    loaded = new CassetteShelf((line) => log.error(line));
+    const { CassetteRegistry } = await import('./cassettes/cassette-registry.ts');
+    loaded = new CassetteRegistry((line) => log.error(line));
     return loaded;
   };
-  const openChosen = async (choice: CassetteChoice): Promise<CassetteDesk> => {
+  const openChosen = async (choice: CassetteChoice): Promise<CassetteDeck> => {
     loading ??= load();
     return (await loading).open(choice);
   };
@@ -53,8 +53,8 @@ export function openCassettes({
       const choices = choicesIn(config);
       if (choices.length === 0) return [];
       loading ??= load();
-      const shelf = await loading;
-      return choices.map((choice) => shelf.view(choice));
+      const registry = await loading;
+      return choices.map((choice) => registry.view(choice));
     },
     async close() {
       await (await loading)?.close();
@@ -62,7 +62,7 @@ export function openCassettes({
   };
 }
 
-/** Each once. */
+/** Without duplicates. */
 function choicesIn({ current }: ConfigStore): CassetteChoice[] {
   const { groups, keys }: Config = current.config;
   const named = [...groups, ...keys].flatMap(({ cassette }) => (cassette && cassette !== 'off' ? [cassette] : []));

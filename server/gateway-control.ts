@@ -1,9 +1,12 @@
-/** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
+/**
+ * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
+ */
 import { join } from 'node:path';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { groupOfShadows } from './contract/ledger.ts';
 import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { ShadowReport } from './contract/shadow.ts';
+import type { StatusView } from './contract/status-views.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import type { CassetteControl } from './control/check-cassette.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
@@ -14,7 +17,7 @@ import { createTeamPresets } from './control/team-presets.ts';
 import { exportLedger } from './control/view-dataset.ts';
 import { viewNetwork } from './control/view-network.ts';
 import { openWindowAccess, type WindowAccess } from './control/window-access.ts';
-import type { SessionBook } from './exchange/sessions/session-book.ts';
+import type { SessionTracker } from './exchange/sessions/session-tracker.ts';
 
 import { openLimits } from './gateway-limits.ts';
 import { openPeopleSide } from './gateway-people.ts';
@@ -26,9 +29,9 @@ import type { Limiter } from './limits/limiter.ts';
 import type { Observability } from './observability/observability.ts';
 import { checkScope } from './people/caller.ts';
 import { PeopleControl } from './people/people-control.ts';
-import { sightOf, withinOf } from './people/sight.ts';
+import { visibilityOf, withinOf } from './people/visibility.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { rememberLogins } from './teams/logins.ts';
@@ -39,24 +42,24 @@ import type { PriceTable } from './usage/price-table.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
-  /** Other replicas use the ledger as well. */
+  /** Whether other replicas use the ledger too. */
   isShared: boolean;
   ledger: Ledger;
   transport: Transport;
   authorities: Authorities;
-  health: HealthBook;
+  health: HealthTracker;
   cache: AnswerCache;
   cassettes: CassetteControl;
   prices: PriceTable;
   observability: Observability;
-  sessions: Pick<SessionBook, 'setStopped' | 'onBudgetReached'>;
+  sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
   skippedShadows: () => ShadowReport['skipped'];
-  /** The price of a typical request in US dollars; null: unknown. */
+  /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
   ownAddresses: ReadonlySet<string>;
-  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind'>;
-  /** Where it listens, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
+  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind' | 'givenAddress'>;
+  /** Sluice's own origin, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
   origin(): string;
 }
 
@@ -64,7 +67,7 @@ export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
   limiter: Limiter;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   sharedCounts(): SharedCountsView | null;
   routes: ControlRoutes;
   createAdminUrl(): string;
@@ -79,7 +82,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
   const limits = await openLimits(gatewayPorts, { ...given, live }, (notice) => {
-    // That shadows have used theirs up affects no client; `shadows` tells it.
+    // A reached limit of shadows affects no client; the query `shadows` reports it.
     if (groupOfShadows(notice.id) === null) control.limitReached(notice);
   });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
@@ -109,7 +112,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
-    engine: () => ({ ...given.engine(), ...secrets.view() }),
+    engine: () => ({ ...given.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
     sharedCounts: limits.view,
   });
   given.sessions.onBudgetReached(control.sessionBudgetReached);
@@ -135,37 +138,40 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
       await limits.close();
       await live.stop();
       await discovery.close();
-      await people?.door.desk.close();
+      await people?.access.service.close();
     },
   };
 }
 
 type PeopleSide = NonNullable<Awaited<ReturnType<typeof openPeopleSide>>>;
 
-/** What commands about people, browsers and team gateways are carried out by. */
+/** The parts that execute commands about people, browsers and team gateways. */
 function controlOf(
   people: PeopleSide | null,
   { signOutEverywhere }: Pick<WindowAccess, 'signOutEverywhere'>,
   { logins = rememberLogins(), transport }: Pick<GatewayPorts, 'logins'> & { transport: Transport },
 ) {
-  const desk = people?.door.desk;
+  const service = people?.access.service;
   return {
-    signOutEverywhere: desk ? () => desk.end({ browsers: 'all' }) : signOutEverywhere,
-    people: new PeopleControl(desk ?? null),
+    signOutEverywhere: service ? () => service.end({ browsers: 'all' }) : signOutEverywhere,
+    people: new PeopleControl(service ?? null),
     audit: people?.audit,
     joining: { fetch: createFetch(transport), logins },
   };
 }
 
-/** Exports what the caller may see. */
+/** Exports the part of the ledger that the caller may see. */
 function exporterOf(ledger: Ledger, live: LiveConfig): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
   return (format, parameters, by) => {
     if (by) checkScope(by, 'read');
-    return exportLedger(ledger, format, { parameters, within: by && withinOf(sightOf(by.person, live.used.config)) });
+    return exportLedger(ledger, format, {
+      parameters,
+      within: by && withinOf(visibilityOf(by.person, live.used.config)),
+    });
   };
 }
 
-/** The configuration in force with the discovered models; health follows it. */
+/** The configuration in force with the discovered models. Health follows its changes. */
 async function openLiveConfig(
   { gatewayPorts, transport, health, ownAddresses, prices }: ControlSidePorts,
   openSecrets: () => Promise<SecretStore>,
@@ -193,12 +199,16 @@ async function openLiveConfig(
   return { live, discovery, providers };
 }
 
+function givenAddress({ listen = {} }: GatewayPorts): StatusView['givenAddress'] {
+  return (['host', 'port'] as const).filter((name) => listen[name] !== undefined);
+}
+
 /** A single-use address of the window. */
 function windowUrl(origin: string, token: AdminToken): string {
   return `${origin}/control/session?token=${token.createTicket()}`;
 }
 
-/** Discovery follows the configuration in force. */
+/** Keeps discovery in line with the configuration in force. */
 function keepWatching(discovery: Discovery, live: LiveConfig): void {
   watchAll(discovery, live);
   live.onChange(() => watchAll(discovery, live));
@@ -213,7 +223,7 @@ function watchAll(discovery: Discovery, live: LiveConfig): void {
   discovery.watch([...live.snapshot.providers.values()]);
 }
 
-/** Opens the secret store and remembers it, so that the status can show which one it is. */
+/** Opens the secret store and remembers it, so that the status can show its kind. */
 function rememberStore({ openSecrets }: GatewayPorts) {
   let opened: SecretStore | null = null;
   return {

@@ -1,18 +1,18 @@
-/** What a gateway stands on: outbound transport, the store, and what is built on them alone. */
+/** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
 import { openAnswerCache } from './cache/open-answer-cache.ts';
 import type { Usage } from './contract/ledger.ts';
-import { SessionBook } from './exchange/sessions/session-book.ts';
+import { SessionTracker } from './exchange/sessions/session-tracker.ts';
 import { openCassettes } from './gateway-cassettes.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
+import { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Target } from './routing/snapshot.ts';
 import { openLocalStore } from './store/local-store.ts';
 import { createAuthorities } from './transport/authorities.ts';
 import { createTransport } from './transport/create-transport.ts';
 import { followPrices } from './usage/follow-prices.ts';
 
-/** Targets are compared by the price of this request; each model is charged only for what it counts. */
+/** Targets are compared by the price of this request; each model is charged only for the quantities that it bills. */
 const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
 
 export type Foundations = Awaited<ReturnType<typeof openFoundations>>;
@@ -37,10 +37,10 @@ export async function openFoundations({
     authorities,
   });
   const store = await openStore({ dataDir, log, settings });
-  const sessions = new SessionBook(store.ledger);
+  const sessions = new SessionTracker(store.ledger);
   const cache = openAnswerCache(config);
   const cassettes = openCassettes({ config, log, cassette });
-  const health = new HealthBook({ nowMs: () => performance.now() });
+  const health = new HealthTracker({ nowMs: () => performance.now() });
   const prices = followPrices(config);
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);

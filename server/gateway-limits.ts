@@ -1,4 +1,4 @@
-/** Opens the limiter of a gateway: one that counts in this process, or together with other replicas. */
+/** Opens the limiter of a gateway, which counts either in this process or together with other replicas. */
 
 import type { Config } from './contract/config.ts';
 import type { LimitReached } from './contract/limits.ts';
@@ -11,11 +11,11 @@ import type { Limiter } from './limits/limiter.ts';
 import { LocalLimiter } from './limits/local-limiter.ts';
 import type { ReplicaLimits } from './replica-limits/open-replica-limits.ts';
 import { compileLimits } from './routing/compile-limits.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 
 interface GatewayLimits {
   limiter: Limiter;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   view(): SharedCountsView | null;
   /** The listener is called when the view has changed. */
   onChange(listener: () => void): void;
@@ -25,12 +25,12 @@ interface GatewayLimits {
 interface Counted {
   ledger: Pick<Ledger, 'history' | 'budgets' | 'flush' | 'health'>;
   live: LiveConfig;
-  health: HealthBook;
+  health: HealthTracker;
   /** Whether other replicas write the same ledger. */
   isShared: boolean;
 }
 
-/** Rejects with a GatewayError if the server that counts for all replicas cannot be used as given. */
+/** Rejects with a GatewayError if the server that counts for all replicas cannot be used with the given settings. */
 export async function openLimits(
   { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
   { ledger, live, health, isShared }: Counted,
@@ -61,7 +61,7 @@ export async function openLimits(
     for (const { id } of changed) if (!kept.has(id)) limiter.forget('key', id);
   });
   const { recalled, stopRecalling } = keepRecalling(limiter, live);
-  // What is read of a server must be there before the first request.
+  // Totals that are read from a server must be loaded before the first request.
   if (isShared) await recalled;
   return {
     limiter,
@@ -74,8 +74,8 @@ export async function openLimits(
   };
 }
 
-/** Imported only where there are other replicas. */
-async function shareHealth({ messages }: ReplicaLimits, book: HealthBook, live: LiveConfig): Promise<void> {
+/** Imported only if there are other replicas. */
+async function shareHealth({ messages }: ReplicaLimits, book: HealthTracker, live: LiveConfig): Promise<void> {
   const { HealthHints } = await import('./health-hints/health-hints.ts');
   const hints = new HealthHints({
     book,
@@ -87,7 +87,10 @@ async function shareHealth({ messages }: ReplicaLimits, book: HealthBook, live: 
   messages.onMessage((text) => hints.take(text));
 }
 
-/** Loads the budgets' totals at start, and after each change those of what has changed, in the background. */
+/**
+ * Loads the budgets' totals in the background: all of them at start, and those of changed limits after each
+ * configuration change.
+ */
 function keepRecalling(limiter: Limiter, live: LiveConfig) {
   let isStopped = false;
   function* limited({ groups, keys }: Pick<Config, 'groups' | 'keys'>) {

@@ -1,19 +1,19 @@
-/** Keeps up with the machine's network. */
+/** Follows changes of the machine's network. */
 import type { Config } from './contract/config.ts';
 import type { LiveConfig } from './control/live-config.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Authorities } from './transport/authorities.ts';
 import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import type { Transport } from './transport/transport.ts';
 
 interface Reached {
   transport: Transport;
-  health: HealthBook;
+  health: HealthTracker;
   authorities: Authorities;
 }
 
 interface FollowedNetwork {
-  /** Must be called after sleep or a change that only the caller can notice. */
+  /** Must be called after sleep, or after a change that only the caller can notice. */
   changed(): void;
   stop(): void;
 }

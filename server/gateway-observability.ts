@@ -8,18 +8,18 @@ import type { Admission } from './http/admission.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { providerName } from './observability/gen-ai.ts';
 import { Observability } from './observability/observability.ts';
-import type { HealthBook } from './routing/health/health-book.ts';
+import type { HealthTracker } from './routing/health/health-tracker.ts';
 import type { Transport } from './transport/transport.ts';
 import { version } from './version.ts';
 
 interface Foundations {
   ledger: Ledger;
-  health: HealthBook;
+  health: HealthTracker;
   transport: Transport;
   instanceId: string;
 }
 
-/** Of a gateway that is complete. */
+/** Parts of a gateway that is completely assembled. */
 interface Running {
   live: LiveConfig;
   control: Pick<ControlPlane, 'onEvent'>;

@@ -1,30 +1,38 @@
-/** Opens what lets people in, if they are to sign in; imports nothing of it else. */
+/** Opens the sign-in of people if it is configured; otherwise imports nothing of it. */
 import type { LiveConfig } from './control/live-config.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import type { PeopleDoor } from './http/people-door.ts';
-import type { NoteChange } from './people/note-change.ts';
+import type { PeopleAccess } from './http/people-access.ts';
+import type { AuditChange } from './people/audit-change.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import { createFetch } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** Null: nobody signs in. Rejects with an Error that names a proxy that is no address. */
+/** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
 export async function openPeopleSide(
   { people, dataDir, env, log }: GatewayPorts,
   live: LiveConfig,
   { openSecrets, transport }: { openSecrets: () => Promise<SecretStore>; transport: Transport },
 ) {
   if (!people) return null;
-  const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createNoteChange }] = await Promise.all([
+  const [{ openPeople }, { createSignInRoutes }, { TrustedProxies }, { createAuditChange }] = await Promise.all([
     import('./people/open-people.ts'),
     import('./http/sign-in-routes.ts'),
     import('./http/client-address.ts'),
-    import('./people/note-change.ts'),
+    import('./people/audit-change.ts'),
   ]);
   const proxies = new TrustedProxies(people.trustedProxies);
   const { openStore } = people;
   const settings = () => live.snapshot.settings.people;
-  const desk = await openPeople({ dataDir, openStore, env, openSecrets, log, settings, fetch: createFetch(transport) });
-  const door: PeopleDoor = { desk, proxies, publicOrigin: people.publicOrigin };
-  const audit: NoteChange = createNoteChange({ store: desk.store, nowMs: Date.now, log });
-  return { door, audit, signIn: createSignInRoutes(door) };
+  const service = await openPeople({
+    dataDir,
+    openStore,
+    env,
+    openSecrets,
+    log,
+    settings,
+    fetch: createFetch(transport),
+  });
+  const access: PeopleAccess = { service, proxies, publicOrigin: people.publicOrigin };
+  const audit: AuditChange = createAuditChange({ store: service.store, nowMs: Date.now, log });
+  return { access, audit, signIn: createSignInRoutes(access) };
 }

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
 import type { ManagedPresets } from './config/managed-preset.ts';
 import type { TeamMemoryStore } from './config/team-memory.ts';
-import type { CassetteDesk } from './exchange/cassette-desk.ts';
+import type { CassetteDeck } from './exchange/cassette-deck.ts';
 import type { LogRequest } from './log.ts';
-import type { NowOrLater } from './now-or-later.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { PeopleStore } from './people/people-store.ts';
 import type { ReplicaLimits, ReplicaLimitsOptions } from './replica-limits/open-replica-limits.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
@@ -15,49 +15,49 @@ import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 
 export interface PeopleOptions {
-  /** As browsers see it: `https://gateway.example`. */
+  /** The origin that browsers use: `https://gateway.example`. */
   publicOrigin: string;
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
-  /** Opens where people, sessions and the audit list are; default: `people.sqlite` in the data folder. */
-  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
+  /** Opens the store for people, sessions and the audit list; default: `people.sqlite` in the data folder. */
+  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
 }
 
 export interface GatewayPorts {
-  /** Prepared by the caller (`data-folder/data-folder.ts`); null: ledger and jobs in memory, for tests. */
+  /** Prepared by the caller (`data-folder/data-folder.ts`). Null: ledger and jobs are in memory, for tests. */
   dataDir: string | null;
-  /** A private folder to use while the data folder is not writable; null or absent: none. */
+  /** A private folder to use while the data folder is not writable; null or absent if there is none. */
   fallbackFolder?: string | null;
-  /** The folder for spooled uploads; exists and is private. */
+  /** The folder for spooled uploads, which exists and is private. */
   uploadFolder: string;
-  /** Opens what lasts; default: SQLite files in the data folder. */
-  openStore?: (options: StoreOptions) => NowOrLater<Store>;
-  /** Counts limits together with other replicas; absent: each process by itself. */
+  /** Opens the durable store; default: SQLite files in the data folder. */
+  openStore?: (options: StoreOptions) => MaybePromise<Store>;
+  /** Counts limits together with other replicas. Absent: each process counts on its own. */
   openReplicaLimits?: ((options: ReplicaLimitsOptions) => Promise<ReplicaLimits>) | undefined;
   config: ConfigStore;
-  /** Called on first use, so that a keychain is not opened without need. */
+  /** Called on first use, so that a keychain is not opened unnecessarily. */
   openSecrets: () => Promise<SecretStore>;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
   proxies: ProxySettings;
   log: Logger;
-  /** The folder of the log file, to show to the user; absent: none. */
+  /** The folder of the log file, for display; absent if there is none. */
   logFolder?: string;
-  /** The log file, to which the loop watch writes while the event loop is blocked; absent: none. */
+  /** The log file to which the loop watch writes while the event loop is blocked; absent if there is none. */
   logPath?: string;
   /** Called for each request that has ended. */
   logRequest: LogRequest;
-  /** Receives messages for the user at start, one line each; no secrets. */
+  /** Receives messages for the user at start, one line each, without secrets. */
   notice?: (line: string) => void;
-  /** Team presets; absent: no managed one, and an imported one is not stored. */
+  /** Team presets. Absent: there is no managed one, and an imported one is not stored. */
   team?: { managed: ManagedPresets; memory: TeamMemoryStore };
   /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
   /** The APIs offered to clients; default: OpenAI's. */
   apis?: readonly [Api, ...Api[]];
-  /** Records all requests, or answers them instead of providers; absent: as groups and keys have it. */
-  cassette?: CassetteDesk | undefined;
-  /** Where people sign in; absent: nobody does. */
+  /** Records all requests, or answers them instead of providers. Absent: the settings of groups and keys apply. */
+  cassette?: CassetteDeck | undefined;
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** The sign-ins at team gateways; default: in memory. */
   logins?: Logins | undefined;

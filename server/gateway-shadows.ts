@@ -1,6 +1,6 @@
 import type { RequestRecord } from './contract/ledger.ts';
 import type { ControlPlane } from './control/control-plane.ts';
-import { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import { ShadowRunner } from './exchange/shadow/shadow-runner.ts';
 import type { ApiPorts } from './http/api-request.ts';
 import { readJsonBody } from './http/body/json-body.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -11,9 +11,12 @@ interface ShadowsPorts {
   logRequest(record: RequestRecord): void;
 }
 
-/** Shadows are recorded and shown as requests of clients are, but are no part of what other tools are told. */
-export function openShadows(api: Omit<ApiPorts, 'shadows'>, { ledger, control, logRequest }: ShadowsPorts): ShadowDesk {
-  return new ShadowDesk({
+/** Shadows are recorded and shown like requests of clients, but are not exported to other tools. */
+export function openShadows(
+  api: Omit<ApiPorts, 'shadows'>,
+  { ledger, control, logRequest }: ShadowsPorts,
+): ShadowRunner {
+  return new ShadowRunner({
     ...api,
     captureSwitch: control.captureSwitch,
     readBody: readJsonBody,

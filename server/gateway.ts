@@ -9,9 +9,9 @@ import type { SharedCountsView } from './contract/replica-limits.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { exportLedger } from './control/view-dataset.ts';
-import { JobBills } from './exchange/job-bills.ts';
+import { JobBilling } from './exchange/job-billing.ts';
 import { JobPoller } from './exchange/job-poller.ts';
-import type { ShadowDesk } from './exchange/shadow/shadow-desk.ts';
+import type { ShadowRunner } from './exchange/shadow/shadow-runner.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import { type Foundations, openFoundations } from './gateway-foundations.ts';
 import { followNetwork } from './gateway-network.ts';
@@ -23,7 +23,7 @@ import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
-import { createSessionDoor } from './http/session-door.ts';
+import { createSessionUpgrades } from './http/session-upgrades.ts';
 import type { ExportFormat } from './ledger/export.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -38,9 +38,9 @@ export interface Gateway {
   /** Random at each start; `/healthz` returns it. */
   readonly instanceId: string;
   snapshot(): Snapshot;
-  /** Begins to listen. Rejects with the system's error if the port is taken. */
+  /** Starts listening. Rejects with the system's error if the port is taken. */
   start(): Promise<{ host: string; port: number }>;
-  /** Begins the end: `/readyz` answers 503, and each response ends its connection; requests are still served. */
+  /** Prepares the end: `/readyz` answers 503, and each response closes its connection; requests are still served. */
   drain(): void;
   /** Gives running requests at most `drainMs`, then closes everything. A second call waits for the first. */
   stop(drainMs?: number): Promise<void>;
@@ -49,20 +49,23 @@ export interface Gateway {
   /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
   /**
-   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters` as in the address of an
-   * export. Throws GatewayError `invalid_command`.
+   * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: the query
+   * parameters of an export's address. Throws GatewayError `invalid_command`.
    */
   exportRequests(format: ExportFormat | 'dataset', parameters: Readonly<Record<string, string>>): AsyncIterable<string>;
   /**
-   * Calls the listener with a snapshot, then with changes (`contract/events.ts`); `by`: with what this person may see. Returns how to
-   * unsubscribe.
+   * Calls the listener with a snapshot, then with changes (`contract/events.ts`); with `by`, only with what this person
+   * may see. Returns the unsubscribe function.
    */
   onEvent(listener: (message: EventMessage) => void, by?: Caller): () => void;
-  /** An update to this version is downloaded and can be installed. */
+  /** An update to this version has been downloaded and can be installed. */
   updateReady(version: string): void;
-  /** After sleep or a change of network, pooled connections are dead and must be dropped. */
+  /** Must be called after sleep or a change of network: pooled connections are dead and are dropped. */
   networkChanged(): void;
-  /** An address that opens the window in a browser once; secret. Where people sign in, the public one. Throws if the gateway does not listen. */
+  /**
+   * A secret address that opens the window in a browser once; with sign-in, the public address. Throws if the gateway
+   * does not listen.
+   */
   createAdminUrl(): string;
 }
 
@@ -96,7 +99,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
     api,
   });
-  const webSockets = createSessionDoor(api);
+  const webSockets = createSessionUpgrades(api);
   const poller = new JobPoller(api);
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
@@ -139,7 +142,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
 
 interface ServedApi {
   api: ApiPorts;
-  shadows: ShadowDesk;
+  shadows: ShadowRunner;
 }
 
 function openApi(
@@ -159,7 +162,7 @@ interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
   sharedCounts: SharedCountsView | null;
 }
 
-/** Of what replicas share only whether it can be used: anyone may ask. */
+/** If the store is shared between replicas, only its state is shown, because anyone may read it. */
 function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
   const { ok, spooled, dropped } = ledger.health();
   const written = ok && spooled === 0 ? 'ok' : 'waiting';
@@ -211,18 +214,18 @@ function apiPorts(
       control.requestStarted(request);
     },
     finished(record) {
-      // Anyone can send requests without a valid key, in any number, so they get no rows.
+      // Anyone can send any number of requests without a valid key, so they get no rows.
       if (record.keyId === null) ledger.refusals.add(record);
       else finished(record);
     },
-    bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
+    bills: new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     captureSwitch: control.captureSwitch,
     cassettes,
     faults: control.faults,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     observability,
-    faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
+    reportError: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }
 

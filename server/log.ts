@@ -1,6 +1,6 @@
 /**
- * The program's log: JSON lines in `sluice.log`, written asynchronously, with rotation and redaction of secrets. Bodies and
- * headers are never logged; the redaction guards against an object that contains them by accident.
+ * The program's log: JSON lines in `sluice.log`, written asynchronously, with rotation and redaction of secrets. Bodies
+ * and headers are never logged; the redaction is a safeguard against objects that contain them by accident.
  */
 import { existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,9 @@ export type LogRequest = (record: RequestRecord) => void;
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
 const keptFiles = 3;
-/** Lines are buffered up to this size or until the timer, since each write occupies a thread of the pool. */
+/**
+ * Lines are buffered until they reach this size or the timer fires, because each write occupies a thread of the pool.
+ */
 const bufferBytes = 64 * 1024;
 const mostBytesPerWrite = 256 * 1024;
 const flushEveryMs = 500;
@@ -42,10 +44,10 @@ const infoLevel = pino.levels.values.info;
 const maxDepth = 4;
 const judgedFields = new Map<string, boolean>();
 const maxJudgedFields = 1_000;
-/** Secrets within a text: `sk-…`, and whatever follows `Bearer`. */
+/** Secrets within a text: `sk-…`, and anything that follows `Bearer`. */
 const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
 
-/** While the file cannot be opened (a read-only folder), lines are lost. */
+/** While the file cannot be opened (such as in a read-only folder), lines are lost. */
 export function openLogFile(folder: string): LogFile {
   const path = join(folder, 'sluice.log');
   // Opened immediately, so that early failures are logged.
@@ -55,13 +57,13 @@ export function openLogFile(folder: string): LogFile {
     requests.flush();
     destination?.flush();
     if (destination && putAsideIfFull(path)) {
-      // Its buffered lines go to the renamed file.
+      // The buffered lines go to the renamed file.
       destination.end();
       destination = null;
     }
     destination ??= openDestination(path);
   }, flushEveryMs).unref();
-  // Pending lines of requests first, to keep the order.
+  // Writes pending lines of requests first, to keep the order.
   const write = (line: string) => {
     requests.flush();
     destination?.write(line);
@@ -76,7 +78,7 @@ export function openLogFile(folder: string): LogFile {
         requests.flush();
         destination?.flushSync();
       } catch {
-        // The disk is full; there is nowhere to report it.
+        // The disk is full, so there is nowhere to report it.
       }
     },
   };
@@ -117,8 +119,8 @@ interface RequestLog {
 }
 
 /**
- * Formats the lines of requests itself and writes them in batches: they contain no fields that need redaction, and pino's
- * one write for each line costs more than all other accounting of a request.
+ * Formats the lines of requests itself and writes them in batches. They contain no fields that need redaction, and
+ * pino's separate write for each line costs more than all other accounting of a request.
  */
 export function createRequestLog(destination: pino.DestinationStream): RequestLog {
   let waiting = '';
@@ -131,7 +133,7 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
   let fields = '';
   const log = (record: RequestRecord) => {
     const { id, totalMs } = record;
-    // Most requests differ from the latest one only in id and time. A line then consists of few pieces.
+    // Most requests differ from the previous one only in id and time. A line then consists of few pieces.
     if (!latest || !isAlike(latest, record)) fields = fieldsOf(record);
     latest = record;
     waiting += `{"level":${infoLevel},"time":"${isoTime(Date.now())}","id":"${id}",${fields},"ms":${Math.round(totalMs)},"msg":"request"}\n`;
@@ -186,7 +188,7 @@ function redactFields(fields: object, depth: number): Record<string, unknown> {
   return redacted;
 }
 
-/** Cached by name, since it is called for every field of every line. */
+/** Cached by name, because it is called for every field of every line. */
 function isSecretField(name: string): boolean {
   let isSecret = judgedFields.get(name);
   if (isSecret === undefined) {
@@ -200,7 +202,7 @@ function isPlain(value: unknown): value is object {
   return value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Message, code and stack only: undici attaches response headers to `ResponseError`. */
+/** Message, code and stack only, because undici attaches response headers to `ResponseError`. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? redactText(error) : 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -208,12 +210,12 @@ function serializeError(error: unknown): unknown {
   return { name: error.name, message: redactText(error.message), code, stack: redactText(error.stack ?? ''), cause };
 }
 
-/** For foreign texts, such as error messages. */
+/** For texts from other sources, such as error messages. */
 export function redactText(text: string): string {
   return text.replace(secretTexts, '[redacted]');
 }
 
-/** False if the folder does not permit it. */
+/** Renames the file if it is full. Returns false if it is not, or if the folder's permissions do not allow it. */
 function putAsideIfFull(path: string): boolean {
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return false;

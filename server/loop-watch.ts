@@ -1,28 +1,31 @@
 /**
- * Detects a blocked event loop. A worker thread watches a counter that the loop advances; it writes to the log itself, since
- * the loop may never continue, and notifies the main thread when it does.
+ * Detects a blocked event loop. A worker thread watches a counter that the loop advances. The thread writes to the log
+ * itself, because the loop may never continue, and notifies the main thread if it does.
  */
 import { Worker } from 'node:worker_threads';
 import type { StandstillView } from './contract/status-views.ts';
 
 interface LoopWatchOptions {
-  /** The log file to which the thread appends; null: none. */
+  /** The log file to which the thread appends; null if there is none. */
   logPath: string | null;
   /** Called once the loop continues. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
 }
 
 export interface Labelled {
-  /** Identifies a request in three lines: its id, its key's id and its route. Read when it is first marked. */
+  /** Identifies a request in three lines: its id, its key's id and its route. Read when the request is first marked. */
   readonly workLabel: string;
-  /** Number of its label among those that were written; -Infinity at first. Only for `LoopWatch`. */
+  /** Sequence number of its label among those written; -Infinity at first. Only for `LoopWatch`. */
   labelNumber: number;
 }
 
-/** Labels that are kept; with more requests at the same time, they are written anew. */
+/** Number of labels kept; with more concurrent requests, their labels are written again. */
 const keptLabels = 256;
 const labelBytes = 512;
-/** Cells: the counter, the place of the marked request's label plus 1 (0: none is marked), the end flag, the labels' lengths. */
+/**
+ * Cells: the counter, the slot of the marked request's label plus 1 (0 if none is marked), the end flag, the labels'
+ * lengths.
+ */
 const firstLength = 3;
 const headBytes = (firstLength + keptLabels) * 4;
 
@@ -68,21 +71,23 @@ interface Noticed {
 const limitMs = 1_000;
 const lookMs = 500;
 
-/** Marks the request being processed, in a few nanoseconds: it is done for each event of each stream. */
+/**
+ * Marks the request being processed. This takes a few nanoseconds, because it is done for each event of each stream.
+ */
 export class LoopWatch {
   readonly #memory = new SharedArrayBuffer(headBytes + keptLabels * labelBytes);
   readonly #cells = new Int32Array(this.#memory, 0, headBytes / 4);
   readonly #labels = Buffer.from(this.#memory, headBytes);
   readonly #options: LoopWatchOptions;
   #beats: NodeJS.Timeout | undefined;
-  /** Labels written so far. Each takes the place of the one that was written `keptLabels` before it. */
+  /** Number of labels written so far. Each replaces the one that was written `keptLabels` before it. */
   #written = 0;
 
   constructor(options: LoopWatchOptions) {
     this.#options = options;
   }
 
-  /** Called with the first request, since the thread takes 9 MB. Idempotent; does not keep the process alive. */
+  /** Called with the first request, because the thread takes 9 MB. Idempotent; does not keep the process alive. */
   start(): void {
     if (this.#beats) return;
     this.#beats = setInterval(() => Atomics.add(this.#cells, 0, 1), lookMs).unref();

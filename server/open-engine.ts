@@ -1,6 +1,6 @@
 /**
- * Opens an engine on a claimed data folder: log, configuration, secrets and a gateway that does not listen yet. `serve` and
- * the desktop start it; other commands use it directly if no Sluice is running.
+ * Opens an engine on a claimed data folder: log, configuration, secrets and a gateway that does not listen yet. `serve`
+ * and the desktop start it; other commands use it directly if no Sluice is running.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { openTeamMemory } from './config/team-memory.ts';
 import type { ClaimedFolder } from './data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-folder.ts';
 import type { Environment } from './environment.ts';
-import type { CassetteDesk } from './exchange/cassette-desk.ts';
+import type { CassetteDeck } from './exchange/cassette-deck.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { GatewayPorts, PeopleOptions } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';
@@ -37,20 +37,20 @@ export interface EngineOptions {
   /** Default: in the data folder. */
   logFolder?: string;
   windowFolders?: readonly string[];
-  /** Where managed team presets may be; absent: none. */
+  /** Possible locations of managed team presets; absent if there are none. */
   teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Records requests, or answers them instead of providers. */
-  cassette?: CassetteDesk | undefined;
-  /** Counts limits together with other replicas; absent: this process by itself. */
+  cassette?: CassetteDeck | undefined;
+  /** Counts limits together with other replicas. Absent: this process counts on its own. */
   openReplicaLimits?: GatewayPorts['openReplicaLimits'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
-  /** Whether a notice says where secrets are stored, if not in the keychain. */
+  /** Whether to report where secrets are stored, if not in the keychain. */
   saysWhereSecretsAre?: boolean;
-  /** Receives messages for the user, one line each; no secrets. */
+  /** Receives messages for the user, one line each, without secrets. */
   notice(line: string): void;
 }
 
@@ -58,13 +58,13 @@ export interface Engine {
   gateway: Gateway;
   config: ConfigStore;
   logFile: LogFile;
-  /** Reads a declarative configuration again, and says what came of it. Never rejects. */
+  /** Reloads a declarative configuration and logs the result. Never rejects. */
   reload(): Promise<void>;
   /** Waits for running requests, closes everything and releases the folder. */
   close(drainMs?: number): Promise<void>;
 }
 
-/** Rejects with a GatewayError and releases the folder if the configuration cannot be used. */
+/** If the configuration cannot be used, releases the folder and rejects with a GatewayError. */
 export async function openEngine(
   { folder, lock, fallbackFolder }: ClaimedFolder,
   options: EngineOptions,
@@ -124,7 +124,7 @@ export async function openEngine(
   }
 }
 
-/** Null if everything lies in the data folder. Imported only if a database is named. */
+/** Null if everything is in the data folder. Imported only if a database is named. */
 async function openShared({ environment, env, saysWhereSecretsAre, notice }: EngineOptions, { log }: LogFile) {
   const { store: address, passphrase, keyFile } = environment;
   if (address === undefined) return null;
@@ -142,7 +142,7 @@ function openStoredConfig(dataDir: string, { openPersistence = openConfPersisten
   return openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
 }
 
-/** Logged as well, since the desktop has no terminal. */
+/** Also logged, because the desktop has no terminal. */
 function announce(lines: readonly string[], { notice }: EngineOptions, { log }: LogFile): void {
   for (const line of lines) {
     log.warn(line);
@@ -170,7 +170,7 @@ async function reloadConfig(
 
 function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {
   const { teamPresets } = options;
-  // Logged as well, since the desktop has no terminal and a policy may change later.
+  // Also logged, because the desktop has no terminal and a policy may change later.
   const notice = (line: string) => {
     log.warn(line);
     options.notice(line);
@@ -181,7 +181,7 @@ function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): No
   };
 }
 
-/** Opens the secret store on first use, and reports then which one it is. */
+/** Opens the secret store on first use, and then reports its kind. */
 function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise<SecretStore> {
   const { notice } = options;
   let opened: Promise<SecretStore> | undefined;
@@ -193,7 +193,7 @@ function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise
   };
   return () => {
     opened ??= open().catch((error: unknown) => {
-      // A locked keychain may be unlocked the next time.
+      // A locked keychain may have been unlocked by the next call.
       opened = undefined;
       throw error;
     });

@@ -99,7 +99,7 @@ function overIpc(): ControlApi {
     handlers: createIpcHandlers({ host, relay, window: { close: absent }, ...ofDesktop }),
     isOurs: (sender) => sender === page,
     isOurPage: (url) => url === 'own://page',
-    faulted: () => {},
+    reportError: () => {},
   });
   const event = asElectron<IpcMainInvokeEvent>({ sender: page, senderFrame: mainFrame });
   const bridge: IpcBridge = {

@@ -7,7 +7,7 @@ import { useControlStore } from '../state/use-control.ts';
 import { usePerson } from '../state/use-rights.ts';
 import { describeRole } from './describe-role.ts';
 
-/** Who is signed in, and the way out; nothing where nobody signs in. */
+/** The person signed in, with a sign-out button. Renders nothing if no sign-in is needed. */
 export function AccountMenu() {
   const { account } = useMessages();
   const { reconnect } = useControlStore();
@@ -16,7 +16,7 @@ export function AccountMenu() {
   if (!person) return null;
   const signOut = async () => {
     const answer = await fetch('/control/sign-out', { method: 'POST' }).catch(() => null);
-    // The page of someone who is not signed in; without it, the end of the session would look like a lost connection at first.
+    // Reloading shows the sign-in page. Without it, the end of the session would look like a lost connection at first.
     if (answer?.ok) location.reload();
     else reconnect();
   };

@@ -2,7 +2,10 @@ import { useSyncExternalStore } from 'react';
 import { announcement } from '../state/announcement.ts';
 import classes from './Announcement.module.css';
 
-/** Says what has just been done by something that is gone. Always there, since an empty region is what screen readers watch. */
+/**
+ * Announces the result of an action whose controls are gone. Always mounted, because screen readers only watch regions
+ * that exist before their text changes.
+ */
 export function Announcement() {
   const text = useSyncExternalStore(announcement.subscribe, announcement.get);
   return (

@@ -3,9 +3,9 @@ import classes from './MarkdownText.module.css';
 
 const MarkdownText = lazy(() => import('./MarkdownText.tsx'));
 
-/** What a model wrote; as plain text until its Markdown can be drawn. */
+/** A model's answer, shown as plain text until the Markdown renderer is loaded. */
 export function AnswerText({ text }: { text: string }) {
-  // A long answer must not hold up typing while it is still growing.
+  // Rendering a long answer must not delay typing while the answer grows.
   const drawn = useDeferredValue(text);
   return (
     <Suspense fallback={<p className={classes.source}>{drawn}</p>}>

@@ -5,7 +5,7 @@ import { ChoiceMenu } from './ChoiceMenu.tsx';
 
 const schemes: readonly MantineColorScheme[] = ['auto', 'light', 'dark'];
 
-/** Light or dark, or as the system has it. */
+/** Light, dark, or the system's colour scheme. */
 export function AppearanceMenu() {
   const { appearance, schemes: names } = useMessages();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -4,7 +4,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import { useControlState } from '../state/use-control.ts';
 import classes from './CaptureMark.module.css';
 
-/** On every screen while a timed capture runs, since it keeps what people write. */
+/** Shown on every screen while a timed capture runs, because it records what people write. */
 export function CaptureMark() {
   const { timedCapture: names } = useMessages();
   const isRunning = useControlState((state) => (state.views?.status.capture.length ?? 0) > 0);

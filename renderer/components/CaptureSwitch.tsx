@@ -8,7 +8,7 @@ interface CaptureSwitchProps {
   onChange(isOn: boolean): void;
 }
 
-/** Of a key or a group: whether headers and bodies are kept, how much of them, and for how long. */
+/** Capture setting of a key or group: whether headers and bodies are kept, how much of them, and for how long. */
 export function CaptureSwitch({ label, isOn, onChange }: CaptureSwitchProps) {
   const { messages, formats } = useLocalization();
   const limits = useControlState((state) => state.views?.status.settings.capture ?? null);

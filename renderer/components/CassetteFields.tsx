@@ -10,14 +10,14 @@ import type { CassetteDraft } from './cassette-draft.ts';
 
 interface CassetteFieldsProps {
   draft: CassetteDraft;
-  /** What is in force now; null: none. */
+  /** The setting in force; null if there is none. */
   saved: CassetteChoice | null;
-  /** Whether it can be left to the group. */
+  /** Whether the setting can be inherited from a group. */
   hasGroup?: boolean;
   onChange(draft: CassetteDraft): void;
 }
 
-/** Whether requests are recorded or replayed, where, and what that has brought so far. */
+/** Whether requests are recorded or replayed, in which folder, and the results so far. */
 export function CassetteFields({ draft, saved, hasGroup = false, onChange }: CassetteFieldsProps) {
   const { cassettes: names } = useMessages();
   const { mode, folder } = draft;
@@ -53,7 +53,7 @@ export function CassetteFields({ draft, saved, hasGroup = false, onChange }: Cas
   );
 }
 
-/** What the cassette has and did, with the button that starts it over. */
+/** The contents and counters of the cassette, with the button that rewinds it. */
 function Contents({ cassette }: { cassette: CassetteChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.cassettes;

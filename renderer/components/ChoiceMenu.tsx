@@ -9,7 +9,7 @@ interface ChoiceMenuProps<Value extends string> {
   onChange(value: Value): void;
 }
 
-/** One out of a few, behind an icon. */
+/** A menu behind an icon, to choose one of a few values. */
 export function ChoiceMenu<Value extends string>({ label, icon, choices, value, onChange }: ChoiceMenuProps<Value>) {
   const choose = (chosen: string) => {
     const choice = choices.find((each) => each.value === chosen);

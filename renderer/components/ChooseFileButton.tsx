@@ -2,7 +2,7 @@ import { Button, FileButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface ChooseFileButtonProps {
-  /** Types of files, as an `input` takes them. */
+  /** File types in the syntax of an `input`'s `accept` attribute. */
   accept: string;
   icon: ReactNode;
   disabled?: boolean;
@@ -10,13 +10,12 @@ interface ChooseFileButtonProps {
   onChoose(file: File): void;
 }
 
-/** Lets a person choose a file. */
 export function ChooseFileButton({ accept, icon, disabled = false, children, onChoose }: ChooseFileButtonProps) {
   return (
     <FileButton
       accept={accept}
       onChange={(file) => file && onChoose(file)}
-      // Else choosing the same file again, corrected or after it was removed, would be no change.
+      // Otherwise choosing the same file again, after correcting or removing it, would not fire a change event.
       inputProps={{ onClick: ({ currentTarget }) => (currentTarget.value = '') }}
     >
       {(props) => (

@@ -3,18 +3,20 @@ import { useCommand } from '../state/use-command.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
 
 interface CommandDialogProps<T extends CommandType> {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   command: (CommandInputMap[T] & { type: T }) | null;
   title: string;
-  /** What will be lost. */
+  /** States what will be lost. */
   text: string;
-  /** The act, as a verb. */
+  /** The action, as a verb. */
   confirm: string;
   onDone?(result: CommandResults[T]): void;
   onClose(): void;
 }
 
-/** Asks before a command that cannot be undone, says why it failed, and closes once it is carried out. */
+/**
+ * Asks for confirmation before a command that cannot be undone, shows why it failed, and closes once it has succeeded.
+ */
 export function CommandDialog<T extends CommandType>(props: CommandDialogProps<T>) {
   const { command, title, text, confirm, onDone, onClose } = props;
   const { run, isRunning, problem, forget } = useCommand();

@@ -5,7 +5,7 @@ import type { Messages } from '../messages/en.ts';
 import { useMessages } from '../messages/use-messages.ts';
 import classes from './CommandProblem.module.css';
 
-/** Why a command failed: what that means, and what the engine said. */
+/** Why a command failed: what the error means, and the engine's message. */
 export function CommandProblem({ problem }: { problem: ControlError }) {
   const { commandFailed, controlProblems } = useMessages();
   return <Problem text={problem.problem ? say(controlProblems, problem.problem) : inGeneral(problem, commandFailed)} />;
@@ -20,7 +20,10 @@ export function Problem({ text }: { text: string }) {
   );
 }
 
-/** What the engine said is in English, so the window says first what it means. What the window has found itself is in its own words. */
+/**
+ * The engine's message is in English, so it is preceded by a general explanation in the window's language. Errors of
+ * the window itself are already worded in that language.
+ */
 function inGeneral({ code, message }: ControlError, texts: Messages['commandFailed']): string {
   if (code === 'window') return message;
   const general = isKnown(code, texts) ? texts[code] : texts.other;

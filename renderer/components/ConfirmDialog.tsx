@@ -7,11 +7,11 @@ import { ModalFrame } from './ModalFrame.tsx';
 interface ConfirmDialogProps {
   opened: boolean;
   title: string;
-  /** What will be lost. */
+  /** States what will be lost. */
   text: string;
-  /** The act, as a verb; null where it cannot be done now, and the text says why. */
+  /** The action, as a verb; null if it is not possible now, in which case the text gives the reason. */
   confirm: string | null;
-  /** What can be undone and may do as well. */
+  /** A reversible action that may serve as well. */
   instead?: { label: string; onChoose(): void } | undefined;
   isRunning: boolean;
   problem: ControlError | null;
@@ -19,7 +19,7 @@ interface ConfirmDialogProps {
   onClose(): void;
 }
 
-/** Asks before something that cannot be undone. What is safe has the focus. */
+/** Asks for confirmation before an action that cannot be undone. The safe choice has the focus. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened, title, text, confirm, instead, isRunning, problem, onConfirm, onClose } = props;
   const messages = useMessages();

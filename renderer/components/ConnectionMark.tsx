@@ -13,7 +13,7 @@ const dots: Record<Mark, string | undefined> = {
   'signed-out': undefined,
 };
 
-/** Whether Sluice serves, in a word. */
+/** The state of the connection, in a word. */
 export function ConnectionMark() {
   const mark = useControlState(markOf);
   const { connection } = useMessages();

@@ -4,7 +4,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../state/use-control.ts';
 import classes from './ConnectionNotice.module.css';
 
-/** Says that the engine does not answer, for as long as it does not. */
+/** Shown as long as the engine does not answer. */
 export function ConnectionNotice() {
   const { connection: messages } = useMessages();
   const { reconnect } = useControlStore();

@@ -4,12 +4,12 @@ import { useNow } from './use-now.ts';
 
 interface CooldownNoteProps {
   health: Pick<CooldownView, 'failure' | 'until'> & { state: CooldownView['state'] | 'degraded' };
-  /** Whose it is, where that is not plain from what stands around it. */
+  /** The name of the subject, if the surroundings do not make it clear. */
   name?: string;
   className?: string | undefined;
 }
 
-/** Why something is left alone and until when; moves on by itself. Not there where nothing is held against it. */
+/** Why something is in cooldown and until when; updates itself. Renders nothing if there was no failure. */
 export function CooldownNote({ health, name, className }: CooldownNoteProps) {
   const localization = useLocalization();
   const text = useNow((now) => describeCooldown(health, localization, now));
@@ -17,7 +17,7 @@ export function CooldownNote({ health, name, className }: CooldownNoteProps) {
   return <p className={className}>{name === undefined ? text : `${name}: ${text}`}</p>;
 }
 
-/** Empty where nothing is held against it. */
+/** Empty if there was no failure. */
 export function describeCooldown(
   { state, failure, until }: CooldownNoteProps['health'],
   { messages, formats }: Localization,

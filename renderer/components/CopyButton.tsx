@@ -5,11 +5,11 @@ import { useMessages } from '../messages/use-messages.ts';
 import { writeToClipboard } from './write-to-clipboard.ts';
 
 interface CopyButtonProps {
-  /** What is copied; where it has to be asked for first, null if there is none. */
+  /** The text to copy, or a function that fetches it and returns null if there is none. */
   value: string | (() => Promise<string | null>);
-  /** What it copies, for who cannot see where it stands. */
+  /** Name of the text that is copied, for screen readers. */
   what: string;
-  /** What its dialog is for: with its text in full, and the focus. */
+  /** Whether this is the main action of its dialog: shown as a labelled button that has the focus. */
   isMainAct?: boolean;
 }
 
@@ -18,7 +18,7 @@ type Outcome = 'copied' | 'failed' | null;
 const outcomeShownMs = 1_500;
 const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 
-/** Copies a text and says whether it did. */
+/** Copies a text and shows whether that succeeded. */
 export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) {
   const messages = useMessages();
   const [outcome, setOutcome] = useState<Outcome>(null);
@@ -39,7 +39,7 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
     <Tooltip
       label={outcome ? said[outcome] : name}
       {...(outcome && { opened: true })}
-      // A button with its text needs no other, and must not hide what it copies.
+      // A labelled button needs no tooltip, which might cover the text to copy.
       disabled={isMainAct && outcome !== 'failed'}
       position="bottom"
       openDelay={400}

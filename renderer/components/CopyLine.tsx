@@ -3,9 +3,9 @@ import classes from './CopyLine.module.css';
 
 interface CopyLineProps {
   value: string;
-  /** What it is, for who cannot see where it stands. */
+  /** Name of the text, for screen readers. */
   what: string;
-  /** Cut it rather than let it wrap. */
+  /** Truncate instead of wrapping. */
   oneLine?: boolean;
 }
 

@@ -12,7 +12,7 @@ import { useLazyFile } from './use-lazy-file.ts';
 
 const lazyFiles = [...screens, ...Object.values(overlayFiles)];
 
-/** The screen that the address names. The others are loaded meanwhile, so that they open at once, also without the engine. */
+/** The screen that the address names. The others are preloaded, so that they open at once, even without the engine. */
 export function CurrentScreen() {
   const [path] = useLocation();
   const isOpen = useControlState((state) => state.connection === 'open');

@@ -10,14 +10,14 @@ import { LockMark } from './LockMark.tsx';
 import { Screen } from './Screen.tsx';
 
 interface DetailScreenProps<Item> {
-  /** The screen of the list it stands in. */
+  /** The parent screen with the list. */
   name: 'groups' | 'providers';
   id: string;
   /** The list; null while nothing is known. */
   items: readonly Item[] | null;
   /** Against its removal. */
   lock: Lock | null;
-  /** Asks first. */
+  /** Asks for confirmation. */
   onRemove(): void;
   children(item: Item): ReactNode;
 }

@@ -4,18 +4,18 @@ import type { CommandRunner } from '../state/use-command.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 
 interface DialogActsProps {
-  /** What the form sends. */
+  /** The command that the form sends. */
   command: Pick<CommandRunner, 'isRunning' | 'problem'>;
-  /** Text of the button that sends it; absent: "Save". */
+  /** Label of the submit button; "Save" if absent. */
   submit?: string;
-  /** As it is entered it must not be sent. */
+  /** The current input is invalid and must not be sent. */
   isBlocked?: boolean;
-  /** Text of the other button; absent: "Cancel". */
+  /** Label of the other button; "Cancel" if absent. */
   leave?: string;
   onLeave(): void;
 }
 
-/** The end of a form in a dialog, with all that stands in its way. */
+/** The end of a form in a dialog: its buttons, and whatever prevents sending it. */
 export function DialogActs({ command, submit, isBlocked = false, leave, onLeave }: DialogActsProps) {
   const { cancel, save } = useMessages();
   const { isRunning, problem } = command;

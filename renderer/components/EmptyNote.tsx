@@ -3,12 +3,12 @@ import classes from './EmptyNote.module.css';
 
 interface EmptyNoteProps {
   title: string;
-  /** What to do so that something appears. */
+  /** How to make something appear here. */
   next: string;
   children?: ReactNode;
 }
 
-/** In place of a list that holds nothing. */
+/** Shown in place of an empty list. */
 export function EmptyNote({ title, next, children }: EmptyNoteProps) {
   return (
     <div className={classes.note}>

@@ -11,7 +11,7 @@ import classes from './FaultBanner.module.css';
 
 const none: readonly TimedFaultsView[] = [];
 
-/** On every screen while faults on purpose are on, so that nobody takes them for real failures. */
+/** Shown on every screen while faults are injected, so that they are not taken for real failures. */
 export function FaultBanner() {
   const running = useControlState((state) => state.views?.status.faults ?? none);
   return running.map((each) => <RunningFaults key={`${each.kind} ${each.id}`} running={each} />);

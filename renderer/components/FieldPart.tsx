@@ -3,12 +3,12 @@ import classes from './FieldPart.module.css';
 
 interface FieldPartProps {
   legend: string;
-  /** What the fields have in common. */
+  /** Explains what the fields have in common. */
   hint?: string;
   children: ReactNode;
 }
 
-/** Fields of a form that belong together, one below the other; a line parts them from what comes before. */
+/** Related fields of a form in a column, with a line above to separate them from the previous ones. */
 export function FieldPart({ legend, hint, children }: FieldPartProps) {
   return (
     <div className={classes.part}>

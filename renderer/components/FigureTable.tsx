@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 import classes from './FigureTable.module.css';
 
 interface FigureTableProps {
-  /** Above the columns of figures. */
+  /** Headings of the columns of figures. */
   heads: readonly string[];
-  /** A value for each column; what is empty is shown as a dash. */
+  /** One value per column; an empty value is shown as a dash. */
   rows: readonly { name: string; values: readonly ReactNode[] }[];
 }
 
-/** Puts figures of several requests side by side. */
+/** Compares the figures of several requests side by side. */
 export function FigureTable({ heads, rows }: FigureTableProps) {
   return (
     <table className={classes.figures}>

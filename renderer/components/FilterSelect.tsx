@@ -3,7 +3,7 @@ import classes from './FilterBar.module.css';
 
 interface FilterSelectProps {
   label: string;
-  /** What is chosen where nothing is left out. */
+  /** Label of the choice that filters nothing. */
   any: string;
   options: readonly { value: string; label: string }[];
   /** Empty: any. */
@@ -11,7 +11,7 @@ interface FilterSelectProps {
   onChange(value: string): void;
 }
 
-/** One of the menus above a list that choose what it shows. */
+/** One of the filter menus above a list. */
 export function FilterSelect({ label, any, options, value, onChange }: FilterSelectProps) {
   // What is chosen may be gone, such as a key that was revoked.
   const isThere = value === '' || options.some((option) => option.value === value);

@@ -12,7 +12,9 @@ import classes from './FirstCall.module.css';
 import { answerOf, type CallAnswer, callBody, callCommand, hiddenKey } from './first-call.ts';
 import { NewKeyButton } from './NewKeyButton.tsx';
 
-/** A chat call that answers as it is, with the person's own address, key and model; made here by one click. */
+/**
+ * A complete command for a chat call with the person's own address, key and model, and a button that makes the call.
+ */
 export function FirstCall({ choice }: { choice: KeyChoice }) {
   const { firstCall: names } = useLocalization().messages;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
@@ -20,7 +22,7 @@ export function FirstCall({ choice }: { choice: KeyChoice }) {
   const [isRunning, setRunning] = useState(false);
   const [answer, setAnswer] = useState<CallAnswer | null>(null);
   if (baseUrl === null) return null;
-  // Without a key there is no list to take a model from.
+  // Without a key there is no list of models to choose from.
   const command = (key: string) => callCommand({ baseUrl, key, model: model || '…' });
   const run = async () => {
     setRunning(true);

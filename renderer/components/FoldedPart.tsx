@@ -7,18 +7,23 @@ import { LockMark } from './LockMark.tsx';
 
 interface FoldedPartProps {
   title: string;
-  /** What is set, in a few words, for who does not open it. */
+  /** The current settings in a few words, visible while the part is folded. */
   summary: string;
-  /** Differs from the defaults: open at first, and opened where it comes to differ. */
+  /**
+   * Whether the settings differ from the defaults. The part is then open at first, and opens when they start to differ.
+   */
   isSet: boolean;
-  /** Something in it is to be seen whatever the person chose. */
+  /** Shows the content even if the person has folded the part. */
   mustShow?: boolean;
-  /** Null: nobody has fixed what is in it. */
+  /** Null if the settings in it are not locked. */
   lock: Lock | null;
   children: ReactNode;
 }
 
-/** Fields of a long form that belong together, behind a line that says what is set; a line parts them from what comes before. */
+/**
+ * Related fields of a long form, folded behind a line that summarises the settings. A line above separates them from
+ * the previous ones.
+ */
 export function FoldedPart({ title, summary, isSet, mustShow = false, lock, children }: FoldedPartProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(isSet);
@@ -30,7 +35,7 @@ export function FoldedPart({ title, summary, isSet, mustShow = false, lock, chil
   const isShown = isOpen || mustShow;
   const Chevron = isShown ? IconChevronDown : IconChevronRight;
   return (
-    // What the browser finds wrong as the form is sent cannot be said in fields that are not shown.
+    // The browser cannot show its validation messages on hidden fields, so an invalid field opens the part.
     <div className={classes.part} onInvalidCapture={() => setOpen(true)}>
       <fieldset className={classes.fields} aria-labelledby={`${id}-title`}>
         <div className={classes.head}>

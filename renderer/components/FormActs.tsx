@@ -9,23 +9,26 @@ import classes from './FormActs.module.css';
 import { OvertakenNotice } from './OvertakenNotice.tsx';
 
 interface FormActsProps {
-  /** Its buttons show only while there is something to save: for a screen of many forms. */
+  /** Shows the buttons only while there are changes to save. For screens with many forms. */
   isQuiet?: boolean;
-  /** Something was entered that is not in force. */
+  /** The input differs from the values in force. */
   isChanged: boolean;
-  /** As it is entered it must not be saved. */
+  /** The current input is invalid and must not be saved. */
   isBlocked?: boolean;
-  /** Set where the same was changed elsewhere meanwhile; nothing is saved before the person has said which is to hold. */
+  /**
+   * Set if the same values were changed elsewhere meanwhile. Nothing is saved until the person has decided which to
+   * keep.
+   */
   overtaken?: { onKeep(): void } | null;
-  /** What saves it. */
+  /** The command that saves the form. */
   command: Pick<CommandRunner, 'isRunning' | 'problem'>;
-  /** Takes what is in force in place of what was entered. */
+  /** Replaces the input with the values in force. */
   onDiscard(): void;
 }
 
 /**
- * The end of a form that stays on its screen. While there is something to save it stays in sight, with all that stands in
- * the way, and nobody leaves the screen without being asked.
+ * The end of a form that is directly on its screen. While there are changes to save, it stays visible with whatever
+ * prevents saving, and leaving the screen needs confirmation.
  */
 export function FormActs(props: FormActsProps) {
   const { isQuiet = false, isChanged, isBlocked = false, overtaken = null, command, onDiscard } = props;
@@ -64,7 +67,7 @@ export function FormActs(props: FormActsProps) {
   );
 }
 
-/** The last run of the command did what it should. */
+/** Whether the last run of the command succeeded. */
 function useIsSaved({ isRunning, problem }: FormActsProps['command']): boolean {
   const [isSaved, setSaved] = useState(false);
   const wasRunning = useRef(false);

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import classes from './IconAct.module.css';
 
 interface IconActProps {
-  /** What it does, in full: the icon alone says it to nobody. */
+  /** The full name of the action, because the icon alone does not explain it. */
   label: string;
   icon: ReactNode;
   isDisabled?: boolean;
@@ -12,7 +12,7 @@ interface IconActProps {
 
 const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 
-/** A button that is only an icon, with its name when the pointer or the focus is on it. */
+/** A button with only an icon; a tooltip shows its name on hover and focus. */
 export function IconAct({ label, icon, isDisabled = false, onClick }: IconActProps) {
   return (
     <Tooltip label={label} openDelay={400} events={byPointerAndKeyboard}>

@@ -2,7 +2,7 @@ import { NativeSelect, PasswordInput } from '@mantine/core';
 import { useMessages } from '../messages/use-messages.ts';
 import type { KeyChoice } from '../state/use-key-choice.ts';
 
-/** Which key is used; where its secret was not kept, a field for it. */
+/** Chooses a key, with a field for its secret if that was not kept. */
 export function KeyChooser({ choice }: { choice: KeyChoice }) {
   const { keyChooser: names } = useMessages();
   const { keys, key, secret } = choice;

@@ -14,11 +14,11 @@ interface LimitFieldsProps {
 const none: Limits = { budgets: [] };
 const mostBudgets = 16;
 
-/** What a key or a group may use. */
+/** Limits of a key or group. */
 export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
   const { limits: names } = useMessages();
   const { budgets } = limits;
-  // They have no name but their place.
+  // Budgets have no names, only positions.
   const numbered = budgets.map((budget, index) => ({ budget, number: index + 1 }));
   const setBudgets = (next: Budget[]) => onChange({ ...limits, budgets: next });
   return (
@@ -70,7 +70,7 @@ function RateField({ name, limits, onChange }: { name: RateName; limits: Limits;
 }
 
 interface BudgetRowProps {
-  /** Its place, from 1. */
+  /** Position in the list, from 1. */
   number: number;
   budget: Budget;
   onChange(budget: Budget): void;

@@ -3,7 +3,7 @@ import { type Localization, useLocalization } from '../messages/use-messages.ts'
 import classes from './LimitMeters.module.css';
 import { useNow } from './use-now.ts';
 
-/** How much of each limit is used now. Nothing where there is none. */
+/** The current use of each limit. Renders nothing if there are no limits. */
 export function LimitMeters({ meters }: { meters: readonly LimitMeter[] }) {
   if (meters.length === 0) return null;
   return (
@@ -58,7 +58,7 @@ export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, 
   return budgetPer[budget.per](amountOf(budget.unit, amount, { messages, formats }));
 }
 
-/** The amount of a budget stands in its name. */
+/** The amount of a budget is already part of its name. */
 function describeUsed({ budget, used, unpriced, amount }: LimitMeter, localization: Localization): string {
   const { messages, formats } = localization;
   if (budget) {

@@ -1,6 +1,6 @@
 import { Skeleton, Stack } from '@mantine/core';
 
-/** In place of a list that is not known yet; as high as one of `rows` rows. */
+/** Placeholder while a list is loading, as high as `rows` rows. */
 export function ListSkeleton({ rows, rowHeight }: { rows: number; rowHeight: number }) {
   const names = Array.from({ length: rows }, (_, index) => `row-${index}`);
   return (

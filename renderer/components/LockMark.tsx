@@ -6,11 +6,14 @@ import classes from './LockMark.module.css';
 
 interface LockMarkProps {
   lock: Lock | null;
-  /** To say that it describes something. */
+  /** Lets other elements refer to it as their description. */
   id?: string;
 }
 
-/** Who has fixed something, and on pointing or hearing why and whom to ask. Not there where nothing is fixed. */
+/**
+ * Who locked a setting; on hover, and for screen readers, also why and whom to contact. Renders nothing if there is no
+ * lock.
+ */
 export function LockMark({ lock, id }: LockMarkProps) {
   const {
     messages: { team },

@@ -4,12 +4,12 @@ import classes from './Lockable.module.css';
 import { LockMark } from './LockMark.tsx';
 
 interface LockableProps {
-  /** Null: nobody has fixed it. */
+  /** Null if the fields are not locked. */
   lock: Lock | null;
   children: ReactNode;
 }
 
-/** Fields that show what is set and can be changed, unless somebody has fixed them, which is said then. */
+/** A group of fields, disabled and marked if they are locked. */
 export function Lockable({ lock, children }: LockableProps) {
   const markId = useId();
   return (

@@ -1,23 +1,23 @@
-/** What stands around a list that may be very long: a field above it to search in it, and below it how much is shown. */
+/** Controls around a list that may be very long: a search box above it, and below it how much is shown. */
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useLocalization, useMessages } from '../messages/use-messages.ts';
 import classes from './LongList.module.css';
 
-/** A list of up to this many is seen at a glance. */
+/** Lists of up to this length need no search. */
 const shortLength = 12;
-/** So many more are shown at a time. */
+/** How many more are shown at a time. */
 export const pageLength = 50;
 
 interface ListSearchProps {
   label: string;
-  /** Of the whole list. */
+  /** Length of the whole list. */
   count: number;
   value: string;
   onChange(value: string): void;
 }
 
-/** Nothing while the list is short. */
+/** Renders nothing while the list is short. */
 export function ListSearch({ label, count, value, onChange }: ListSearchProps) {
   if (count <= shortLength && value === '') return null;
   return (
@@ -36,7 +36,7 @@ export function ListSearch({ label, count, value, onChange }: ListSearchProps) {
 
 interface ListEndProps {
   shown: number;
-  /** That fit the search. */
+  /** Number of matches. */
   total: number;
   /** No more than this can be shown. */
   most?: number;

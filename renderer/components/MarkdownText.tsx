@@ -3,8 +3,8 @@ import remarkGfm from 'remark-gfm';
 import classes from './MarkdownText.module.css';
 
 /**
- * An answer as its Markdown means it. HTML in it is not interpreted, and pictures are not fetched: an answer must not make the
- * window call an address.
+ * Renders the Markdown of an answer. HTML in it is not interpreted and images are not fetched, because an answer must
+ * not make the window contact an address.
  */
 export default function MarkdownText({ text }: { text: string }) {
   return (
@@ -27,7 +27,7 @@ const components: Components = {
       {alt || String(src ?? '')}
     </a>
   ),
-  // A wide table scrolls by itself, and the page does not.
+  // A wide table scrolls by itself instead of making the page scroll.
   table: ({ children }) => (
     <div className={classes.wide}>
       <table>{children}</table>

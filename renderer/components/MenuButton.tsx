@@ -4,13 +4,12 @@ import type { ReactNode } from 'react';
 interface MenuButtonProps {
   label: string;
   icon: ReactNode;
-  /** Where the menu begins below the button. */
+  /** The edge of the button that the menu is aligned with. */
   side: 'start' | 'end';
-  /** Its items. */
+  /** The menu items. */
   children: ReactNode;
 }
 
-/** A button that opens a menu. */
 export function MenuButton({ label, icon, side, children }: MenuButtonProps) {
   return (
     <Menu position={`bottom-${side}`} transitionProps={{ duration: 0 }}>

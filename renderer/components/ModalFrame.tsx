@@ -8,14 +8,17 @@ interface ModalFrameProps {
   title: string;
   opened: boolean;
   onClose(): void;
-  /** It can be closed by its buttons only, so that nothing is lost by a stray click or key. */
+  /** Only the dialog's own buttons close it, so that a stray click or key press loses nothing. */
   stays?: boolean;
   /** For texts with long lines. */
   isWide?: boolean;
   children: ReactNode;
 }
 
-/** Every dialog of the window. By Escape, a click beside it or its cross it closes only after asking if something was typed. */
+/**
+ * The frame of every dialog. If something was typed, Escape, a click outside or the close button ask for confirmation
+ * before closing it.
+ */
 export function ModalFrame({ title, opened, onClose, stays = false, isWide = false, children }: ModalFrameProps) {
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
@@ -30,12 +33,12 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
       centered
       size={isWide ? 'xl' : 'md'}
       closeOnClickOutside={!stays}
-      // The question in front of it is meant then.
+      // Escape is then meant for the question in front of it.
       closeOnEscape={!stays && !isAsking}
       withCloseButton={!stays}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
-      // Its header is not the page's.
+      // A `header` element would otherwise be exposed as the banner of the page.
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
       onInput={noteTyping}
@@ -45,7 +48,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, isWide = fal
   );
 }
 
-/** A form in which something was typed counts as unsaved for as long as it is shown: saved ones go. */
+/** A form in which something was typed counts as unsaved while it is mounted; a form that was saved is removed. */
 function useTypedForm(scope: symbol): (event: FormEvent) => void {
   const typed = useRef<Element | null>(null);
   useEffect(() => unsavedEdits.watch(() => typed.current?.isConnected ?? false, scope), [scope]);

@@ -9,22 +9,25 @@ import { optionGroups } from './model-options.ts';
 
 interface ModelFieldProps {
   choice: Pick<ModelChoice, 'models' | 'mostUsed' | 'model' | 'choose' | 'use'>;
-  /** In place of “Model”. */
+  /** Replaces the label “Model”. */
   label?: string;
   description?: ReactNode;
   inputRef?: Ref<HTMLInputElement>;
 }
 
-/** No more are drawn; typing narrows them. */
+/** At most this many options are rendered; typing narrows them down. */
 const mostShown = 200;
 
-/** In a landmark of the page. */
+/** Puts the drop-down inside a landmark of the page. */
 const inMain = { target: 'main' };
 
-/** Which model is asked: one of those that the key lists, or any other name. Opens with all of them, whatever is chosen. */
+/**
+ * A field for the model to call: one of those that the key lists, or any other name. When opened, it lists all of them,
+ * whatever its value.
+ */
 export function ModelField({ choice, label, description, inputRef }: ModelFieldProps) {
   const { keyChooser, models: names } = useMessages();
-  // What was typed since it was opened; null: nothing, so that all are shown.
+  // The text typed since the list was opened; null if nothing was typed, in which case all models are shown.
   const [typed, setTyped] = useState<string | null>(null);
   const combobox = useCombobox({
     onDropdownOpen: () => combobox.selectActiveOption(),
@@ -44,14 +47,14 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
   return (
     <Combobox
       store={combobox}
-      onOptionSubmit={take} // Sections clip what is in them.
+      onOptionSubmit={take} // In a portal, because sections clip their content.
       withinPortal
       portalProps={inMain}
       keepMounted={false}
       width="target"
       position="bottom-start"
     >
-      {/* Mantine 9.7.3 by itself knows the list only from the second drawing on. */}
+      {/* Mantine 9.7.3 sets these attributes itself, but only from the second render on. */}
       <Combobox.Target aria-expanded={isOpen} aria-controls={isOpen ? listId : undefined}>
         <InputBase
           ref={inputRef}

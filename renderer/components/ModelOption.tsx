@@ -3,7 +3,7 @@ import { useLocalization } from '../messages/use-messages.ts';
 import { describeModel } from './describe-model.ts';
 import classes from './ModelField.module.css';
 
-/** A model in a list to choose from: its name, and what it is for, holds and costs. */
+/** A model in a drop-down list: its name, purpose, context size and price. */
 export function ModelOption({ model }: { model: ModelView }) {
   const localization = useLocalization();
   const { health } = localization.messages.models;

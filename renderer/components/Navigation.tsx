@@ -4,7 +4,7 @@ import { useScreens } from '../state/use-screens.ts';
 import { screenAt } from '../views/screens.ts';
 import classes from './Navigation.module.css';
 
-/** The way to every screen: a rail at the side, in a narrow window a bar at the bottom. */
+/** Links to all screens: a rail at the side, or a bar at the bottom of a narrow window. */
 export function Navigation() {
   const { navigation, screens: names } = useMessages();
   const [path] = useLocation();

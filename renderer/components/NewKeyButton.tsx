@@ -5,7 +5,7 @@ import { useCanChange } from '../state/use-can-change.ts';
 import { useCommand } from '../state/use-command.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 
-/** For who has no key, or none whose secret was kept. */
+/** Creates a key, for people who have none or none with a kept secret. */
 export function NewKeyButton() {
   const { firstCall: names } = useMessages();
   const canChange = useCanChange();

@@ -7,7 +7,7 @@ import { overlayFiles } from '../views/overlays.ts';
 import { Announcement } from './Announcement.tsx';
 import { useLazyFile } from './use-lazy-file.ts';
 
-/** What lies over every screen, the keys that open it, and what it has to say when it is gone. */
+/** The overlays above every screen, the shortcuts that open them, and the announcement shown after they have closed. */
 export function Overlays() {
   const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
   useEffect(() => {
@@ -43,7 +43,7 @@ function onKey(event: KeyboardEvent): void {
   if (act(name)) event.preventDefault();
 }
 
-/** False: there is nothing to do here, and the key is the browser's. */
+/** Returns false if there is nothing to do, in which case the browser handles the key. */
 function act(name: string): boolean {
   if (name === 'search') return focusSearch();
   if (name === 'palette' && overlay.shown() === 'palette') overlay.close();
@@ -51,7 +51,7 @@ function act(name: string): boolean {
   return true;
 }
 
-/** The search box of the dialog in front, else that of the screen. */
+/** Focuses the search box of the topmost dialog, or else of the screen. */
 function focusSearch(): boolean {
   const place = [...document.querySelectorAll('[aria-modal="true"]')].at(-1) ?? document.querySelector('main');
   const box = place?.querySelector<HTMLInputElement>('input[type="search"]');

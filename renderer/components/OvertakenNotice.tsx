@@ -8,7 +8,7 @@ interface OvertakenNoticeProps {
   onKeep(): void;
 }
 
-/** Says that what is edited was changed elsewhere meanwhile, and asks which is to hold. */
+/** Reports that the edited values were changed elsewhere meanwhile, and asks which to keep. */
 export function OvertakenNotice({ onReload, onKeep }: OvertakenNoticeProps) {
   const { overtaken: names } = useMessages();
   return (

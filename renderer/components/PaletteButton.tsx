@@ -7,7 +7,7 @@ import classes from './PaletteButton.module.css';
 
 const shortcut = shortcuts.find(({ name }) => name === 'palette');
 
-/** Opens the command palette and tells its keys; in a narrow window an icon. */
+/** Opens the command palette and shows its shortcut. An icon in a narrow window. */
 export function PaletteButton() {
   const { palette: names } = useMessages();
   return (

@@ -3,7 +3,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import type { ScreenName } from './Screen.tsx';
 import classes from './Section.module.css';
 
-/** What a screen is about: a section that needs no title besides the screen's. */
+/** The main section of a screen, which needs no title besides the screen's. */
 export function Panel({ name, children }: { name: ScreenName; children: ReactNode }) {
   const { screens } = useMessages();
   return (

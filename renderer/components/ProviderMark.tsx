@@ -1,7 +1,7 @@
 import classes from './ProviderMark.module.css';
 import { providerLetters } from './provider-letters.ts';
 
-/** A sign by which a provider is found at a glance: letters on a colour of its own. The name stands beside it. */
+/** Two letters on a colour, to find a provider at a glance. Shown beside its name. */
 export function ProviderMark({ preset, name }: { preset: string | null; name: string }) {
   const text = (preset && providerLetters[preset]) || [...name.trim()].slice(0, 2).join('');
   return (
@@ -16,7 +16,7 @@ export function ProviderMark({ preset, name }: { preset: string | null; name: st
 
 const hues = 6;
 
-/** The same for the same name, wherever it is drawn. */
+/** Always the same hue for the same name. */
 function hueOf(name: string): number {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 997;

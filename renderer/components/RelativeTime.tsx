@@ -8,7 +8,7 @@ interface RelativeTimeProps {
   phrase?: (ago: string) => string;
 }
 
-/** How long ago something was; moves on by itself. The moment in full is its title. */
+/** How long ago something was; updates itself. The full date and time are its tooltip. */
 export function RelativeTime({ moment, phrase = (ago) => ago }: RelativeTimeProps) {
   const { formats } = useLocalization();
   const text = useNow((now) => phrase(formats.ago(moment, now)));

@@ -12,20 +12,20 @@ export type ScreenName = keyof Messages['screens'];
 
 interface ScreenProps {
   name: ScreenName;
-  /** Beside the heading: how many of what the screen is about there are. */
+  /** The number of items on the screen, shown beside the heading. */
   count?: number | undefined;
-  /** In a line, what it is for; for who sees it first. */
+  /** One line about the purpose of the screen, for first-time users. */
   lead?: string | false | null | undefined;
-  /** Where it belongs to. */
+  /** Link to the parent screen. */
   back?: { href: string; label: string };
-  /** At the end of the heading's line. */
+  /** Shown at the end of the heading's line. */
   action?: ReactNode;
   children: ReactNode;
 }
 
 /**
- * What every screen has: its heading, which takes the focus on arrival so that who cannot see hears where they are. The
- * screen that a page begins with leaves the focus where a page begins.
+ * The frame of every screen. After a navigation, its heading takes the focus so that screen readers announce it. On the
+ * first screen after a page load, the focus stays at the start of the page.
  */
 export function Screen({ name, count, lead, back, action, children }: ScreenProps) {
   const { messages, formats } = useLocalization();

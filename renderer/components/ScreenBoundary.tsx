@@ -4,7 +4,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import { useControlState } from '../state/use-control.ts';
 import classes from './ScreenBoundary.module.css';
 
-/** Keeps a screen that breaks from taking the others with it. */
+/** Confines an error to its screen. */
 export class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
@@ -19,7 +19,7 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { error: 
 
 interface BrokenScreenProps {
   error: unknown;
-  /** Its files could not be fetched: nothing of it has run. */
+  /** The screen's files could not be fetched, so none of its code has run. */
   isUnloaded?: boolean;
 }
 

@@ -8,26 +8,26 @@ import classes from './CopyLine.module.css';
 /** A secret that the person asked to see. */
 export interface ShownSecret {
   title: string;
-  /** Of what it is the secret. */
+  /** Name of the secret's owner. */
   name: string;
   secret: string;
-  /** It can be shown again. */
+  /** Whether it can be shown again. */
   isKept: boolean;
-  /** What it is, where it is not the secret of a key: in a sentence, and for the copy button. */
+  /** Texts for a secret that is not a key's: a sentence, and a label for the copy button. */
   words?: { text: string; what: string };
 }
 
 interface SecretContentProps {
   shown: ShownSecret;
   onDone(): void;
-  /** What can be done with it. */
+  /** Further actions with the secret. */
   children?: ReactNode;
 }
 
-/** What a dialog shows of a secret; nothing else in the window holds it. */
+/** Shows a secret in a dialog. No other part of the window holds the secret. */
 export function SecretContent({ shown, onDone, children }: SecretContentProps) {
   const { secret: messages, done } = useMessages();
-  // The dialog may have shown something else before, whose focus went with it.
+  // The dialog may have shown other content before, which had the focus and is gone.
   const takeFocus = useFocusTrap();
   return (
     <Stack ref={takeFocus}>

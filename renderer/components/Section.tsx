@@ -3,9 +3,9 @@ import classes from './Section.module.css';
 
 interface SectionProps {
   title: string;
-  /** Beside the title: how many there are. */
+  /** The number of items, shown beside the title. */
   count?: string | undefined;
-  /** At the end of the title's line. */
+  /** Shown at the end of the title's line. */
   action?: ReactNode;
   children: ReactNode;
 }

@@ -2,8 +2,8 @@ import { useMessages } from '../messages/use-messages.ts';
 import classes from './SkipButton.module.css';
 
 /**
- * The first tab stop: past the bars, to what the screen shows. Seen while it has the focus. No link, since the part of the
- * address after `#` names the screen.
+ * The first tab stop: skips the bars and moves to the content of the screen. Visible while focused. Not a link, because
+ * the part of the address after `#` names the screen.
  */
 export function SkipButton() {
   const { skipToContent } = useMessages();

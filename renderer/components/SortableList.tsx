@@ -22,23 +22,23 @@ import classes from './SortableList.module.css';
 
 interface SortableItem {
   id: string;
-  /** For who hears where it is. */
+  /** For screen readers, which announce the position. */
   name: string;
   content: ReactNode;
 }
 
 interface SortableListProps {
-  /** What is put in order. */
+  /** Names the items that are ordered. */
   label: string;
   items: readonly SortableItem[];
   onMove(from: number, to: number): void;
 }
 
-/** A list whose order a person makes, with the pointer or the keyboard. */
+/** A list that can be reordered with the pointer or the keyboard. */
 export function SortableList({ label, items, onMove }: SortableListProps) {
   const { sortable: names } = useMessages();
   const sensors = useSensors(
-    // A click on the handle is no move.
+    // A click on the handle is not a move.
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   );
@@ -94,7 +94,7 @@ function Row({ item }: { item: SortableItem }) {
         {...attributes}
         {...listeners}
         aria-label={names.move(item.name)}
-        // Escape leaves the move, not the dialog around it.
+        // Escape cancels the move and does not close the dialog around it.
         data-mantine-stop-propagation={isDragging}
       >
         <IconGripVertical size={16} aria-hidden />

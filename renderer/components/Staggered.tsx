@@ -1,12 +1,14 @@
 import { Children, type ReactNode, useEffect, useState } from 'react';
 
 interface StaggeredProps {
-  /** How many of them are there from the beginning: what is seen without scrolling. */
+  /** Number of parts rendered from the start: those visible without scrolling. */
   first: number;
   children: ReactNode;
 }
 
-/** The parts of a long screen: the first at once, then one more with each frame, so that none of them holds up the page. */
+/**
+ * The parts of a long screen: renders the first at once, then one more in each frame, so that no part blocks the page.
+ */
 export function Staggered({ first, children }: StaggeredProps) {
   const parts = Children.toArray(children);
   const [shown, setShown] = useState(first);

@@ -3,19 +3,19 @@ import { useCanChange } from '../state/use-can-change.ts';
 import classes from './StateSwitch.module.css';
 
 interface StateSwitchProps {
-  /** What is true when it is on. */
+  /** The statement that is true when the switch is on. */
   label: string;
   isOn: boolean;
-  /** A change was sent and does not show yet. */
+  /** A change was sent, but does not show yet. */
   isBusy: boolean;
-  /** Somebody has fixed it, which is said beside it; or the person may not change it. */
+  /** The setting is locked, which a mark beside it explains, or the person may not change it. */
   isLocked?: boolean;
   onChange(wanted: boolean): void;
 }
 
 /**
- * Shows something of the engine's as on or off, and asks for the other. Where that is impossible now it stays a switch that
- * shows its state and keeps the focus, which a disabled one would not.
+ * Shows a state of the engine as on or off, and requests a change. If no change is possible now, it keeps its
+ * appearance and the focus, which a disabled switch would not.
  */
 export function StateSwitch({ label, isOn, isBusy, isLocked = false, onChange }: StateSwitchProps) {
   const canChange = useCanChange() && !isLocked;

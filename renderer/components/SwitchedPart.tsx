@@ -5,20 +5,20 @@ import { FoldedPart } from './FoldedPart.tsx';
 
 interface SwitchedPartProps {
   title: string;
-  /** What is set, in a few words; where it is off, that is said. */
+  /** The current settings, or that the part is off, in a few words. */
   summary: string;
   isOn: boolean;
-  /** Of the switch. */
+  /** Label of the switch. */
   label: string;
   hint: string;
-  /** Null: nobody has fixed what is in it. */
+  /** Null if the settings in it are not locked. */
   lock: Lock | null;
   onSwitch(isOn: boolean): void;
-  /** What can be set once it is on. */
+  /** The settings that apply when it is on. */
   children: ReactNode;
 }
 
-/** A folded part of a form that begins with the switch that turns all of it on. */
+/** A folded part of a form that starts with a switch for the whole part. */
 export function SwitchedPart({ isOn, label, hint, onSwitch, children, ...part }: SwitchedPartProps) {
   return (
     <FoldedPart {...part} isSet={isOn}>

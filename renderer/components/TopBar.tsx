@@ -8,7 +8,7 @@ import { PaletteButton } from './PaletteButton.tsx';
 import { SkipButton } from './SkipButton.tsx';
 import classes from './TopBar.module.css';
 
-/** Name, state, the way to everything, and how the window looks and speaks. */
+/** The application's name and state, the palette, and the choice of appearance and language. */
 export function TopBar({ isSignedOut }: { isSignedOut: boolean }) {
   const { appName, tagline } = useMessages();
   return (

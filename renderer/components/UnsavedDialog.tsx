@@ -3,10 +3,10 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { unsavedEdits } from '../state/unsaved-edits.ts';
 
-/** Mantine's dialogs have 200, and what drops down from fields 300. */
+/** Mantine's dialogs have 200, and drop-downs of fields 300. */
 const aboveOtherDialogs = 400;
 
-/** Asks before what was typed and not saved is thrown away. */
+/** Asks for confirmation before unsaved edits are discarded. */
 export function UnsavedDialog() {
   const { unsaved: names, discard } = useMessages();
   const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);

@@ -4,12 +4,15 @@ import { useState } from 'react';
 interface UsualNumberInputProps extends Omit<NumberInputProps, 'value' | 'min' | 'onChange'> {
   min: number;
   value: number;
-  /** What it is where nothing is entered. */
+  /** The value that an empty input stands for. */
   usual: number;
   onChange(value: number): void;
 }
 
-/** A number that there always is. What is being typed stays as it is, and means what is usual until it is one that may be. */
+/**
+ * A number input that always has a value. Typed text stays as it is, and stands for the usual value until it is a valid
+ * number.
+ */
 export function UsualNumberInput({ value, usual, min, onChange, ...field }: UsualNumberInputProps) {
   const [typed, setTyped] = useState<number | string>(value);
   const meaningOf = (entered: number | string) => {

@@ -2,13 +2,13 @@ import type { ModelView } from '../../server/contract/access-views.ts';
 import { purposeOf } from '../../server/contract/model-use.ts';
 import type { Localization } from '../messages/use-messages.ts';
 
-/** What a model is for, how much it holds and what it costs, as far as that is known: `Chat · 128K · $0.25 in, $2 out`. */
+/** The purpose, context size and price of a model, as far as known: `Chat · 128K · $0.25 in, $2 out`. */
 export function describeModel(
   { id, contextTokens, price, isAlias }: Pick<ModelView, 'id' | 'contextTokens' | 'price' | 'isAlias'>,
   { messages, formats }: Localization,
 ): string {
   const names = messages.models;
-  // The name of an alias tells nothing of what it leads to.
+  // The name of an alias says nothing about its targets.
   const use = isAlias ? null : purposeOf(id);
   return [
     use && names.uses[use],

@@ -1,4 +1,4 @@
-/** The first call that a newcomer makes: its text for a shell, its body, and what its answer says. Pure. */
+/** The first call of a new user: its shell command, its body, and the text of its answer. Pure. */
 import { errorMessageOf } from '../gateway-api.ts';
 
 export type CallAnswer =
@@ -6,7 +6,7 @@ export type CallAnswer =
   | { kind: 'keyless' }
   | { kind: 'unreachable' };
 
-/** In place of a key that is not shown. */
+/** Placeholder for a key that is not shown. */
 export const hiddenKey = 'sk-sluice-…';
 
 export function callBody(model: string) {
@@ -32,7 +32,7 @@ interface CallReply {
 
 export function answerOf(reply: CallReply): CallAnswer {
   const said = reply.isOk ? contentOf(reply.text) : null;
-  // An answer of another shape is shown as it is.
+  // An answer in any other format is shown as it is.
   return { kind: 'answered', ...reply, isOk: said !== null, text: said ?? errorMessageOf(reply.text) };
 }
 

@@ -1,4 +1,4 @@
-/** Limits as they are typed: an amount that is not there yet is 0, and no limit then. */
+/** Limits as typed: an amount that has not been entered is 0 and means no limit. */
 import type { Budget, Limits } from '../../server/contract/config.ts';
 
 export type RateName = 'requestsPerMinute' | 'tokensPerMinute' | 'concurrent';
@@ -9,7 +9,7 @@ export const budgetPeriods: readonly Budget['per'][] = ['day', 'week', 'month', 
 
 export const newBudget: Budget = { unit: 'usd', amount: 0, per: 'month', hard: true };
 
-/** As they are sent; undefined where nothing is limited. */
+/** In the form in which they are sent; undefined if nothing is limited. */
 export function limitsOf(draft: Limits | undefined): Limits | undefined {
   if (!draft) return undefined;
   const rates = rateNames.flatMap((name) => (draft[name] ? [[name, draft[name]]] : []));

@@ -1,4 +1,4 @@
-/** How the models of a picker are grouped and narrowed. Pure. */
+/** Groups and filters the models of a picker. Pure. */
 import type { ModelView } from '../../server/contract/access-views.ts';
 import { purposeOf } from '../../server/contract/model-use.ts';
 import type { Messages } from '../messages/en.ts';
@@ -16,8 +16,8 @@ type GroupNames = Pick<Messages['models']['picker'], 'recent' | 'aliases' | 'uns
 const mostRecent = 5;
 
 /**
- * The most used first, then aliases, then by the provider that is asked first. Models for other purposes come last in their
- * group. Groups that `search` empties are left out.
+ * The most used models first, then aliases, then groups by the provider that is tried first. Models for other purposes
+ * come last in their group. Groups without matches for `search` are left out.
  */
 export function optionGroups(
   { models, mostUsed, use }: Pick<ModelChoice, 'models' | 'mostUsed' | 'use'>,

@@ -1,4 +1,7 @@
-/** Two letters of each preset; others have those of their name. Not the services' own marks, which are theirs. */
+/**
+ * Two letters for each preset. Other providers use the start of their name. The services' own logos are not used,
+ * because they are trademarks.
+ */
 export const providerLetters: Readonly<Record<string, string>> = {
   openai: 'OA',
   azure: 'Az',

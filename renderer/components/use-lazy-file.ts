@@ -3,13 +3,13 @@ import { useControlState } from '../state/use-control.ts';
 import { type LazyFile, loadedFile, loadFile } from '../views/lazy-files.ts';
 
 interface LoadedFile {
-  /** Null until it is loaded. */
+  /** Null until loaded. */
   Component: ComponentType | null;
-  /** Why it could not be loaded; null if that did not fail. It is tried again once the engine is back. */
+  /** Why loading failed; null if it did not. Loading is retried once the engine is back. */
   problem: unknown;
 }
 
-/** Not by `Suspense`, which holds back what comes after its fallback for 300 ms. */
+/** Loads a file without `Suspense`, which delays the content after its fallback by 300 ms. */
 export function useLazyFile(file: LazyFile): LoadedFile {
   const isOpen = useControlState((state) => state.connection === 'open');
   const [, setRound] = useState(0);
@@ -19,7 +19,7 @@ export function useLazyFile(file: LazyFile): LoadedFile {
   useEffect(() => {
     if (!isMissing) return;
     let isCurrent = true;
-    // The engine is back: what failed while it was gone is tried again.
+    // When the engine is back, loading is retried.
     if (isOpen) setProblem(null);
     const draw = (failed: unknown) => {
       if (!isCurrent) return;

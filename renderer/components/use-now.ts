@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** One clock for the whole window: everything that shows an age moves on together, and one timer runs for all. */
+/** One clock and one timer for the whole window, so that all displayed ages advance together. */
 const tickMs = 1_000;
 const listeners = new Set<() => void>();
 let now = Date.now();
@@ -23,7 +23,7 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-/** What `see` makes of the present, in Unix milliseconds; draws anew only when that changes. */
+/** Maps the current time, in Unix milliseconds, to a value, and re-renders only when that value changes. */
 export function useNow<Seen extends string | number | boolean>(see: (now: number) => Seen): Seen {
   return useSyncExternalStore(listen, () => see(now));
 }

@@ -1,4 +1,4 @@
-/** False: the browser refused. */
+/** Returns false if the browser refused. */
 export async function writeToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
+/** All texts of the window in English, one file per screen. Other languages have the same shape (`Messages`). */
 import { cassettes } from './en/cassettes.ts';
 import { connect, keyChooser } from './en/connect.ts';
 import { controlProblems } from './en/control-problems.ts';

@@ -1,55 +1,55 @@
 import type { Messages } from './en.ts';
 
-/** Numbers, moments and gaps as one language writes them. */
+/** Formats of numbers, dates and gaps in one language. */
 export interface Formats {
   number(value: number): string;
   /** `1.2M`, in every language. */
   compact(value: number): string;
-  /** A share of one. */
+  /** `share`: a fraction of one. */
   percent(share: number): string;
-  /** US dollars, small sums included. */
+  /** US dollars, including small amounts. */
   dollars(value: number): string;
-  /** US dollars with all their digits, as for prices: `$0.0028`. */
+  /** US dollars with all digits, as for prices: `$0.0028`. */
   exactDollars(value: number): string;
   /** `512 B`, `1.4 MB`; a kilobyte has 1,000 bytes. */
   bytes(value: number): string;
-  /** `85 ms`, `1.2 s`, `3 min 20 s`. The same signs in every language. */
+  /** `85 ms`, `1.2 s`, `3 min 20 s`. The same units in every language. */
   duration(durationMs: number): string;
-  /** `12 s ago`. Both in Unix milliseconds. */
+  /** `12 s ago`. Both arguments are in Unix milliseconds. */
   ago(moment: number, now: number): string;
-  /** Time of day, with the day if it is another than today's. */
+  /** Time of day, preceded by the date if it is not today. */
   moment(moment: number, now: number): string;
-  /** Day and time in full. */
+  /** Full date and time. */
   fullMoment(moment: number): string;
   day(moment: number): string;
   /** Hour and minute. */
   clock(moment: number): string;
   dayAndClock(moment: number): string;
-  /** Without the year. */
+  /** Date without the year. */
   shortDay(moment: number): string;
-  /** What stands between two sentences, or between a colon and what follows it: nothing in Chinese. */
+  /** Separator between two sentences, or after a colon; empty in Chinese. */
   readonly gap: string;
 }
 
-/** A smaller sum is not worth its digits. */
+/** Smaller amounts are not shown exactly. */
 const leastDollars = 0.0001;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** `region`: the tag whose habits dates follow (`en-GB`). Numbers are those of the language. */
+/** `region`: the language tag whose conventions dates follow (`en-GB`). Numbers follow the language. */
 export function createFormats(language: string, messages: Messages, region = language): Formats {
   const number = new Intl.NumberFormat(language);
-  // Chinese would count by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
+  // Chinese counts by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const shortRelative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
-  // Intl writes 2分钟前; every other text of the window puts a space between digits and Han characters.
+  // Intl writes 2分钟前; all other texts of the window put a space between digits and Han characters.
   const relative = (value: number, unit: Intl.RelativeTimeFormatUnit) =>
     shortRelative.format(value, unit).replace(/(\d)(?=\p{Script=Han})/u, '$1 ');
   const time = new Intl.DateTimeFormat(region, { timeStyle: 'medium', hourCycle: 'h23' });
-  // With the month's name: which of two numbers is the month depends on where one lives.
+  // With the month's name, because the order of day and month differs by region.
   const dayAndTime = new Intl.DateTimeFormat(region, {
     month: 'short',
     day: 'numeric',
@@ -85,7 +85,7 @@ export function createFormats(language: string, messages: Messages, region = lan
       return `${tenths.format(value / (isMega ? 1_000_000 : 1_000))} ${isMega ? 'MB' : 'kB'}`;
     },
     duration(durationMs) {
-      // Rounded first, so that what rounds up to a whole second or minute is written as one.
+      // Rounded first, so that a value that rounds up to a whole second or minute is written as one.
       if (Math.round(durationMs) < secondMs) return `${whole.format(durationMs)} ms`;
       const wholeSeconds = Math.round(durationMs / secondMs);
       if (wholeSeconds * secondMs < minuteMs) return `${tenths.format(durationMs / secondMs)} s`;

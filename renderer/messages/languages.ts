@@ -6,7 +6,7 @@ export type LanguageId = WindowLanguage;
 
 interface Language {
   id: LanguageId;
-  /** In itself, so that who needs it can read it. */
+  /** In the language itself, so that its speakers can read it. */
   name: string;
   messages: Messages;
 }
@@ -18,7 +18,7 @@ export const languages: readonly Language[] = [
 
 const storageKey = 'sluice-language';
 
-/** What was chosen, else the first of the system's languages that there is, else English. */
+/** The remembered choice; otherwise the first of the system's languages that is supported, or English. */
 export function preferredLanguage(): LanguageId {
   const wanted = [readChoice(), ...navigator.languages];
   const found = wanted.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
@@ -29,16 +29,16 @@ export function rememberLanguage(id: LanguageId): void {
   try {
     localStorage.setItem(storageKey, id);
   } catch {
-    // Without storage it holds for as long as the window is open.
+    // Without storage, the choice lasts as long as the window is open.
   }
 }
 
-/** The language as it is written where the person lives, such as `en-GB`: dates follow it. */
+/** The regional variant of the language, such as `en-GB`, which dates follow. */
 export function regionalTag(language: LanguageId, wanted: readonly string[] = navigator.languages): string {
   return wanted.find((tag) => isSameScript(tag, language)) ?? language;
 }
 
-/** Not of the same script: Chinese as it is written in Taiwan. */
+/** False for Chinese as written in Taiwan, which uses another script. */
 function isSameScript(tag: string, language: LanguageId): boolean {
   if (primary(tag) !== primary(language)) return false;
   return new Intl.Locale(tag).maximize().script === new Intl.Locale(language).maximize().script;

@@ -18,7 +18,7 @@ export function useLocalization(): Localization {
   return localization;
 }
 
-/** The texts of the chosen language. */
+/** Texts in the chosen language. */
 export function useMessages(): Messages {
   return useLocalization().messages;
 }

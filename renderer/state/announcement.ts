@@ -1,12 +1,12 @@
 import { createSessionValue } from './session-value.ts';
 
-/** What has just been done, said at the foot of the window for a moment; empty: nothing. */
+/** The message about the last action, shown at the foot of the window for a moment; empty if there is none. */
 export const announcement = createSessionValue<string>('');
 
 const usuallyShownMs = 3_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** `shownMs`: longer for what is to be acted on. */
+/** `shownMs`: use a longer time for messages that the person can act on. */
 export function announce(text: string, shownMs = usuallyShownMs): void {
   clearTimeout(timer);
   announcement.set(text);

@@ -1,4 +1,4 @@
-/** What the window knows of the engine, and how each event changes it. Pure; knows neither React nor the wire. */
+/** The window's view of the engine, and how each event changes it. Pure; independent of React and of the transport. */
 import type { ConfigViews, ControlEvent } from '../../server/contract/events.ts';
 import type { RequestStarted } from '../../server/contract/ledger.ts';
 import type { LimitMeter } from '../../server/contract/limits.ts';
@@ -7,11 +7,11 @@ import { type LiveRequest, longestLiveList, withRequestEvent } from './live-requ
 
 export interface ControlState {
   connection: Connection;
-  /** Null until the first snapshot; while the connection is lost, what was last known. */
+  /** Null until the first snapshot. While the connection is lost, the last known views. */
   views: ConfigViews | null;
   /** Newest first. */
   requests: readonly LiveRequest[];
-  /** Rises whenever a request has ended, or may have: figures that were asked for before are old then. */
+  /** Increases whenever a request has ended or may have ended. Figures queried before that are then out of date. */
   endedCount: number;
 }
 
@@ -64,7 +64,7 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
   }
 }
 
-/** No event tells that a key was used: its request does. */
+/** No event reports the use of a key, so it is derived from the key's requests. */
 function withKeyUsed(
   views: ConfigViews,
   { keyId, startedAt }: Pick<RequestStarted, 'keyId' | 'startedAt'>,

@@ -1,6 +1,6 @@
 /**
- * The one store of the window: holds the state that the engine's events make, and carries commands to the engine. It never
- * writes ahead of the engine: what was asked for shows when the engine's event says so.
+ * The only store of the window: holds the state built from the engine's events, and sends commands to the engine. It
+ * never updates optimistically: a change appears when the engine's event confirms it.
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
@@ -10,11 +10,11 @@ import { nextDraw } from './next-draw.ts';
 
 export interface ControlStore {
   state(): ControlState;
-  /** Tells of changes, many at once if they come fast. Returns what ends it. */
+  /** Calls back on changes; changes in quick succession are combined. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
-  /** Resolves once the state shows what the command did. Rejects with a `ControlError`. */
+  /** Resolves once the state shows the effect of the command. Rejects with a `ControlError`. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
-  /** What the state does not hold. Rejects with a `ControlError`. */
+  /** Queries data that is not part of the state. Rejects with a `ControlError`. */
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
   /** Asks the engine again at once. */
   reconnect(): void;
@@ -44,7 +44,7 @@ export function createControlStore(
     if (!isScheduled) nextFrame(notify);
     isScheduled = true;
   };
-  // Without a connection no event will come, and the command was carried out nevertheless.
+  // Without a connection no event will come, although the command was carried out.
   const shows = (revision: number) =>
     state.connection !== 'open' || (state.views !== null && state.views.status.revision >= revision);
 
@@ -70,7 +70,7 @@ export function createControlStore(
   };
 }
 
-/** A question changes nothing, so that nothing was changed need not be said. */
+/** Replaces `unreachable`, whose text says that nothing was changed. A query changes nothing anyway. */
 function throwAsQuestion(error: unknown): never {
   if (error instanceof ControlError && error.code === 'unreachable')
     throw new ControlError('unanswered', error.message);

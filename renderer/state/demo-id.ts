@@ -1,4 +1,7 @@
 import type { demoProviderId } from '../../server/contract/config.ts';
 
-/** Of the built-in demo, which no other provider can have. The constant itself would bring the schemas of the configuration into the window. */
+/**
+ * Id of the built-in demo, which no other provider can have. Importing the constant itself would pull the
+ * configuration's schemas into the window's bundle.
+ */
 export const demoId: typeof demoProviderId = 'demo';

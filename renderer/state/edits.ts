@@ -1,9 +1,9 @@
-/** What is typed over what is in force, which others can change meanwhile. Pure. */
+/** Edits to values that others can change meanwhile. Pure. */
 export interface Edits<Draft extends object> {
-  /** What was in force last. */
+  /** The values that were last in force. */
   base: Draft;
   draft: Draft;
-  /** Something that is edited here was changed elsewhere too, and the person has not said which is to hold. */
+  /** A field edited here was also changed elsewhere, and the person has not yet decided between the two. */
   isOvertaken: boolean;
 }
 
@@ -11,7 +11,7 @@ export function beginEdits<Draft extends object>(inForce: Draft): Edits<Draft> {
   return { base: inForce, draft: inForce, isOvertaken: false };
 }
 
-/** Something else is in force now: what is not edited follows it, what is edited stays as it was typed. */
+/** Rebases the edits on new values: unedited fields follow them, edited fields keep what was typed. */
 export function followEdits<Draft extends object>(edits: Edits<Draft>, inForce: Draft): Edits<Draft> {
   const draft = { ...inForce };
   let { isOvertaken } = edits;

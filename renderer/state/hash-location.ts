@@ -1,19 +1,20 @@
 /**
- * Where the window is, in the part of the address after `#`: `#/requests?outcome=error`. The page itself is always the same
- * file, whatever serves it. wouter's own hash location keeps the search before the `#`, where it outlives its screen.
+ * The window's location, in the part of the address after `#`: `#/requests?outcome=error`. The page itself is always
+ * the same file, however it is served. wouter's own hash location puts the search before the `#`, where it stays when
+ * its screen is left.
  *
- * A screen with unsaved edits is left only after asking. Back and an address typed in cannot be prevented: they are taken
- * back, and done again once the person agrees.
+ * A screen with unsaved edits is left only after confirmation. Back, Forward and a typed address cannot be prevented,
+ * so they are reverted, and repeated once the person agrees.
  */
 import { useSyncExternalStore } from 'react';
 import { unsavedEdits } from './unsaved-edits.ts';
 
 interface NavigateOptions {
-  /** Leave no step in the history. */
+  /** Adds no entry to the history. */
   replace?: boolean;
-  /** What was typed and not saved may be lost: its subject is gone, or was just saved. */
+  /** Skips the question about unsaved edits, because their subject is gone or was just saved. */
   discards?: boolean;
-  /** The screen begins anew, without its dialogs, also if it is the one that is shown. */
+  /** Remounts the screen without its dialogs, even if it is the current one. */
   anew?: boolean;
 }
 
@@ -27,24 +28,25 @@ function useHashSearch(): string {
   return useSyncExternalStore(listen, search);
 }
 
-/** What is shown, which differs from the address while a step is taken back. */
+/** The location shown. It differs from the address while a navigation is being reverted. */
 let shown = location.hash;
-/** Its place in the history, counted from where the window was opened. */
+/** Its position in the history, counted from where the window was opened. */
 let place = placeInHistory() ?? 0;
 history.replaceState({ place }, '');
 let isElsewhere = false;
-/** How often a screen was to begin anew. */
+/** How often a screen was remounted on request. */
 let beginnings = 0;
-/** What to do at the next change of the address, which is made here. */
+/** Runs at the next change of the address, which this module itself causes. */
 let expected: (() => void) | null = null;
 
-/** Another number for a screen that is to begin anew. */
+/** Changes whenever the screen is to be remounted. */
 export const useBeginnings = () => useSyncExternalStore(listen, () => beginnings);
 
-/** The person has gone somewhere since the page began. */
+/** Whether the person has navigated since the page was loaded. */
 export const hasMoved = () => isElsewhere;
 
-// The browser's own: back, forth, and an address typed in. Registered before every other listener, which it may leave out.
+// Navigation by the browser: Back, Forward, and a typed address. Registered before all other listeners, so that it can
+// stop the event from reaching them.
 addEventListener('hashchange', (event) => {
   if (!event.isTrusted) return;
   const steps = (placeInHistory() ?? place + 1) - place;
@@ -64,7 +66,7 @@ function arrive(steps: number): void {
   place += steps;
   shown = location.hash;
   isElsewhere = true;
-  // An address that was typed in has no place yet.
+  // A typed address has no position yet.
   history.replaceState({ place }, '');
 }
 
@@ -84,7 +86,7 @@ function takeBack(steps: number): void {
 function navigate(to: string, { replace = false, discards = false, anew = false }: NavigateOptions = {}): void {
   const go = () => {
     const url = `#${to}`;
-    // A second step to the same place would be one that Back does not seem to take.
+    // If a second entry for the same location were added, Back would seem to do nothing.
     const isStep = !replace && url !== shown;
     isElsewhere ||= !replace;
     if (anew) beginnings += 1;

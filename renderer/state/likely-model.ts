@@ -5,25 +5,26 @@ import { demoId } from './demo-id.ts';
 type Candidate = Pick<ModelView, 'id' | 'health' | 'providers' | 'price'>;
 
 export interface LikelyQuestion {
-  /** What the key lists. */
+  /** The models that the key lists. */
   models: readonly Candidate[];
   use: ModelUse;
-  /** The default of the key's group; null: none. */
+  /** The default of the key's group; null if there is none. */
   usual: string | null;
-  /** Names by how often they were used of late, the most used first. */
+  /** Names of recently used models, the most used first. */
   mostUsed: readonly string[];
 }
 
 /**
- * The group's default, else the most used one that works and seems made for the purpose, else the one that costs least. The
- * demo's only where there is no other. An empty text where nothing seems made for it: another kind of model would only be refused.
+ * Picks the group's default; otherwise the most used working model that seems made for the purpose, and otherwise the
+ * cheapest of those. A demo model is picked only if there is no other. Returns an empty string if no model seems made
+ * for the purpose, because a model of another kind would be refused.
  */
 export function likelyModel(question: LikelyQuestion): string {
   const { models, use, usual, mostUsed } = question;
   const isListed = (name: string) => models.some(({ id }) => id === name);
   if (usual !== null && isListed(usual)) return usual;
   const made = models.filter(({ id }) => purposeOf(id) === use);
-  // Some services judge texts by a model for everything.
+  // Some services moderate texts with a general-purpose model.
   if (made.length === 0) return use === 'moderations' ? likelyModel({ ...question, use: 'chat' }) : '';
   const working = orAll(made, ({ health }) => health === 'ok');
   const chosen = orAll(working, ({ providers }) => !providers.includes(demoId));
@@ -35,7 +36,7 @@ function orAll(models: readonly Candidate[], fits: (model: Candidate) => boolean
   return fitting.length > 0 ? fitting : models;
 }
 
-/** What is free comes after what has a price: services limit it most. */
+/** Free models come after those with a price, because services limit them most. */
 function cheapest(models: readonly Candidate[]): Candidate | undefined {
   const priceOf = ({ price }: Candidate) =>
     price?.inputUsd ? price.inputUsd + (price.outputUsd ?? 0) : Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { ControlEvent } from '../../server/contract/events.ts';
 import type { RequestStarted } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 
-/** Enough to look back over at once; what is older is asked for. */
+/** Enough to scroll back over; older requests are queried. */
 export const longestLiveList = 2_000;
 
 /** A request as the live list shows it. `outcome` and `totalMs` are null while it runs. */
@@ -27,12 +27,12 @@ export type LiveRequest = RequestStarted &
 
 type RequestEvent = Extract<ControlEvent, { type: 'request-started' | 'request-finished' }>;
 
-/** The list with what the event tells: newest first, at most `longestLiveList`. */
+/** Applies an event to the list, which is ordered newest first and has at most `longestLiveList` entries. */
 export function withRequestEvent(requests: readonly LiveRequest[], event: RequestEvent): readonly LiveRequest[] {
   const request = event.type === 'request-started' ? running(event.request) : event.request;
   const index = requests.findIndex((known) => known.id === request.id);
   if (index === -1) return [request, ...requests].slice(0, longestLiveList);
-  // What has ended does not begin again.
+  // A request that has ended does not start again.
   return event.type === 'request-started' ? requests : requests.with(index, request);
 }
 

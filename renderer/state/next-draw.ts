@@ -1,8 +1,8 @@
-/** Often enough to look live, and a flood of events leaves nine frames in ten to scrolling and typing. */
+/** Short enough to look live. Under a flood of events, it leaves nine frames in ten to scrolling and typing. */
 const shortestPauseMs = 150;
 let lastDrawnAt = Number.NEGATIVE_INFINITY;
 
-/** Calls back with the next frame, or later where something was drawn a moment ago. */
+/** Calls back in the next frame, or later if something was drawn a moment ago. */
 export function nextDraw(callback: () => void): void {
   const draw = () =>
     requestAnimationFrame((now) => {

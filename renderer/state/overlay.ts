@@ -1,4 +1,4 @@
-/** What lies over the window, whatever its screen and its dialogs show, and where the focus was before. */
+/** The overlay shown above the screen and its dialogs, and the element that had the focus before. */
 import { createSessionValue } from './session-value.ts';
 
 export type OverlayName = 'palette' | 'shortcuts';
@@ -13,19 +13,19 @@ export const overlay = {
     if (shown.get() === null) lastFocus = document.activeElement;
     shown.set(name);
   },
-  /** The focus goes back to where it was; what is done next may take it further. */
+  /** Returns the focus to where it was; the action that follows may move it on. */
   close(): void {
     if (shown.get() === null) return;
     shown.set(null);
     if (lastFocus instanceof HTMLElement && lastFocus.isConnected) lastFocus.focus({ preventScroll: true });
     lastFocus = null;
   },
-  /** Gives the focus to what has arrived below, at once or when nothing lies over it any more. */
+  /** Focuses an element below the overlay, at once or when the overlay is closed. */
   focusBelow(element: HTMLElement): void {
     if (shown.get() === null) element.focus();
     else lastFocus = element;
   },
 };
 
-/** Above dialogs (200) and what drops down from their fields (300), below the question about unsaved edits (400). */
+/** Above dialogs (200) and the drop-downs of their fields (300), below the question about unsaved edits (400). */
 export const overlayLevel = 350;

@@ -1,14 +1,14 @@
-/** Texts that are others whenever an answer about models may be another. Pure. */
+/** Cache keys for answers about models: each changes whenever the answer may have changed. Pure. */
 import type { ConfigViews } from '../../server/contract/events.ts';
 
 type Known = { views: Pick<ConfigViews, 'providers' | 'status'> | null };
 
-/** What the models of a key or group hang on: the configuration, and what each provider lists. */
+/** For the models of a key or group, which depend on the configuration and on what each provider lists. */
 export function listingAge({ views }: Known): string {
   return views ? [views.status.revision, ...views.providers.map(({ discovery }) => discovery?.refreshedAt)].join() : '';
 }
 
-/** What their routes hang on: that, and how each provider does. */
+/** For the routes of models, which also depend on the health of each provider. */
 export function servingAge(state: Known): string {
   const health = state.views?.providers.map(({ health: { state, until } }) => `${state} ${until}`) ?? [];
   return [listingAge(state), ...health].join();

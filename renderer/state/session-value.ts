@@ -1,4 +1,4 @@
-/** What outlives its screen and goes with the page: a conversation, a chosen model. Nothing of it is stored. */
+/** Values that outlive their screen but not the page, such as a conversation or a chosen model. They are not stored. */
 import { useCallback, useSyncExternalStore } from 'react';
 
 export interface SessionValue<Value> {
@@ -29,7 +29,7 @@ export function useSessionValue<Value>(held: SessionValue<Value>): [Value, Sessi
   return [useSyncExternalStore(held.subscribe, held.get), held.set];
 }
 
-/** The same for a value of several fields that change by themselves. */
+/** The same for an object whose fields change independently. */
 export function useSessionFields<Fields extends object>(
   held: SessionValue<Fields>,
 ): [Fields, (changes: Partial<Fields>) => void] {

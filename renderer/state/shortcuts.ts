@@ -1,15 +1,15 @@
-/** The keys of the window. What binds them and the sheet that lists them read the same table. Pure. */
+/** The window's keyboard shortcuts. Their handlers and the sheet that lists them read the same table. Pure. */
 
 export type ShortcutName = (typeof table)[number]['name'];
 export type ShortcutScope = (typeof table)[number]['scope'];
 
 export interface Shortcut {
   name: ShortcutName;
-  /** Where it holds: in the whole window, in the list of requests, or beside it while a request is open. */
+  /** Where it applies: in the whole window, in the list of requests, or beside the list while a request is open. */
   scope: ShortcutScope;
-  /** As `KeyboardEvent.key` has them; each does the same. */
+  /** Values of `KeyboardEvent.key`; each triggers the shortcut. */
   keys: readonly string[];
-  /** Together with Command on Apple's keyboards, else with Control. It then works in text fields too. */
+  /** Pressed with Command on Apple keyboards, otherwise with Control. It then works in text fields too. */
   withCommand: boolean;
 }
 
@@ -35,7 +35,7 @@ type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey'
 
 export const isAppleKeyboard = /^(?:Mac|iP)/.test(navigator.platform);
 
-/** Which shortcut of `scope` was pressed; null: none. */
+/** The shortcut of `scope` that was pressed; null if none. */
 export function shortcutOf(scope: ShortcutScope, press: KeyPress, isApple = isAppleKeyboard): ShortcutName | null {
   const { key, altKey, ctrlKey, metaKey } = press;
   if (altKey || isComposing(press)) return null;
@@ -48,20 +48,20 @@ export function shortcutOf(scope: ShortcutScope, press: KeyPress, isApple = isAp
 
 const keyOfInputMethod = 229;
 
-/** The key belongs to an input method, such as the Enter that takes a Chinese word. */
+/** Whether the key belongs to an input method, such as the Enter that accepts a Chinese word. */
 export function isComposing({ isComposing: isInside, keyCode }: Pick<KeyPress, 'isComposing' | 'keyCode'>): boolean {
-  // Safari ends the composition before it tells of the key that ended it.
+  // Safari ends the composition before it sends the event of the key that ended it.
   return isInside || keyCode === keyOfInputMethod;
 }
 
 const textFields = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"]';
 
-/** Keys write there, and so mean nothing else. */
+/** Keys enter text there, so they are not shortcuts. */
 export function isTextField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(textFields) !== null;
 }
 
-/** What is written on a key, such as `⌘K`, `Ctrl K`, `J` or `↓`. */
+/** The labels on the keys, such as `⌘K`, `Ctrl K`, `J` or `↓`. */
 export function keyCaps({ keys, withCommand }: Shortcut, isApple = isAppleKeyboard): string[] {
   const caps = keys.map((key) => symbols[key] ?? key.toUpperCase());
   if (!withCommand) return caps;

@@ -1,20 +1,23 @@
 /**
- * What was typed and not saved. Whoever would throw it away asks here first, and acts at once or when the person has said
- * that it may be lost. Pure; knows no form.
+ * Tracks unsaved edits. Code that would discard them asks here first. It then acts at once, or when the person has
+ * agreed. Pure; independent of any form.
  */
 export interface UnsavedEdits {
-  /** `isDirty` is asked when it matters. `scope`: of the dialog that the form is in, else null. Returns what ends it. */
+  /**
+   * `isDirty` is called when needed. `scope`: that of the dialog around the form, or null. Returns the unsubscribe
+   * function.
+   */
   watch(isDirty: () => boolean, scope: symbol | null): () => void;
-  /** Within `scope` only, if it is given. */
+  /** Limited to `scope`, if given. */
   has(scope?: symbol): boolean;
-  /** Acts now if nothing would be lost, else when the person has agreed. */
+  /** Acts now if nothing would be lost, otherwise once the person has agreed. */
   ask(act: () => void, scope?: symbol): void;
-  /** Whether the person is being asked. */
+  /** Whether the question is currently shown to the person. */
   isAsking(): boolean;
-  /** The person's answer: nothing happens, or what was asked about does. */
+  /** The person's answer: `keep` drops the pending action, `discard` runs it. */
   keep(): void;
   discard(): void;
-  /** Calls back when `isAsking` changes. Returns what ends it. */
+  /** Calls back when `isAsking` changes. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -53,5 +56,5 @@ export function createUnsavedEdits(): UnsavedEdits {
   };
 }
 
-/** Of this window. */
+/** The instance for this window. */
 export const unsavedEdits = createUnsavedEdits();

@@ -4,20 +4,20 @@ import { asControlError, type ControlError } from '../api.ts';
 import { useControlStore } from './use-control.ts';
 
 export interface CommandRunner {
-  /** It was sent and does not show yet. */
+  /** The command was sent, but its effect does not show yet. */
   isRunning: boolean;
-  /** Why the last one failed; null if it did not. */
+  /** Why the last command failed; null if it did not. */
   problem: ControlError | null;
-  /** Null if it failed, when `problem` says why, or if another one is still running. */
+  /** Resolves with null if the command failed (see `problem`) or if another one is still running. */
   run<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T] | null>;
-  /** The same, and says why not; a `problem` of null where another one is still running. */
+  /** The same, but also returns the problem, which is null if another command is still running. */
   attempt<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<Attempted<CommandResults[T]>>;
   forget(): void;
 }
 
 type Attempted<Result> = { result: Result; problem: null } | { result: null; problem: ControlError | null };
 
-/** To carry out commands one after the other and show how the last one went. */
+/** Runs one command at a time and keeps the outcome of the last one. */
 export function useCommand(): CommandRunner {
   const store = useControlStore();
   const [isRunning, setRunning] = useState(false);

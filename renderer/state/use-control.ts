@@ -12,7 +12,7 @@ export function useControlStore(): ControlStore {
   return store;
 }
 
-/** A part of the state. `select` must give the same object as long as nothing has changed. */
+/** Selects a part of the state. `select` must return the same object as long as nothing has changed. */
 export function useControlState<Part>(select: (state: ControlState) => Part): Part {
   const store = useControlStore();
   return useSyncExternalStore(store.subscribe, () => select(store.state()));

@@ -12,16 +12,16 @@ type ViewCall = {
 type ActCall = Exclude<DesktopCallName, ViewCall>;
 
 export interface Desktop {
-  /** Null until it is known. */
+  /** Null until known. */
   view: DesktopView | null;
   /** Why the last call failed; null if it did not. */
   problem: ControlError | null;
-  /** What it makes of the desktop shows in `view`. */
+  /** The effect of the call appears in `view`. */
   change<Name extends ViewCall>(name: Name, argument: IpcArgument<Name>): void;
   act<Name extends ActCall>(name: Name, argument: IpcArgument<Name>): void;
 }
 
-/** The program around the window; null in a browser. */
+/** The desktop application around the window; null in a browser. */
 export function useDesktop(): Desktop | null {
   const api = useContext(DesktopContext);
   const [view, setView] = useState<DesktopView | null>(null);
@@ -29,7 +29,7 @@ export function useDesktop(): Desktop | null {
   const fail = (error: unknown) => setProblem(asControlError(error));
   useEffect(() => {
     if (!api) return;
-    // One that asks goes on, whatever comes of it: what has changed is told.
+    // A failure is ignored, because `onChange` reports changes anyway.
     void api.call('desktop', null).then(setView, () => {});
     return api.onChange(setView);
   }, [api]);
@@ -48,23 +48,23 @@ export function useDesktop(): Desktop | null {
   };
 }
 
-/** Tray and notifications speak as the window does. */
+/** Sets the language of the tray and notifications to the window's. */
 export function useToldLanguage(language: WindowLanguage): void {
   const api = useContext(DesktopContext);
   useEffect(() => {
-    // Where it fails they stay as they are, and are told again by the next window.
+    // If the call fails, they keep their language until the next window sets it.
     api?.call('setLanguage', language).catch(() => {});
   }, [api, language]);
 }
 
-/** Calls back with each link or file that the system hands over; in a browser there are none. */
+/** Calls back with each link or file that the system hands over; never in a browser. */
 export function useOpenedPresets(take: (opened: OpenedPreset) => void): void {
   const api = useContext(DesktopContext);
   const taken = useEffectEvent(take);
   useEffect(() => {
     if (!api) return;
     const ask = async () => {
-      // Without an answer it waits in main, for the next time.
+      // If the call fails, the preset stays in main until it is asked for again.
       const opened = await api.call('takeOpenedPreset', null).catch(() => null);
       if (opened) taken(opened);
     };

@@ -4,16 +4,16 @@ import { beginEdits, type Edits, followEdits, isSame } from './edits.ts';
 interface EditsState<Draft extends object> extends Edits<Draft> {
   change(changes: Partial<Draft>): void;
   isChanged: boolean;
-  /** Takes what is in force in place of the edits. */
+  /** Replaces the edits with the values in force. */
   reload(): void;
-  /** Goes on with the edits; saving them replaces what was changed elsewhere. */
+  /** Keeps the edits; saving them then overwrites the changes made elsewhere. */
   keep(): void;
 }
 
-/** What is typed over `inForce`, kept when that changes. */
+/** Holds edits over `inForce`, and keeps them when `inForce` changes. */
 export function useEdits<Draft extends object>(inForce: Draft): EditsState<Draft> {
   const [edits, setEdits] = useState(() => beginEdits(inForce));
-  // As a text, since it is another object each time.
+  // Compared as text, because it is a new object on each render.
   const text = JSON.stringify(inForce);
   useEffect(() => setEdits((old) => followEdits(old, JSON.parse(text))), [text]);
   return {

@@ -10,12 +10,14 @@ export interface KeyChoice {
   keys: readonly KeyView[] | null;
   key: KeyView | null;
   choose(id: string): void;
-  /** Null until it was asked for or entered. Held only here, so it goes with the screen. */
+  /** Null until revealed or entered. It is held only here and goes when the screen is left. */
   secret: string | null;
   enter(secret: string): void;
-  /** The secret, asked from the engine if need be, for one use; null if there is none, when `problem` may say why. */
+  /**
+   * Returns the secret for one use, asking the engine if needed. It is null if unavailable; `problem` may then say why.
+   */
   peek(): Promise<PeekedSecret>;
-  /** The same, and holds it. */
+  /** The same, but also keeps the secret in `secret`. */
   reveal(): Promise<string | null>;
   forget(): void;
   isRevealing: boolean;
@@ -24,14 +26,16 @@ export interface KeyChoice {
 
 interface PeekedSecret {
   secret: string | null;
-  /** There is none, and will be none: the key is gone, or does not show it. */
+  /** The secret will stay unavailable: the key is gone or cannot be revealed. */
   isGone: boolean;
 }
 
-/** Outlives the screen; a secret does not. */
+/** Outlives the screen, unlike a secret. */
 const chosenKey = createSessionValue<{ id: string | null }>({ id: null });
 
-/** A key to call the gateway with, and its secret. One whose secret was kept is chosen until the person chooses. */
+/**
+ * A key to call the gateway with, and its secret. Until the person chooses, a key whose secret was kept is preferred.
+ */
 export function useKeyChoice(): KeyChoice {
   const all = useControlState((state) => state.views?.keys ?? null);
   const [{ id: chosenId }, choose] = useSessionFields(chosenKey);

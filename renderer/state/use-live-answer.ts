@@ -4,22 +4,22 @@ import type { ControlState } from './control-state.ts';
 import { useControlStore } from './use-control.ts';
 
 interface LiveAnswer<Answer> {
-  /** The last one; stays while it is asked again. Null: none yet. */
+  /** The last answer, kept while the next one is loading; null before the first. */
   answer: Answer | null;
-  /** Why the last question failed; null if it did not. */
+  /** Why the last call of `load` failed; null if it did not. */
   problem: ControlError | null;
 }
 
-/** Long enough that a burst of requests is one question. */
+/** Long enough to combine a burst of requests into one reload. */
 const pauseMs = 500;
-/** Time moves on also where nobody asks anything. */
+/** Reloads at least this often, because results also change with time. */
 const longestPauseMs = 60_000;
 
 /**
- * What `load` gives, asked again soon after requests have ended, as the engine's events tell: never twice at the same time, and
- * not while the window is hidden. Another `load` is another question.
+ * Calls `load`, and again soon after the engine's events report that requests have ended. It never runs twice at the
+ * same time or while the window is hidden. A new `load` starts over.
  *
- * @param asRequestsBegin it is asked again soon after requests have begun, too
+ * @param asRequestsBegin also reload soon after requests have begun
  */
 export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBegin = false): LiveAnswer<Answer> {
   const store = useControlStore();
@@ -27,10 +27,10 @@ export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBeg
   useEffect(() => {
     let isOver = false;
     let isRunning = false;
-    /** Something has changed since the last question was put. */
+    /** Something has changed since the last call of `load`. */
     let isDue = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    /** Another value whenever the answer may be another. */
+    /** A value that changes whenever the answer may have changed. */
     const stateOf = ({ endedCount, requests }: ControlState) => (asRequestsBegin ? requests : endedCount);
     let seen = stateOf(store.state());
     const ask = async () => {
@@ -48,7 +48,7 @@ export function useLiveAnswer<Answer>(load: () => Promise<Answer>, asRequestsBeg
     };
     const askSoon = () => {
       isDue = true;
-      // A timer that runs is not put off: else a steady stream of requests would never be told.
+      // A running timer is not restarted, or a steady stream of requests would delay the reload forever.
       if (!isRunning && !document.hidden) timer ??= setTimeout(ask, pauseMs);
     };
     const stopListening = store.subscribe(() => {

@@ -4,7 +4,7 @@ import { useControlState } from './use-control.ts';
 
 const none: readonly Lock[] = [];
 
-/** What team presets have fixed. The engine refuses to change it; here it only shows. */
+/** Values locked by team presets. The engine refuses to change them; the window only shows them as locked. */
 export function useLocks(): Locks {
   const locks = useControlState((state) => state.views?.status.team.locks ?? none);
   return useMemo(() => findLocks(locks), [locks]);

@@ -10,22 +10,22 @@ import { useMostUsed } from './use-most-used.ts';
 import { useQuery } from './use-query.ts';
 
 export interface ModelChoice {
-  /** Those that the key lists. */
+  /** The models that the key lists. */
   models: readonly ModelView[];
-  /** They are known. */
+  /** Whether `models` is known. */
   isLoaded: boolean;
   use: ModelUse;
-  /** The most used first. */
+  /** Model names, the most used first. */
   mostUsed: readonly string[];
-  /** Any text: a provider may take names that it does not list. Empty while nothing is known, and where nothing fits. */
+  /** Any text, because a provider may accept names that it does not list. Empty until known, and if no model fits. */
   model: string;
   choose(model: string): void;
 }
 
-/** What the person chose, by purpose, on whatever screen. */
+/** The person's choice per purpose, on any screen. */
 const chosenByUse = createSessionValue<Partial<Record<ModelUse, string>>>({});
 
-/** A model that a key may use: the default of its group or a likely one, until the person says another. */
+/** A model that a key may use: its group's default or a likely one, until the person chooses another. */
 export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice {
   const asOf = useControlState(listingAge);
   const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, asOf);
@@ -35,7 +35,7 @@ export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice
   const usual = useControlState(({ views }) => views?.groups.find(({ id }) => id === group)?.defaults[use] ?? null);
   return useMemo(() => {
     const models = answer ?? [];
-    // The field does not change its mind in front of the person once the second answer is there.
+    // Waits for the second answer, so that the suggestion does not change while the person is looking at it.
     const likely = mostUsed === null ? '' : likelyModel({ models, use, usual, mostUsed });
     return {
       models,

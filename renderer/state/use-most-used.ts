@@ -5,7 +5,7 @@ import { useQuery } from './use-query.ts';
 const spanMs = 7 * 24 * 3_600_000;
 const stepMs = 3_600_000;
 
-/** The names of models that were used in the last week, the most used first; null until that is known. */
+/** The names of the models used in the last week, the most used first; null until known. */
 export function useMostUsed(): readonly string[] | null {
   const untilMs = useNow((now) => Math.ceil(now / stepMs) * stepMs);
   const { answer, problem } = useQuery<'usage'>({ type: 'usage', by: 'model', sinceMs: untilMs - spanMs, untilMs });

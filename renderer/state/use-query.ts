@@ -4,17 +4,17 @@ import { asControlError, type ControlError } from '../api.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 
 export interface Answered<T extends QueryType> {
-  /** The last one; stays while it is asked again. Null: none yet. */
+  /** The last answer, kept while the query runs again; null before the first. */
   answer: QueryResults[T] | null;
-  /** Why the last question failed; null if it did not. */
+  /** Why the last query failed; null if it did not. */
   problem: ControlError | null;
   isRunning: boolean;
   askAgain(): void;
 }
 
 /**
- * Asks the engine what the store does not hold; again when the question or `asOf` (such as the configuration's revision)
- * changes. Null: nothing to ask now. What comes after a newer question was put is dropped.
+ * Queries data that the store does not hold, again whenever the query or `asOf` (such as the configuration's revision)
+ * changes. Null for no query now. Answers to outdated queries are dropped.
  */
 export function useQuery<T extends QueryType>(
   query: (QueryInputMap[T] & { type: T }) | null,
@@ -23,7 +23,7 @@ export function useQuery<T extends QueryType>(
   const store = useControlStore();
   const [state, setState] = useState<Omit<Answered<T>, 'askAgain'>>({ answer: null, problem: null, isRunning: false });
   const [round, setRound] = useState(0);
-  // As a text, since the query is another object each time.
+  // Compared as text, because the query is a new object on each render.
   const question = JSON.stringify([query, asOf, round]);
   useEffect(() => {
     const [asked] = JSON.parse(question) as [typeof query, typeof asOf, number];

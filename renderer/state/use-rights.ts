@@ -5,21 +5,23 @@ import { useKey } from './use-keys.ts';
 
 interface Rights {
   isAdmin: boolean;
-  /** The screen that a link leads to. */
+  /** Whether the person may open the screen that a link leads to. */
   mayOpen(href: string): boolean;
   manages(groupId: string): boolean;
   mayWithKey(right: KeyRight, key: { group: string; owner: string | null }): boolean;
 }
 
-/** Who is signed in; null: nobody needs to. */
+/** The person signed in; null if no sign-in is needed. */
 export function usePerson(): Person | null {
   return useControlState(({ views }) => views?.status.person ?? null);
 }
 
-/** Of those that are linked to. */
+/** Screens for administrators only, among those that other screens link to. */
 const screensOfAdmins = /^\/(?:providers|models|groups|settings)\b/;
 
-/** What the person may do: everything where nobody signs in. The engine has the last word. */
+/**
+ * What the person may do: everything if there is no sign-in. The engine enforces the rights; this is for display only.
+ */
 export function useRights(): Rights {
   const person = usePerson();
   const isAdmin = person?.isAdmin ?? true;
@@ -31,7 +33,7 @@ export function useRights(): Rights {
   };
 }
 
-/** Whether the person may stop what was started for a key, a group or everything. */
+/** Whether the person may stop something that was started for a key, a group or everything. */
 export function useMayStop({ kind, id }: { kind: 'key' | 'group' | 'all'; id: string | null }): boolean {
   const { isAdmin, manages } = useRights();
   const key = useKey(kind === 'key' ? id : null);

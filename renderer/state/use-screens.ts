@@ -2,7 +2,7 @@ import type { Person } from '../../server/contract/people.ts';
 import { type ScreenEntry, screens } from '../views/screens.ts';
 import { usePerson } from './use-rights.ts';
 
-/** Those that the person may use, in the order of the navigation. The first one is shown for an address that leads to none. */
+/** The screens that the person may use, in the order of the navigation. The first is shown for unknown addresses. */
 export function useScreens(): readonly ScreenEntry[] {
   const person = usePerson();
   return screens.filter(({ audience }) => isFor(audience, person));

@@ -1,10 +1,10 @@
 import { createContext, useContext, useEffect, useRef } from 'react';
 import { unsavedEdits } from './unsaved-edits.ts';
 
-/** The dialog around a form; null: it stands on its screen. */
+/** The dialog around a form; null if the form is directly on its screen. */
 export const UnsavedScope = createContext<symbol | null>(null);
 
-/** As long as the form is there and `isDirty`, nobody leaves it without being asked. */
+/** While the form is mounted and `isDirty`, leaving it needs confirmation. */
 export function useUnsaved(isDirty: boolean): void {
   const scope = useContext(UnsavedScope);
   const current = useRef(isDirty);

@@ -1,8 +1,8 @@
-/** The files of screens and overlays: each is loaded once, and asked for again where that failed. */
+/** Loads the files of screens and overlays. Each is loaded once, and again if that failed. */
 import type { ComponentType } from 'react';
 
 export interface LazyFile {
-  /** No two have the same. */
+  /** Unique. */
   name: string;
   load(): Promise<ComponentType>;
 }
@@ -10,12 +10,12 @@ export interface LazyFile {
 const loaded = new Map<string, ComponentType>();
 const loading = new Map<string, Promise<ComponentType>>();
 
-/** Null: it is not loaded yet. */
+/** Null until loaded. */
 export function loadedFile({ name }: LazyFile): ComponentType | null {
   return loaded.get(name) ?? null;
 }
 
-/** Rejects if its files cannot be fetched; another call fetches them again. */
+/** Rejects if its files cannot be fetched; a further call tries again. */
 export function loadFile({ name, load }: LazyFile): Promise<ComponentType> {
   const running = loading.get(name);
   if (running) return running;
@@ -28,14 +28,14 @@ export function loadFile({ name, load }: LazyFile): Promise<ComponentType> {
   return started;
 }
 
-/** Loads them one after the other, each when the page has nothing else to do. Returns what ends it. */
+/** Loads the files one after the other while the page is idle. Returns a function that stops this. */
 export function loadWhenIdle(files: readonly LazyFile[]): () => void {
   let isStopped = false;
   const loadNext = async (rest: readonly LazyFile[]) => {
     await idle();
     const [next, ...others] = rest.filter((file) => !loaded.has(file.name));
     if (isStopped || !next) return;
-    // One that cannot be fetched now is fetched when it is opened, or after the next reconnection.
+    // If this fails, the file is fetched when it is opened, or after the next reconnection.
     await loadFile(next).catch(() => {});
     await loadNext(others);
   };
@@ -45,7 +45,7 @@ export function loadWhenIdle(files: readonly LazyFile[]): () => void {
   };
 }
 
-/** Safari has no idle callbacks. */
+/** Safari has no `requestIdleCallback`. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     if ('requestIdleCallback' in window) requestIdleCallback(() => resolve());

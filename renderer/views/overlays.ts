@@ -1,4 +1,4 @@
-/** What can lie over every screen, and the file that holds it. */
+/** The overlays that can cover every screen, and their files. */
 import type { OverlayName } from '../state/overlay.ts';
 import type { LazyFile } from './lazy-files.ts';
 

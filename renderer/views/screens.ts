@@ -1,4 +1,4 @@
-/** The screens of the window: where each is, what it is called, and the file that holds it. */
+/** The screens of the window: their addresses, icons and files. */
 import {
   type Icon,
   IconKey,
@@ -19,17 +19,17 @@ import type { LazyFile } from './lazy-files.ts';
 
 export interface ScreenEntry extends LazyFile {
   name: ScreenName;
-  /** `/`, or one segment; what comes after it is the screen's own. */
+  /** `/`, or one segment. The screen itself handles the rest of the address. */
   path: string;
   Icon: Icon;
   /**
-   * The screen it is reached from, under which the navigation counts it; it has a place of its own there only for who may not use
-   * that screen.
+   * The parent screen, which the navigation highlights for this one. The navigation lists this screen itself only for
+   * people who may not use the parent.
    */
   within?: ScreenName;
   /**
-   * Who may use it. `admins`: also where nobody signs in; `people`: whoever is signed in; `admins-of-people`: administrators who
-   * are signed in. Absent: everybody.
+   * Who may use it. `admins`: administrators, or everyone if there is no sign-in. `people`: everyone signed in.
+   * `admins-of-people`: administrators who are signed in. Everyone if absent.
    */
   audience?: 'admins' | 'people' | 'admins-of-people';
 }
@@ -120,7 +120,7 @@ export const screens: readonly ScreenEntry[] = [
   },
 ];
 
-/** Null: there is no such screen. */
+/** Null if there is no such screen. */
 export function screenAt(path: string, among: readonly ScreenEntry[] = screens): ScreenEntry | null {
   const start = `/${path.split('/')[1] ?? ''}`;
   return among.find((screen) => screen.path === start) ?? null;

@@ -1,4 +1,4 @@
-/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: it is asked by key. */
+/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: look-ups are by key. */
 import type { CacheView, ClearedCache } from '../contract/answer-cache.ts';
 import { GroupCache } from './group-cache.ts';
 
@@ -10,7 +10,7 @@ export class AnswerCache {
     this.#nowMs = nowMs;
   }
 
-  /** Made on first use. */
+  /** Created on first use. */
   of(groupId: string): GroupCache {
     const present = this.#groups.get(groupId);
     if (present) return present;
@@ -19,7 +19,7 @@ export class AnswerCache {
     return made;
   }
 
-  /** Null: all groups. Answers that are still arriving are not stored either. */
+  /** Null clears all groups. Answers that are still arriving are not stored either. */
   clear(groupId: string | null): ClearedCache {
     const cleared = { entries: 0, bytes: 0 };
     for (const [id, group] of this.#groups) {
@@ -31,7 +31,7 @@ export class AnswerCache {
     return cleared;
   }
 
-  /** Forgets all other groups, whose caches have been turned off. */
+  /** Drops all other groups, whose caches have been turned off. */
   keepOnly(groupIds: ReadonlySet<string>): void {
     for (const id of this.#groups.keys()) if (!groupIds.has(id)) this.#groups.delete(id);
   }

@@ -5,7 +5,7 @@ export interface CachedAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Of the request that was answered; null if unknown. */
+  /** Usage of the request that was answered; null if unknown. */
   usage: Usage | null;
   costUsd: number | null;
 }
@@ -16,17 +16,17 @@ interface Entry {
   storedAtMs: number;
 }
 
-/** A request whose answer is on its way, for which equal ones may wait. */
+/** A request whose answer is pending; equal requests may wait for it. */
 export interface Flight {
-  /** Null if it brought nothing that can be used again. Never rejects. */
+  /** Null if there is no reusable answer. Never rejects. */
   landed: Promise<CachedAnswer | null>;
   land(answer: CachedAnswer | null): void;
 }
 
-/** Roughly what an entry takes besides its body. */
+/** Approximate size of an entry besides its body. */
 const entryBytes = 1024;
 
-/** The answers of one group. Those unused for longest come first in the map. */
+/** The answers of one group. The least recently used come first in the map. */
 export class GroupCache {
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry>();
@@ -47,7 +47,7 @@ export class GroupCache {
     return this.#bytes;
   }
 
-  /** Changes when the cache is cleared; an answer is stored only under that at which its request began. */
+  /** Changes when the cache is cleared; an answer is stored only if it is still the same as when its request began. */
   get generation(): number {
     return this.#generation;
   }
@@ -57,7 +57,7 @@ export class GroupCache {
     if (!entry) return null;
     this.#remove(key, entry);
     const ageMs = this.#nowMs() - entry.storedAtMs;
-    // A clock that was set back must not make an entry last for longer.
+    // An entry must not last longer because the clock was set back.
     if (ageMs < 0 || ageMs >= ttlMs) return null;
     this.#add(key, entry);
     return entry.answer;
@@ -86,7 +86,7 @@ export class GroupCache {
     return this.#flights.get(key) ?? null;
   }
 
-  /** The flight must be landed, whatever becomes of its request. */
+  /** The flight must be landed, whatever the outcome of its request. */
   takeOff(key: string): Flight {
     const { promise, resolve } = Promise.withResolvers<CachedAnswer | null>();
     const flight: Flight = {

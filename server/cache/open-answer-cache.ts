@@ -5,7 +5,7 @@ interface ConfigChanges {
   onChange(listener: (now: { config: Pick<Config, 'groups'> }) => void): unknown;
 }
 
-/** A cache that forgets the answers of groups in which caching is turned off. */
+/** A cache that drops the answers of groups for which caching is turned off. */
 export function openAnswerCache(config: ConfigChanges): AnswerCache {
   const cache = new AnswerCache();
   config.onChange(({ config: { groups } }) => {

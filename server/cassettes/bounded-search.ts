@@ -1,7 +1,7 @@
 import { maxMatchedLength } from '../bounded-pattern.ts';
 import { mergeRanges } from '../exchange/find-secrets.ts';
 
-/** How far two windows overlap: a longer match at their border may be found in part only. */
+/** The overlap of two windows. A longer match at their border may be found only in part. */
 const overlap = 1_024;
 
 export interface TextRange {

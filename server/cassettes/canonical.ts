@@ -1,15 +1,15 @@
-/** One spelling for all requests that ask for the same. */
+/** The canonical form of a request, which is the same for all equivalent requests. */
 import { createHash } from 'node:crypto';
 import type { RecordedRequest } from './format.ts';
 
 export interface CanonicalRules {
-  /** Paths of fields that are left out. */
+  /** Paths of fields that are omitted. */
   ignored: readonly (readonly string[])[];
-  /** Rewrites each text. */
+  /** Rewrites each text value. */
   text(text: string): string;
 }
 
-/** Nothing is left out. */
+/** Omits nothing. */
 export const strictRules: CanonicalRules = { ignored: [], text: (text) => text };
 
 /** SHA-256 of everything that is compared. */
@@ -18,7 +18,10 @@ export function hashOf(request: RecordedRequest, rules: CanonicalRules): string 
   return hash.update(canonicalJson(comparedBody(request), rules)).digest('hex');
 }
 
-/** The body as it is compared: a form as an object of its parts, without the order of their names. */
+/**
+ * The body in the form that is compared: a form becomes an object of its parts, so that the order of their names does
+ * not matter.
+ */
 export function comparedBody({ body }: RecordedRequest): unknown {
   if (body === null) return null;
   if ('json' in body) return body.json;
@@ -32,7 +35,7 @@ export function comparedBody({ body }: RecordedRequest): unknown {
   return parts;
 }
 
-/** JSON with sorted keys and without what the rules leave out. */
+/** JSON with sorted keys, without the fields that the rules omit. */
 export function canonicalJson(value: unknown, { ignored, text }: CanonicalRules): string {
   const write = (part: unknown, paths: CanonicalRules['ignored']): string => {
     if (typeof part === 'string') return JSON.stringify(text(part));
@@ -46,7 +49,7 @@ export function canonicalJson(value: unknown, { ignored, text }: CanonicalRules)
   return write(value, ignored);
 }
 
-/** The paths that go on below the member. */
+/** The rest of the paths that begin with the member. */
 export function below(paths: CanonicalRules['ignored'], name: string): CanonicalRules['ignored'] {
   if (paths.length === 0) return paths;
   return paths.filter(([first]) => first === name || first === '*').map((path) => path.slice(1));

@@ -10,12 +10,12 @@ import { type CassetteSettings, defaultSettings, settingsSchema } from './settin
 
 const settingsName = 'cassette.json';
 
-/** A file of a cassette cannot be used; the message names it and its field. */
+/** A file of a cassette cannot be used. The message names the file and its field. */
 export class CassetteError extends Error {
   override readonly name = 'CassetteError';
 }
 
-/** The names of the recordings, in their order. Rejects with a CassetteError. */
+/** The names of the recordings, in order. Rejects with a CassetteError. */
 export async function listRecordings(folder: string): Promise<string[]> {
   let names: string[];
   try {
@@ -28,7 +28,10 @@ export async function listRecordings(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.json') && name !== settingsName).sort(byNumber.compare);
 }
 
-/** Creates the folder if it is missing, and removes what a killed process has left there. Rejects with a CassetteError. */
+/**
+ * Creates the folder if it is missing, and removes temporary files left by a killed process. Rejects with a
+ * CassetteError.
+ */
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -38,7 +41,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   }
 }
 
-/** Younger ones may be about to be written by another process. */
+/** Another process may still be writing younger files. */
 const leftoverAgeMs = 60_000;
 
 async function removeLeftovers(folder: string): Promise<void> {
@@ -50,7 +53,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** The default settings if there is no file of them. Rejects with a CassetteError. */
+/** The default settings if there is no settings file. Rejects with a CassetteError. */
 export async function readSettings(folder: string): Promise<CassetteSettings> {
   return (await readValid(join(folder, settingsName), settingsSchema, true)) ?? defaultSettings;
 }
@@ -62,7 +65,7 @@ export async function readRecording(folder: string, name: string): Promise<Recor
   return exchange;
 }
 
-/** A crash leaves the old file or the new one, whole. Rejects with the system's error. */
+/** A crash leaves either the complete old file or the complete new one. Rejects with the system's error. */
 export function writeRecording(folder: string, name: string, exchange: RecordedExchange): Promise<void> {
   return writeFileDurably(join(folder, name), spell(exchange));
 }
@@ -90,7 +93,10 @@ function describeIssue(issue: Issue | undefined, above: readonly PropertyKey[] =
   return `${field === '' ? 'the file' : field.replace(/^\./, '')}: ${issue.message}`;
 }
 
-/** The variant that was probably meant: the one with the fewest problems, and these deep in the value. */
+/**
+ * The variant that was probably intended: the one with the fewest problems; on a tie, the one whose problems are
+ * deepest in the value.
+ */
 function nearestOf(variants: readonly (readonly Issue[])[]): Issue | undefined {
   const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
   const sorted = variants.toSorted((one, other) => one.length - other.length || depth(other) - depth(one));

@@ -1,17 +1,17 @@
-/** The first difference of two requests, for a person who looks for the reason of a miss. */
+/** Finds the first difference between two requests, to explain a miss to a person. */
 import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
 
 export interface Difference {
-  /** `messages[1].content` */
+  /** Such as `messages[1].content`. */
   field: string;
-  /** As JSON, shortened; `nothing` where there is none. */
+  /** As shortened JSON; `nothing` if the field is missing. */
   recorded: string;
   asked: string;
 }
 
 const maxShownLength = 120;
 
-/** Null if they are equal for the rules. */
+/** Null if they are equal under the rules. */
 export function firstDifference(recorded: unknown, asked: unknown, rules: CanonicalRules): Difference | null {
   return differ(recorded, asked, { field: '', rules });
 }
@@ -52,7 +52,7 @@ function nameOf(field: string, name: string, isItem: boolean): string {
   return field === '' ? name : `${field}.${name}`;
 }
 
-/** Long texts from shortly before the place where they part. */
+/** Long texts are shown from shortly before their first difference. */
 function shown(value: unknown, other: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value) ?? 'nothing';

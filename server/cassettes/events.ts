@@ -1,11 +1,11 @@
-/** Server-sent events as a cassette stores them. */
+/** Server-sent events in the form in which a cassette stores them. */
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import { redactAcross } from './redact-across.ts';
 import type { Redactor } from './redactor.ts';
 
-/** Its text, up to and with the empty line that ends it. */
+/** The event's text, including the empty line that ends it. */
 interface TimedText {
   afterMs: number;
   text: string;
@@ -25,7 +25,7 @@ export function packEvents(pieces: readonly StoredPiece[], redactor: Redactor): 
   const timed = splitEvents(pieces);
   if (timed === null) return null;
   const events = timed.map((each) => packEvent(each, redactor));
-  // Models send a text in many events, so that each has a part of what the text holds.
+  // Models split a text into many events, so a secret may be spread over several of them.
   redactAcross(events.filter(isJson), redactor);
   return events;
 }
@@ -50,7 +50,7 @@ function packEvent({ afterMs, text }: TimedText, redactor: Redactor): RecordedEv
   return { afterMs, text: redactor.text(text) };
 }
 
-/** An event is as late as its last piece. */
+/** The time of an event is that of its last piece. */
 function splitEvents(pieces: readonly StoredPiece[]): TimedText[] | null {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   const text = bytes.toString();
@@ -76,7 +76,7 @@ function endOfEvent(text: string, from: number): number {
   return windows === -1 || (plain !== -1 && plain < windows) ? plain + 2 : windows + 4;
 }
 
-/** When which byte was sent; asked in order. */
+/** The time at which each byte was sent; must be queried in order. */
 class PieceClock {
   readonly #pieces: readonly StoredPiece[];
   #index = -1;

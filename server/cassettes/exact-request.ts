@@ -1,8 +1,11 @@
-/** A fast way to find recordings: most clients spell JSON as `JSON.stringify` does, so their bytes are known when a cassette is read. */
+/**
+ * A fast look-up of recordings: most clients serialise JSON as `JSON.stringify` does, so the bytes of their requests
+ * are known when a cassette is read.
+ */
 import { createHash } from 'node:crypto';
 import type { RecordedRequest } from './format.ts';
 
-/** Of the bytes that a client has sent. */
+/** Hash of the bytes that a client sent. */
 export function exactHash(method: string, url: string, body: Buffer | string | null): string {
   return createHash('sha256')
     .update(`${method} ${url}\n`)
@@ -10,7 +13,7 @@ export function exactHash(method: string, url: string, body: Buffer | string | n
     .digest('base64');
 }
 
-/** Of the bytes that a client probably sends for this request; null for forms and other bytes. */
+/** Hash of the bytes that a client probably sends for this request; null for forms and other bytes. */
 export function exactHashOf({ method, path, body }: RecordedRequest): string | null {
   if (body === null) return exactHash(method, path, null);
   return 'json' in body ? exactHash(method, path, JSON.stringify(body.json)) : null;

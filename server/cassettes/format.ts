@@ -1,7 +1,7 @@
 /**
- * The files of a cassette. A cassette is a folder: one file for each recorded exchange (`0001-chat-completions-3f2a9c.json`),
- * and `cassette.json` with its settings. `docs/cassette.schema.json` is generated from `exchangeSchema`
- * (`node build/config-schema.ts`).
+ * The file format of cassettes. A cassette is a folder with one file for each recorded exchange
+ * (`0001-chat-completions-3f2a9c.json`) and `cassette.json` with its settings. `docs/cassette.schema.json` is generated
+ * from `exchangeSchema` (`node build/config-schema.ts`).
  */
 import { z } from 'zod';
 
@@ -31,12 +31,12 @@ const requestBodySchema = z.union([
   z.strictObject({ bytes: bytesSchema, sha256: digestSchema }),
 ]);
 
-/** Milliseconds between the arrival of the request and the moment at which the event was sent. */
+/** Milliseconds between the arrival of the request and the sending of the event. */
 const afterMsSchema = z.number().min(0);
 
 /**
- * One server-sent event. `data` is JSON that was sent as `data: …` in the shortest spelling, after a line `event: …` if
- * `event` is there; any other event is stored as its `text`.
+ * One server-sent event. `data` is JSON that was sent as `data: …` in its shortest form, after a line `event: …` if
+ * `event` is set. Any other event is stored as its `text`.
  */
 const eventSchema = z.union([
   z.strictObject({ afterMs: afterMsSchema, event: z.string().optional(), data: jsonSchema }),
@@ -45,7 +45,10 @@ const eventSchema = z.union([
 
 const responseBodySchema = z.union([
   z.strictObject({ events: z.array(eventSchema) }),
-  /** `indent`: the spaces by which JSON was indented; absent: it was in one line. `end`: what followed it. */
+  /**
+   * `indent`: the number of spaces by which the JSON was indented; absent if it was on one line. `end`: the text after
+   * the JSON.
+   */
   z.strictObject({
     json: jsonSchema,
     indent: z.int().min(1).max(10).optional(),
@@ -60,11 +63,11 @@ export const exchangeSchema = z.strictObject({
   version: z.literal(formatVersion),
   request: z.strictObject({
     method: z.string().min(1),
-    /** With the query, without credentials. */
+    /** Includes the query, without credentials. */
     path: z.string().startsWith('/'),
     wire: z.string(),
     headers: headersSchema,
-    /** Null: there was none. */
+    /** Null if there was none. */
     body: requestBodySchema.nullable(),
   }),
   response: z.strictObject({
@@ -74,7 +77,7 @@ export const exchangeSchema = z.strictObject({
     ended: z.enum(['complete', 'cut', 'client-left']),
     body: responseBodySchema.nullable(),
   }),
-  /** As the provider reported it; null if it is unknown. */
+  /** As reported by the provider; null if unknown. */
   usage: z.record(z.string(), z.number()).nullable(),
 });
 

@@ -1,4 +1,6 @@
-/** HTTP Archives (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read and write. */
+/**
+ * HTTP Archives (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read and write.
+ */
 import { z } from 'zod';
 import { version } from '../version.ts';
 import type { RecordedExchange, RequestBody } from './format.ts';
@@ -6,7 +8,7 @@ import { unpackAnswer } from './response-part.ts';
 
 const headerSchema = z.object({ name: z.string(), value: z.string() });
 
-/** What is read of an archive. */
+/** The parts of an archive that are read. */
 export const harSchema = z.object({
   log: z.object({
     entries: z.array(
@@ -37,11 +39,11 @@ export type HarEntry = Har['log']['entries'][number];
 
 interface Dated {
   exchange: RecordedExchange;
-  /** When it was recorded. */
+  /** The time of the recording. */
   date: Date;
 }
 
-/** Without a host of its own, since a cassette does not know where its requests went. */
+/** A placeholder host, because a cassette does not record where its requests went. */
 const origin = 'http://127.0.0.1';
 
 export function toHar(exchanges: readonly Dated[]): object {

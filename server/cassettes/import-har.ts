@@ -1,4 +1,4 @@
-/** Recordings from an HTTP Archive that a browser or a proxy has written. */
+/** Imports recordings from an HTTP Archive that a browser or a proxy has written. */
 import { readFile } from 'node:fs/promises';
 import { problemsOf } from '../config/check-config.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -14,13 +14,13 @@ import { describeRequest } from './request-part.ts';
 import { packBody, packHead } from './response-part.ts';
 
 interface Imported {
-  /** Files that were written. */
+  /** Number of files written. */
   imported: number;
-  /** Requests to paths that Sluice does not serve, and such without an answer or with the files of a form. */
+  /** Number of requests to paths that Sluice does not serve, without an answer, or with files in a form. */
   skipped: number;
 }
 
-/** Adds its requests to the cassette. Rejects with a CassetteError. */
+/** Adds the archive's requests to the cassette. Rejects with a CassetteError. */
 export async function importHar(file: string, folder: string): Promise<Imported> {
   const har = await readHar(file);
   await prepareFolder(folder);
@@ -73,7 +73,13 @@ async function recordingOf({ request, response, timings }: HarEntry, matching: M
   if (route === null || isLost || response.status < 200 || response.status > 599) return null;
   const headers = headersOf(request.headers);
   const redactor = new Redactor(secretsIn(headers), matching.redactions);
-  const heard = { method: request.method, url: pathname + search, wire: route.wire, headers, body: Buffer.from(text) };
+  const incoming = {
+    method: request.method,
+    url: pathname + search,
+    wire: route.wire,
+    headers,
+    body: Buffer.from(text),
+  };
   const answerHeaders = headersOf(response.headers);
   const head = packHead({ status: response.status, headers: answerHeaders }, '', redactor);
   const bytes = Buffer.from(content.text, content.encoding === 'base64' ? 'base64' : 'utf8');
@@ -81,7 +87,7 @@ async function recordingOf({ request, response, timings }: HarEntry, matching: M
   const body = packBody(answerHeaders['content-type'], bytes.length > 0 ? [{ afterMs, bytes }] : [], redactor);
   const exchange: RecordedExchange = {
     version: formatVersion,
-    request: await describeRequest(heard, redactor),
+    request: await describeRequest(incoming, redactor),
     response: { ...head, ended: 'complete', body },
     usage: null,
   };

@@ -1,6 +1,6 @@
 /**
- * Spells a recorded exchange so that it can be read and compared line by line: indented JSON, but one line for each event
- * of a stream.
+ * Formats a recorded exchange so that it can be read and compared line by line: indented JSON, but one line for each
+ * event of a stream.
  */
 import type { RecordedExchange } from './format.ts';
 

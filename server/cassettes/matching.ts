@@ -1,20 +1,21 @@
-/** What `cassette.json` says, compiled; and what is compared of a request. */
+/** The compiled rules of `cassette.json`, and the parts of a request that are compared. */
 
 import { findAll, replaceRanges } from './bounded-search.ts';
 import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
 import type { RecordedRequest } from './format.ts';
 import { type CassetteSettings, ignoredByDefault } from './settings.ts';
 
-/** Clients put them into prompts and ids: today's date, the time, a session. */
+/** Texts that clients put into prompts and ids: today's date, the time, a session. */
 const changingTexts: readonly RegExp[] = [
-  // Not by `\b`: Codex puts `msg_` before them.
+  // Does not use `\b`, because Codex puts `msg_` before them.
   /(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])/gi,
   /\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?/g,
 ];
 
 /**
- * Two requests with the same `strict` hash are equal; two with the same `loose` one are equal but for what is not
- * compared. Recordings of the first kind come first, so that tests of dates and users find their own.
+ * Two requests with the same `strict` hash are equal; two with the same `loose` hash are equal except for ignored
+ * parts. Recordings with the same `strict` hash are preferred, so that tests that depend on dates or users find their
+ * own.
  */
 export interface MatchKeys {
   strict: string;
@@ -23,7 +24,7 @@ export interface MatchKeys {
 
 export class Matching {
   readonly loose: CanonicalRules;
-  /** What the redaction of texts adds to the known forms of keys. */
+  /** Patterns of texts to redact, in addition to the known forms of keys. */
   readonly redactions: readonly RegExp[];
 
   constructor({ ignore, compare, ignoreText, redact }: CassetteSettings) {
@@ -40,7 +41,7 @@ export class Matching {
     return { strict: hashOf(request, strictRules), loose: hashOf(request, this.loose) };
   }
 
-  /** Hashes of the parts of a request: the more two requests share, the nearer they are. */
+  /** Hashes of the parts of a request. The more of them two requests share, the more similar they are. */
   partsOf(request: RecordedRequest): Uint32Array {
     const body = comparedBody(request);
     const parts = [`${request.method} ${request.path.split('?')[0]}`, `? ${request.path}`];
@@ -54,7 +55,7 @@ export class Matching {
   }
 }
 
-/** Bounds what is kept in memory of a recording. */
+/** Bounds the memory for each recording. */
 const mostParts = 64;
 const mostItems = 32;
 
@@ -62,7 +63,7 @@ function compile(source: string): RegExp {
   return new RegExp(source, 'gu');
 }
 
-/** FNV-1a of the beginning and the length. */
+/** FNV-1a of the text's beginning and its length. */
 function hashOfText(text: string): number {
   let hash = 0x811c9dc5 ^ text.length;
   const length = Math.min(text.length, 4_096);

@@ -3,7 +3,8 @@ import type { Pace } from '../exchange/stored-answer.ts';
 const maxFactor = 1_000;
 
 /**
- * `instant`: all at once; `recorded`: at the recorded times; a number: so many times as fast. Undefined for anything else.
+ * `instant`: all at once; `recorded`: at the recorded times; a number: that many times as fast. Undefined for anything
+ * else.
  */
 export function parsePace(text: string): Pace | undefined {
   if (text === 'instant') return 0;

@@ -1,7 +1,7 @@
-/** Deeper values would overflow the stack of what walks them; they are stored and compared as text or bytes. */
+/** Deeper values would overflow the stack of recursive code; they are stored and compared as text or bytes. */
 const maxDepth = 200;
 
-/** Undefined if the text is no JSON, or too deep. */
+/** Undefined if the text is not JSON or is nested too deeply. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -2,17 +2,17 @@ import type { MatchKeys } from './matching.ts';
 
 /** A recorded exchange, without its content. */
 export interface Entry extends MatchKeys {
-  /** Of its file. */
+  /** The name of its file. */
   name: string;
   /** See `exactHashOf`. */
   exact: string | null;
   /** See `Matching.partsOf`. */
   parts: Uint32Array;
-  /** A request of this run has taken it. */
+  /** Whether a request of this run has used it. */
   isTaken: boolean;
 }
 
-/** The recordings of a cassette in the order of their names. Requests that are equal take them in this order. */
+/** The recordings of a cassette in the order of their names. Equal requests use them in this order. */
 export class RecordingIndex {
   readonly #entries: Entry[] = [];
   readonly #strict = new Map<string, Chain>();
@@ -34,24 +34,24 @@ export class RecordingIndex {
     if (entry.exact !== null) this.#exact.set(entry.exact, entry);
   }
 
-  /** The keys of requests with these bytes (see `exactHash`); null if they are unknown. */
+  /** The keys of requests with these bytes (see `exactHash`); null if unknown. */
   keysOfExact(exact: string): MatchKeys | null {
     return this.#exact.get(exact) ?? null;
   }
 
-  /** Takes the next recording of an equal request, which no other request has taken; null if there is none. */
+  /** Takes the next unused recording of an equal request; null if there is none. */
   takeNext(keys: MatchKeys): Entry | null {
     const entry = this.#strict.get(keys.strict)?.next() ?? this.#loose.get(keys.loose)?.next() ?? null;
     if (entry) entry.isTaken = true;
     return entry;
   }
 
-  /** As `takeNext`; when all are taken, the last one again. */
+  /** Like `takeNext`, but when all are used, returns the last one again. */
   takeOrRepeat(keys: MatchKeys): Entry | null {
     return this.takeNext(keys) ?? this.#strict.get(keys.strict)?.last ?? this.#loose.get(keys.loose)?.last ?? null;
   }
 
-  /** The recording that shares most parts with the request; null if none shares any. */
+  /** The recording that shares the most parts with the request; null if none shares any. */
   nearest(parts: Uint32Array): Entry | null {
     const wanted = new Set(parts);
     let nearest: Entry | null = null;
@@ -70,7 +70,7 @@ export class RecordingIndex {
 /** Recordings of equal requests. */
 class Chain {
   readonly #entries: Entry[] = [];
-  /** All before it are taken. */
+  /** Index of the first recording that is not taken. */
   #from = 0;
 
   add(entry: Entry): void {

@@ -1,10 +1,10 @@
-/** The names of recordings: `0001-chat-completions-3f2a9c.json`, which sort in the order of the requests. */
+/** The names of recordings, such as `0001-chat-completions-3f2a9c.json`. They sort in the order of the requests. */
 
 interface NameParts {
   number: number;
   /** The route's path: `/v1/chat/completions`. */
   label: string;
-  /** Of the request; the same request keeps its name when it is recorded again. */
+  /** The request's hash. A request that is recorded again keeps its name. */
   hash: string;
 }
 
@@ -20,7 +20,7 @@ export function fileNameOf({ number, label, hash }: NameParts): string {
   return `${String(number).padStart(4, '0')}-${slug || 'request'}-${hash.slice(0, 6)}.json`;
 }
 
-/** 0 for a name without one. */
+/** Returns 0 for a name without a number. */
 export function numberOf(name: string): number {
   const digits = /^\d{1,9}(?=-)/.exec(name)?.[0];
   return digits === undefined ? 0 : Number(digits);

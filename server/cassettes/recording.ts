@@ -1,21 +1,21 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { Headers } from '../exchange/capture/message-capture.ts';
-import type { HeardRequest, Recording } from '../exchange/cassette-desk.ts';
+import type { CassetteRequest, Recording } from '../exchange/cassette-deck.ts';
 import { encodingOf } from '../exchange/encodings.ts';
 import type { StoredPiece } from '../exchange/stored-answer.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import type { Redactor } from './redactor.ts';
 import { packBody, packHead } from './response-part.ts';
 
-/** Larger answers are not recorded: a cassette is read by people and kept with sources. */
+/** Larger answers are not recorded, because cassettes are read by people and stored with source code. */
 export const maxRecordedBytes = 64 * 1024 * 1024;
 
 interface RecordingOptions {
-  heard: Pick<HeardRequest, 'id' | 'keepAlive'>;
+  incoming: Pick<CassetteRequest, 'id' | 'keepAlive'>;
   request: RecordedRequest;
   redactor: Redactor;
-  /** From `performance.now()`. */
+  /** On the scale of `performance.now()`. */
   startMs: number;
   /** Called once, with the reason if there is no exchange to store. */
   ended(exchange: RecordedExchange | 'unanswered' | 'too-large'): void;
@@ -37,8 +37,8 @@ export class ExchangeRecording implements Recording {
   }
 
   take(bytes: Buffer): void {
-    // When comments are sent depends on the machine.
-    if (bytes === this.#options.heard.keepAlive || bytes.length === 0) return;
+    // Keep-alive comments are not recorded, because their timing depends on the machine.
+    if (bytes === this.#options.incoming.keepAlive || bytes.length === 0) return;
     this.#bytes += bytes.length;
     if (this.#bytes > maxRecordedBytes) this.#pieces = [];
     else
@@ -46,12 +46,12 @@ export class ExchangeRecording implements Recording {
   }
 
   end(how: RecordedResponse['ended'], usage: Usage | null): boolean {
-    const { request, redactor, heard, ended } = this.#options;
+    const { request, redactor, incoming, ended } = this.#options;
     if (!this.#head || this.#bytes > maxRecordedBytes) {
       ended(this.#head ? 'too-large' : 'unanswered');
       return false;
     }
-    const head = packHead(this.#head, heard.id, redactor);
+    const head = packHead(this.#head, incoming.id, redactor);
     const body = packBody(head.headers['content-type'], unpacked(this.#pieces, this.#head.headers), redactor);
     ended({ version: formatVersion, request, response: { ...head, ended: how, body }, usage: usage && { ...usage } });
     return true;
@@ -60,7 +60,7 @@ export class ExchangeRecording implements Recording {
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
 
-/** Without compression, in which neither people nor the redactor can read. A damaged body stays as it is. */
+/** Decompresses the body, so that people and the redactor can read it. A damaged body stays as it is. */
 function unpacked(pieces: readonly StoredPiece[], headers: Headers): readonly StoredPiece[] {
   const encoding = encodingOf(headers);
   const [first] = pieces;

@@ -1,4 +1,4 @@
-/** Removes secrets that are spread over the events of a stream. */
+/** Removes secrets that are split over several events of a stream. */
 import type { TextRange } from './bounded-search.ts';
 import { type Redactor, redactionMark } from './redactor.ts';
 
@@ -8,7 +8,7 @@ interface Fragment {
   put(text: string): void;
 }
 
-/** Texts at the same place of all events are read as one text. Changes the data of the events. */
+/** Texts at the same place in all events are read as one text. Modifies the data of the events. */
 export function redactAcross(events: readonly { data: unknown }[], redactor: Redactor): void {
   const byPlace = new Map<string, Fragment[]>();
   for (const event of events) {
@@ -18,7 +18,7 @@ export function redactAcross(events: readonly { data: unknown }[], redactor: Red
     collect(event.data, '', put, byPlace);
   }
   for (const fragments of byPlace.values()) {
-    // Names and ids are the same in all events.
+    // Names and ids, which are the same in all events.
     if (fragments.every(({ text }) => text === fragments[0]?.text)) continue;
     const ranges = redactor.find(fragments.map(({ text }) => text).join(''));
     if (ranges.length === 0) continue;
@@ -45,7 +45,7 @@ function collect(value: unknown, place: string, put: Fragment['put'], byPlace: M
     });
   } else if (typeof value === 'object' && value !== null) {
     const members: Record<string, unknown> = Object(value);
-    // Answers and blocks that are sent at the same time are told apart by their index.
+    // Answers and blocks that are sent in parallel are distinguished by their index.
     const own = typeof members.index === 'number' ? `${place}#${members.index}` : place;
     for (const [name, item] of Object.entries(members)) {
       const putMember = (text: string) => {
@@ -56,7 +56,7 @@ function collect(value: unknown, place: string, put: Fragment['put'], byPlace: M
   }
 }
 
-/** The part of the joined text that begins at `from`; the mark stands where a range begins. */
+/** The part of the joined text that begins at `from`, with a mark at the beginning of each range. */
 function withoutRanges(text: string, from: number, ranges: readonly TextRange[]): string {
   let at = 0;
   let kept = '';

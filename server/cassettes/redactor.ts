@@ -1,4 +1,4 @@
-/** Removes secrets from what is stored: known ones, what has the form of a key, and what `cassette.json` names. */
+/** Removes secrets before storing: known secrets, texts in the form of a key, and the patterns of `cassette.json`. */
 import { secretShape } from '../contract/secret-shape.ts';
 import { findSecrets, mayHoldSecret, mergeRanges } from '../exchange/find-secrets.ts';
 import { redactBytes } from '../exchange/redact-credential.ts';
@@ -11,7 +11,7 @@ export class Redactor {
   readonly #secrets: readonly string[];
   readonly #patterns: readonly RegExp[];
 
-  /** `patterns` have the flag `g`. */
+  /** `patterns` must have the flag `g`. */
   constructor(secrets: readonly string[], patterns: readonly RegExp[]) {
     this.#secrets = secrets;
     this.#patterns = [secretShape, ...patterns];
@@ -21,7 +21,7 @@ export class Redactor {
     return replaceRanges(text, this.find(text), redactionMark);
   }
 
-  /** All texts and names of a JSON value; the same value if there is nothing to remove. */
+  /** Redacts all strings and member names of a JSON value; returns the same value if there is nothing to remove. */
   json(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
     if (typeof value !== 'object' || value === null) return value;
@@ -35,12 +35,12 @@ export class Redactor {
     return isSame ? value : Object.fromEntries(redacted);
   }
 
-  /** Bytes that are no text, in which only known secrets can be found. */
+  /** Redacts bytes that are not text, in which only known secrets can be found. */
   bytes(bytes: Buffer): Buffer {
     return redactBytes(bytes, this.#secrets);
   }
 
-  /** A path with its query. */
+  /** Redacts a path with its query. */
   url(url: string): string {
     return this.text(redactUrl(url, this.#secrets));
   }
@@ -50,7 +50,7 @@ export class Redactor {
     return this.text(redacted);
   }
 
-  /** Where the secrets are, in order and without overlaps. */
+  /** The ranges of secrets, in order and without overlaps. */
   find(text: string): TextRange[] {
     const shaped = this.#patterns.flatMap((each) => findAll(text, each));
     const known = mayHoldSecret(text, this.#secrets)
@@ -60,7 +60,7 @@ export class Redactor {
   }
 }
 
-/** Ranges of bytes of UTF-8 as ranges of characters. */
+/** Converts ranges of UTF-8 bytes to ranges of characters. */
 function textRanges(text: string, ranges: readonly TextRange[]): TextRange[] {
   const bytes = Buffer.from(text);
   if (bytes.length === text.length) return [...ranges];

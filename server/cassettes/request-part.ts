@@ -1,20 +1,23 @@
-/** The request of an exchange as it is stored and compared: without secrets, and without what only its transport needs. */
+/**
+ * The request of an exchange in the form that is stored and compared: without secrets, and without what only its
+ * transport needs.
+ */
 import { createHash } from 'node:crypto';
 import { pattern } from '../bounded-pattern.ts';
-import type { HeardRequest } from '../exchange/cassette-desk.ts';
+import type { CassetteRequest } from '../exchange/cassette-deck.ts';
 import type { FormPart, RecordedRequest, RequestBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';
 
-/** Those that may change an answer. Anthropic's and OpenAI's name versions and previews. */
+/** Headers that may affect an answer. Those of Anthropic and OpenAI name versions and previews. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
 const formType = pattern(/^multipart\/form-data\b/i);
 
-type Described = Pick<HeardRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
+type Described = Pick<CassetteRequest, 'method' | 'url' | 'wire' | 'headers' | 'body'>;
 
-/** Resolves with the same part for two forms that differ in their boundaries only. */
-export async function describeRequest(heard: Described, redactor: Redactor): Promise<RecordedRequest> {
-  const { method, url, wire, headers, body } = heard;
+/** Resolves with equal values for two forms that differ only in their boundaries. */
+export async function describeRequest(incoming: Described, redactor: Redactor): Promise<RecordedRequest> {
+  const { method, url, wire, headers, body } = incoming;
   const kept = keptHeaders.flatMap((name): [string, string][] => {
     const value = headers[name];
     if (typeof value !== 'string') return [];

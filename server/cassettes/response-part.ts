@@ -1,4 +1,4 @@
-/** The response of an exchange as it is stored, from which the same bytes are sent again. */
+/** The response of an exchange in the form that is stored. The same bytes can be produced from it. */
 import { pattern } from '../bounded-pattern.ts';
 import type { StoredAnswer, StoredPiece } from '../exchange/stored-answer.ts';
 import { packEvents, unpackEvent } from './events.ts';
@@ -6,7 +6,7 @@ import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseJson } from './parse-json.ts';
 import type { Redactor } from './redactor.ts';
 
-/** All others say something of the one connection, account or moment, such as its rate limits. */
+/** All other headers belong to one connection, account or moment, such as rate limits. */
 const keptHeaders = new Set([
   'content-type',
   'content-disposition',
@@ -29,7 +29,7 @@ const eventStreamType = pattern(/^text\/event-stream\b/i);
 
 type ResponseHead = Pick<RecordedResponse, 'status' | 'headers'>;
 
-/** `requestId`: Sluice's own, which the next answer must not have. */
+/** `requestId`: Sluice's own request id, which must not be repeated in later answers. */
 export function packHead(
   { status, headers }: { status: number; headers: Readonly<Record<string, string | readonly string[] | undefined>> },
   requestId: string,
@@ -53,7 +53,7 @@ export function packBody(
   return events ? { events } : packWhole(pieces, redactor);
 }
 
-/** Without a length, as secrets that were removed change it. */
+/** Computes a new length, because removed secrets change it. */
 export function unpackAnswer({ status, headers, ended, body }: RecordedResponse): StoredAnswer {
   const pieces = body === null ? [] : unpackBody(body);
   const isEvents = body !== null && 'events' in body;
@@ -86,7 +86,7 @@ interface PackedJson {
   end?: string;
 }
 
-/** Null if the text is no JSON, or JSON that `JSON.stringify` spells in another way. */
+/** Null if the text is not JSON, or is JSON that `JSON.stringify` would write differently. */
 function packJson(text: string, redactor: Redactor): PackedJson | null {
   const trimmed = text.trimEnd();
   const json = parseJson(trimmed);

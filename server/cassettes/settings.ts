@@ -1,10 +1,10 @@
-/** `cassette.json`, which a person writes: what is not compared, and what is not stored. */
+/** `cassette.json`, written by people: what is not compared, and what is not stored. */
 import { z } from 'zod';
 
 const maxPatterns = 100;
 const maxPatternLength = 500;
 
-/** A path in a JSON body: names and `*`, which stands for any name or position: `messages.*.id`. */
+/** A path in a JSON body, of names and `*`, which stands for any name or index: `messages.*.id`. */
 const pathSchema = z.string().min(1).max(500);
 
 const patternSchema = z
@@ -16,13 +16,13 @@ const patternSchema = z
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
   version: z.literal(1),
-  /** Fields of JSON bodies and forms that are not compared, besides `ignoredByDefault`. */
+  /** Fields of JSON bodies and forms that are not compared, in addition to `ignoredByDefault`. */
   ignore: z.array(pathSchema).max(1_000).default([]),
   /** Fields of `ignoredByDefault` that are compared. */
   compare: z.array(pathSchema).max(1_000).default([]),
-  /** Parts of texts that are not compared, besides dates and UUIDs. */
+  /** Parts of texts that are not compared, in addition to dates and UUIDs. */
   ignoreText: z.array(patternSchema).max(maxPatterns).default([]),
-  /** Parts of texts that are replaced by `[redacted]` in everything that is stored. */
+  /** Parts of texts that are replaced by `[redacted]` before anything is stored. */
   redact: z.array(patternSchema).max(maxPatterns).default([]),
 });
 
@@ -31,8 +31,8 @@ export type CassetteSettings = z.infer<typeof settingsSchema>;
 export const defaultSettings: CassetteSettings = settingsSchema.parse({ version: 1 });
 
 /**
- * Fields that name a user, a session or an attempt and do not change the answer. `metadata` is where Claude Code sends the
- * session, `prompt_cache_key` and `client_metadata` where Codex does.
+ * Fields that name a user, a session or an attempt and do not change the answer. Claude Code sends the session in
+ * `metadata`, Codex in `prompt_cache_key` and `client_metadata`.
  */
 export const ignoredByDefault: readonly string[] = [
   'user',

@@ -45,7 +45,7 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 
 function collectTarget(text: string, before: Target[] = []): Target[] {
   const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight|context)=[\d.]+)*)$/.exec(text) ?? [];
-  // A model's name may have commas, but not what looks like one of the options.
+  // A model's name may contain commas, but nothing that looks like one of the options.
   if (!provider || !model || /,(?:priority|weight|context)=/.test(model)) {
     throw new InvalidArgumentError('Use provider/model, optionally with ,priority=1 ,weight=2 ,context=128000.');
   }

@@ -15,7 +15,7 @@ export function addApplyVerb(program: Command, { on }: Verbs): void {
   const apply = withConfirmation(
     program
       .command('apply')
-      .description('make providers, aliases, groups, limits and settings what a file declares (docs/teams.md)')
+      .description('set providers, aliases, groups, limits and settings to what a file declares (docs/teams.md)')
       .requiredOption('-f, --file <file>', 'a file in the form of a team preset; "-" reads stdin')
       .option('--dry-run', 'only show what would change'),
   );

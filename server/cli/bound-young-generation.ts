@@ -1,17 +1,18 @@
 /**
- * Keeps V8's young generation at a size that suits a gateway. V8 doubles it, up to 128 MB in Node 24, whenever enough objects
- * survive a collection, as the buffers of 200 streams do; beyond 16 MB that costs memory and longer pauses and saves no CPU.
- * `--max-semi-space-size=8` says the same on Node's command line, which nobody should have to write.
+ * Keeps V8's young generation at a size that suits a gateway. V8 doubles it, up to 128 MB in Node 24, whenever enough
+ * objects survive a collection, as the buffers of 200 streams do. Above 16 MB this costs memory and longer pauses and
+ * saves no CPU. `--max-semi-space-size=8` on Node's command line has the same effect, but users should not have to
+ * write it.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** Both halves of it. */
+/** Total size of both semi-spaces. */
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * For the whole process. V8 reads the flag each time the young generation could grow. It also shrinks it in idle times, so that
- * it must be able to grow again. Returns what takes it back.
+ * Takes effect for the whole process. V8 reads the flag each time the young generation could grow. V8 also shrinks the
+ * young generation in idle times, so it must be allowed to grow again. Returns the function that undoes this.
  */
 export function boundYoungGeneration(): () => void {
   let mayGrow = true;

@@ -7,7 +7,8 @@ const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const megabyte = 1_000_000;
 
 /**
- * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). What is not named takes its default.
+ * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). Settings that are not given have
+ * their defaults.
  * @throws InvalidArgumentError
  */
 export function parseCache(text: string): GroupConfig['cache'] | Partial<NonNullable<GroupConfig['cache']>> {

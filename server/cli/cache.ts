@@ -1,4 +1,4 @@
-/** `sluice cache`: what the groups' response caches hold and have saved. */
+/** `sluice cache`: the content of the groups' response caches, and what they have saved. */
 import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';

@@ -1,4 +1,4 @@
-/** `sluice capture`: whether headers and bodies of requests are kept: of a group, a key, or for some minutes. */
+/** `sluice capture`: switches the capture of headers and bodies for a group, for a key, or for some minutes. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -18,9 +18,9 @@ interface OnOptions extends Scope {
 
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');
-  const start = withScope(capture.command('on').description('keep them from now on'));
+  const start = withScope(capture.command('on').description('start capturing'));
   start.option('--for <minutes>', 'only for this time, up to an hour: 10m', parseMinutes);
-  start.option('--requests <n>', 'only of so many requests, within ten minutes or the time of --for', parseCount);
+  start.option('--requests <n>', 'only this many requests, within ten minutes or the time of --for', parseCount);
   on<OnOptions>(start, async ({ control, output }, _, options) => {
     const scope = scopeOf(options);
     const { requests } = options;
@@ -39,7 +39,9 @@ export function addCaptureVerbs(program: Command, { on }: Verbs): void {
     output.show(await setCapture(control, scope, true), `Capture is on for ${name}.`);
   });
 
-  const stop = withScope(capture.command('off').description('keep them no longer; what was kept stays for its time'));
+  const stop = withScope(
+    capture.command('off').description('stop capturing; what was captured stays until it expires'),
+  );
   on<Scope>(stop, async ({ control, output }, _, options) => {
     const scope = scopeOf(options);
     const ended = await control.execute({ type: 'capture.stop', ...scope });
@@ -54,7 +56,7 @@ export function addCaptureVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** The groups and keys for which capture is on until it is switched off for them. */
+/** The groups and keys for which capture is on permanently. */
 async function captured(control: Control): Promise<Scope[]> {
   const [groups, keys] = await Promise.all([control.query({ type: 'groups' }), control.query({ type: 'keys' })]);
   return [
@@ -73,7 +75,7 @@ async function setCapture(control: Control, { group: id, key }: Scope, isOn: boo
   return control.execute({ type: 'group.put', group: { ...group, capture: isOn } });
 }
 
-/** The options without those that all commands have. */
+/** Only the scope, without the options that all commands have. */
 function scopeOf({ group, key }: Scope): Scope {
   return { ...(group !== undefined && { group }), ...(key !== undefined && { key }) };
 }

@@ -9,16 +9,19 @@ export interface CassetteFlags {
   cassetteMode?: CassetteMode | 'off' | 'group';
 }
 
-/** `whose`: a key can be left to its group. */
+/** `whose`: only a key has the choice `group`, to use its group's cassette. */
 export function addCassetteOptions(command: Command, whose: 'group' | 'key'): Command {
   const choices = [...cassetteModes, 'off', ...(whose === 'key' ? ['group'] : [])];
-  const mode = new Option('--cassette-mode <mode>', 'what is done with the cassette').choices(choices);
+  const mode = new Option('--cassette-mode <mode>', 'how the cassette is used').choices(choices);
   return command
     .option('--cassette <folder>', 'record its requests in this folder, or answer them from there')
     .addOption(mode);
 }
 
-/** Undefined if nothing was given, null to leave a key to its group. Throws CliError if a mode has no folder. */
+/**
+ * Undefined if no option was given; null for a key that uses its group's cassette. Throws CliError for a mode without a
+ * folder.
+ */
 export function cassetteChoice(
   { cassette, cassetteMode }: CassetteFlags,
   before: KeyCassette | null,
@@ -32,7 +35,7 @@ export function cassetteChoice(
   return { mode: cassetteMode ?? known?.mode ?? 'replay-or-record', folder };
 }
 
-/** For a person. */
+/** As text for a person. */
 export function describeCassette(cassette: KeyCassette | null, without: string): string {
   if (cassette === null) return without;
   return cassette === 'off' ? 'off' : `${cassette.mode} ${cassette.folder}`;

@@ -1,10 +1,10 @@
-import type { CassetteSummary } from '../cassettes/desk.ts';
+import type { CassetteSummary } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import { counted } from '../contract/counted.ts';
 
 const mostNamed = 10;
 
-/** Some lines for a person. */
+/** A few lines for a person. */
 export function describeSummary(summary: CassetteSummary, mode: CassetteMode, folder: string): string {
   const { hits, misses, recorded, unrecorded, failed, unused } = summary;
   const counts = [

@@ -17,7 +17,7 @@ export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {
   });
   const rewind = cassette
     .command('rewind')
-    .description('start them over: from the first of equal recordings, with changed files')
+    .description('restart them: from the first of equal recordings, with reread files')
     .option('--cassette <folder>', 'only the one in this folder');
   on<{ cassette?: string }>(rewind, async ({ control, output }, _, { cassette: folder }) => {
     requireRunning(control);

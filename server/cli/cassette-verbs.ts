@@ -1,4 +1,4 @@
-/** `sluice record` and `sluice replay`: a program with a gateway of its own, whose exchanges a cassette keeps. */
+/** `sluice record` and `sluice replay`: run a program with its own gateway and a cassette for its exchanges. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePace } from '../cassettes/pace.ts';
 import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';
@@ -30,9 +30,9 @@ export function addCassetteVerbs(program: Command, terminal: Terminal): void {
   const record = cassetteVerb(
     program,
     'record',
-    'start a program and record what it says to models, for "sluice replay"',
+    'start a program and record its requests to models, for "sluice replay"',
   )
-    .option('--new-only', 'replay what is recorded, and record only the rest')
+    .option('--new-only', 'replay what has been recorded, and record only new requests')
     .option('--group <id>', 'the group of its key (default: default)')
     .option('--config <file>', 'use a declarative configuration instead of that of the data folder')
     .option('--data-dir <folder>', 'the data folder')
@@ -61,13 +61,13 @@ function cassetteVerb(program: Command, name: string, description: string): Comm
 }
 
 export function cassetteModeOption(): Option {
-  return new Option('--cassette-mode <mode>', 'what is done with the cassette')
+  return new Option('--cassette-mode <mode>', 'how the cassette is used')
     .choices(cassetteModes)
     .default('replay-or-record');
 }
 
 export function paceOption(): Option {
-  return new Option('--pace <pace>', 'how streams are replayed: instant, recorded, or so many times as fast')
+  return new Option('--pace <pace>', 'the speed of replayed streams: instant, recorded, or a factor such as 2')
     .default(0, 'instant')
     .argParser((text) => {
       const pace = parsePace(text);

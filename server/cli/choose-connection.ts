@@ -2,7 +2,7 @@ import type { KeyView } from '../contract/access-views.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 
-/** The key with the id, else the first that can be shown again. Rejects with a CliError. */
+/** The key with this id; without an id, the first key that can be shown again. Rejects with a CliError. */
 export async function chooseKey(control: Control, id: string | undefined): Promise<KeyView> {
   const keys = await control.query({ type: 'keys' });
   const key = keys.find((each) => (id === undefined ? each.enabled && each.canReveal : each.id === id));
@@ -13,7 +13,7 @@ export async function chooseKey(control: Control, id: string | undefined): Promi
   );
 }
 
-/** What the key's group uses for chat, or the only model there is. Rejects with a CliError. */
+/** The group's default model for chat, or the only model if there is just one. Rejects with a CliError. */
 export async function chooseModel(control: Control, key: KeyView): Promise<string> {
   const groups = await control.query({ type: 'groups' });
   const usual = groups.find(({ id }) => id === key.group)?.defaults.chat;

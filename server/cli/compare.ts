@@ -1,4 +1,4 @@
-/** `sluice compare`: one captured request at several targets, some times each, with what that took and cost. */
+/** `sluice compare`: sends one captured request to several targets, several times each, and shows duration and cost. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
 import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
@@ -19,7 +19,7 @@ interface CompareOptions {
   times: number;
 }
 
-/** One answer, with what the ledger says of it. */
+/** One answer with its record in the ledger. */
 interface Answer extends Replied {
   record: RequestView;
 }
@@ -33,7 +33,7 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
   const compare = program
     .command('compare')
     .argument('<id>', 'a captured request, as in its x-sluice-request-id')
-    .description('send a captured request to several targets, and compare what they take and cost')
+    .description('send a captured request to several targets, and compare times and cost')
     .requiredOption('--at <provider/model>', `a target; may be repeated, up to ${mostTargets} times`, collectTarget)
     .option('--times <number>', `how often each target is asked, up to ${mostTimes} times`, parseTimes, 1);
   on<CompareOptions>(compare, async ({ control, output }, [id = ''], { at = [], times }) => {
@@ -68,7 +68,7 @@ function callFor({ method, path, headers, body }: KeptRequest, target: string): 
 
 const tenMinutesMs = 600_000;
 
-/** With a key that ends afterwards; it expires by itself if this process is killed. */
+/** Runs `act` with a new key that is revoked afterwards. If this process is killed, the key expires by itself. */
 async function withKey<Result>(
   control: Control,
   group: string | null,
@@ -88,7 +88,7 @@ async function withKey<Result>(
   }
 }
 
-/** All targets at the same time, each of them one call after the other. */
+/** Asks all targets in parallel; the calls to each target run one after the other. */
 function askAll<Each extends { target: string }>(
   calls: readonly Each[],
   times: number,
@@ -130,7 +130,7 @@ function row({ target, answers }: Compared): string[] {
   ];
 }
 
-/** The median, and the range in parentheses: `412 (390-655)`; `-` if nothing is known. */
+/** The median, and the range in parentheses: `412 (390-655)`; `-` if no value is known. */
 export function describeSpread(values: readonly (number | null | undefined)[], decimals = 0): string {
   const spread = spreadOf(values);
   if (!spread) return '-';

@@ -1,4 +1,4 @@
-/** Shell completion: candidates from the commands themselves, and the scripts by which shells ask for them. */
+/** Shell completion: computes candidates from the commands, and contains the scripts by which shells request them. */
 import { Argument, type Command, type Option } from 'commander';
 import type { Terminal } from './terminal.ts';
 
@@ -8,9 +8,9 @@ export interface Candidate {
 }
 
 /**
- * What the last word may become.
+ * The candidates for the last word.
  *
- * @param words without the program's name; the last one is being typed and may be empty
+ * @param words without the program's name; the last one is incomplete and may be empty
  */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? '';
@@ -23,7 +23,7 @@ interface Place {
   command: Command;
   /** The option whose value comes next. */
   option?: Option | undefined;
-  /** After `--`. */
+  /** Whether the word comes after `--`. */
   isPastOptions: boolean;
 }
 
@@ -40,7 +40,7 @@ function locate(program: Command, words: readonly string[]): Place {
   return place;
 }
 
-/** Undefined if no option's value comes next. An empty list leaves the word to the shell, which completes files. */
+/** Undefined if the next word is not an option's value. With an empty list, the shell completes file names. */
 function valuesOf(option: Option | undefined): Candidate[] | undefined {
   return option && (option.argChoices ?? []).map((value) => ({ value, description: '' }));
 }
@@ -66,7 +66,7 @@ function next(command: Command, typed: string): Candidate[] {
 export const completedShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type CompletedShell = (typeof completedShells)[number];
 
-/** Each asks `sluice complete WORDS…`, which prints a candidate a line, its description after a tab. */
+/** Each calls `sluice complete WORDS…`, which prints one candidate per line, followed by a tab and its description. */
 const scripts: Record<CompletedShell, string> = {
   bash: `_sluice() {
   local IFS=$'\\n'

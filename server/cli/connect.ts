@@ -62,9 +62,9 @@ async function print({ control, output }: VerbContext, guide: ClientGuide, flags
   const key = await chooseKey(control, flags.key).catch(() => null);
   const model = flags.model ?? (key && (await chooseModel(control, key).catch(() => null))) ?? 'MODEL';
   const steps = stepsOf(guide, { baseUrl: await baseUrlOf(control), key: 'YOUR_KEY', model });
-  const told = steps.map((step) => ({ ...step, say: say(stepTexts, step.say) }));
-  const text = told.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
-  output.show({ client: guide.id, steps: told }, text);
+  const shownSteps = steps.map((step) => ({ ...step, say: say(stepTexts, step.say) }));
+  const text = shownSteps.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
+  output.show({ client: guide.id, steps: shownSteps }, text);
   if (!output.isJson)
     output.note(`\nYOUR_KEY: ${key ? `"sluice key reveal ${key.id}" prints it` : 'see "sluice key list"'}.`);
 }

@@ -2,9 +2,9 @@ import type { CommandInputMap, CommandResults, CommandType } from '../contract/c
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../contract/queries.ts';
 
-/** The control plane as commands use it: of a running Sluice, or of an engine opened on the data folder. */
+/** The control plane as commands use it: that of a running Sluice, or of an engine opened on the data folder. */
 export interface Control {
-  /** Where the running Sluice listens; null if none is running. */
+  /** The origin at which the running Sluice listens; null if none is running. */
   readonly origin: string | null;
   /** Rejects with a GatewayError. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
@@ -14,7 +14,7 @@ export interface Control {
   close(): Promise<void>;
 }
 
-/** The control plane of a Sluice that listens. */
+/** The control plane of a Sluice that is listening. */
 export interface ListeningControl extends Control {
   readonly origin: string;
 }

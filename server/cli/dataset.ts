@@ -6,7 +6,7 @@ import type { RequestFilterInput } from '../contract/queries.ts';
 import { exportDataset } from '../datasets/export-dataset.ts';
 import type { VerbContext } from './verb.ts';
 
-/** Prints the lines, and tells on stderr what is not in them. */
+/** Prints the lines, and reports on stderr what is not included. */
 export async function printDataset(
   { control, terminal, output }: VerbContext,
   filter: RequestFilterInput,

@@ -1,7 +1,7 @@
 /** Formats the differences between two configurations for the terminal. */
 import type { ConfigChange } from '../contract/change-views.ts';
 
-/** A line for the part and one for each changed field. */
+/** One line for the part and one for each changed field. */
 export function describeChange({ part, name, kind, fields }: ConfigChange): string[] {
   const isSetting = part === 'setting';
   const lines = fields.map(({ name: field, before, after }) => {

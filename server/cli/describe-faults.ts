@@ -1,7 +1,7 @@
 import type { TimedFaultsView } from '../contract/faults.ts';
 import { localTime } from './output.ts';
 
-/** Such as: Faults: profile rough for key "k1" until 13:05 (seed 7). */
+/** Example: Faults: profile rough for key "k1" until 13:05 (seed 7). */
 export function describeFaults({ kind, id, profile, rules, seed, untilMs }: TimedFaultsView): string {
   const what = profile === null ? rules.join(', ') : `profile ${profile}`;
   return `Faults:     ${what} for ${kind} "${id}" until ${localTime(untilMs).slice(11, 16)} (seed ${seed})`;

@@ -11,11 +11,11 @@ const healthSchema = z.object({ status: z.literal('ok'), instance: z.string() })
 
 export interface DescribedHolder {
   isSluice: boolean;
-  /** `Sluice (process 4711, data folder /home/me/.local/share/sluice)`. */
+  /** Example: `Sluice (process 4711, data folder /home/me/.local/share/sluice)`. */
   text: string;
 }
 
-/** Undefined if no process was found and `/healthz` does not answer as Sluice. */
+/** Undefined if no process was found and `/healthz` does not answer as Sluice does. */
 export async function describeHolder(host: string, port: number): Promise<DescribedHolder | undefined> {
   const [holder, isSluice] = await Promise.all([findPortHolder(port), answersAsSluice(host, port)]);
   if (isSluice) return { isSluice, text: await describeSluice(holder) };
@@ -29,7 +29,7 @@ async function describeSluice(holder: PortHolder | undefined): Promise<string> {
   return `Sluice (process ${holder.pid}${where})`;
 }
 
-/** Whether its `/healthz` responds as Sluice's. */
+/** Whether its `/healthz` answers as Sluice does. */
 function answersAsSluice(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { host: reachableHost(host), port, path: '/healthz', agent: false };

@@ -1,6 +1,6 @@
 import type { LedgerHealthView } from '../contract/status-views.ts';
 
-/** Whether requests are recorded, for a person. */
+/** Whether requests are recorded, as text for a person. */
 export function describeLedger({ ok, lastError, pending, spooled, dropped }: LedgerHealthView): string {
   const lost = dropped > 0 ? `, ${rows(dropped)} lost` : '';
   if (ok) return `working${lost}`;

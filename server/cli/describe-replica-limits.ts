@@ -11,7 +11,7 @@ const problems: Record<SharedCountsProblem, string> = {
   'not-ready': 'it is not ready',
 };
 
-/** Where limits are counted, for a person. */
+/** Where limits are counted, as text for a person. */
 export function describeSharedCounts({ address, problem, sinceMs, replicas }: SharedCountsView): string {
   const count = `${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`;
   if (problem === null) return `counted together by ${count} at ${address}`;

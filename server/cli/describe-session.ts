@@ -1,4 +1,4 @@
-/** Sessions in the terminal. */
+/** Formats sessions for the terminal. */
 import type { ToolResult } from '../contract/ledger.ts';
 import type {
   SessionInFull,
@@ -126,7 +126,7 @@ function costOf({ costUsd, unpricedRequests }: SessionSums): string {
   return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `$${costUsd.toFixed(4)}${unknown}`;
 }
 
-/** `claude-cli/2.1.197 (external, cli)` is `claude-cli/2.1.197`. */
+/** `claude-cli/2.1.197 (external, cli)` becomes `claude-cli/2.1.197`. */
 function programOf(client: string | null): string {
   return client?.split(' ')[0] ?? '-';
 }

@@ -1,16 +1,19 @@
-/** Formats the test of a provider for the terminal. */
+/** Formats the result of a provider test for the terminal. */
 import type { ProbeReport } from '../contract/probe.ts';
 
-/** One line for each step, without skipped ones; that no model was called is told too. */
+/**
+ * One line per step. Skipped steps are omitted, except the model call of a successful test, which shows that no model
+ * was called.
+ */
 export function describeTest(report: ProbeReport): string {
   const lines = report.steps
     .filter(({ name, status }) => status !== 'skipped' || (name === 'call' && report.ok))
     .map(({ status, name, message, advice }) =>
       [`  ${marks[status]}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
-  const said = report.said === null ? [] : [`  It said: ${report.said}`];
+  const quoted = report.said === null ? [] : [`  It said: ${report.said}`];
   const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
-  return [headingOf(report), ...lines, ...said, ...(report.lacksResponses ? [hint] : [])].join('\n');
+  return [headingOf(report), ...lines, ...quoted, ...(report.lacksResponses ? [hint] : [])].join('\n');
 }
 
 const marks = { ok: 'ok    ', failed: 'FAILED', skipped: 'not   ' };

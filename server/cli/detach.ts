@@ -1,11 +1,12 @@
-/** `serve --detach`: starts `serve` as a process that goes on without the terminal. */
+/** `serve --detach`: starts `serve` as a process that continues without the terminal. */
 import { spawn } from 'node:child_process';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Starts this program again with the same arguments but `--detach`, and passes on what it says until it is ready; what it says
- * later is in its log. Resolves once it listens; rejects with a CliError of its exit code if it ends before.
+ * Starts this program again with the same arguments except `--detach`, and passes on its output until it is ready;
+ * later output is only in its log. Resolves once it listens. If it ends before that, rejects with a CliError with its
+ * exit code.
  */
 export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Promise<void> {
   const [, script = ''] = process.argv;
@@ -29,7 +30,7 @@ export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Pr
   child.unref();
 }
 
-/** To be called by `serve` once it listens, with what it shows: tells the process that has detached it. */
-export function tellStarter(shown: string): void {
+/** Called by `serve` once it listens: sends the text to show to the process that started it. */
+export function notifyStarter(shown: string): void {
   process.send?.(shown);
 }

@@ -60,14 +60,14 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
   ];
 }
 
-/** Other faults of the folder have kept the control plane from opening; only an unwritable one is possible here. */
+/** Checks only whether the folder is writable; any other problem would have prevented opening the control plane. */
 function examineFolder(dataDir: string): Finding {
   const { problem } = prepareDataFolder(dataDir);
   const message = problem === null ? `${dataDir} can be written` : `${dataDir} cannot be written: ${problem}`;
   return { name: 'data folder', ok: problem === null, message };
 }
 
-/** Nothing unless SLUICE_STORE names a database. */
+/** Empty unless SLUICE_STORE names a database. */
 async function examineStore({ env }: Terminal): Promise<Finding[]> {
   const { store } = readEnvironment(env);
   if (store === undefined) return [];
@@ -77,7 +77,7 @@ async function examineStore({ env }: Terminal): Promise<Finding[]> {
 
 async function examineSecrets(terminal: Terminal, dataDir: string, status: StatusView): Promise<Finding> {
   const { passphrase, secrets, store: database } = readEnvironment(terminal.env);
-  // Opening the control plane has shown that the key is the right one.
+  // The control plane could be opened, so the key is the right one.
   if (database !== undefined || status.secretStoreKind === 'database') {
     return { name: 'secrets', ok: true, message: status.secretStore ?? 'in the database, if they are encrypted' };
   }
@@ -151,7 +151,7 @@ async function examineEnvironment(control: Control): Promise<Finding[]> {
   }));
 }
 
-/** Reported as ok: the fault is not Sluice's, but a client may have a wrong key. */
+/** Reported as ok, because it is not a problem of Sluice, but a client may have a wrong key. */
 async function examineRefusals(control: Control): Promise<Finding[]> {
   const refusals = await recentRefusals(control);
   return refusals.map((refusal) => ({ name: 'refused', ok: true, message: describeRefusal(refusal) }));

@@ -4,27 +4,27 @@ import { redactText } from '../log.ts';
 import type { Engine } from '../open-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** How a program ends, in milliseconds. */
+/** Durations of the program's end, in milliseconds. */
 export interface Ending {
-  /** Between the signal and the end of accepting requests, for load balancers to notice. */
+  /** Time between the signal and the end of accepting requests, in which load balancers can notice. */
   shutdownDelayMs: number;
-  /** For running requests. */
+  /** Time that running requests have to end. */
   gracePeriodMs: number;
 }
 
 /** Time to close everything else after the requests; then the process exits regardless. */
 const closeMs = 5_000;
 /**
- * The same signal may arrive twice: npm forwards a Ctrl+C that the terminal also delivers, and `conf`'s exit handler raises
- * signals again. A second one within this time is ignored.
+ * The same signal may arrive twice: npm forwards a Ctrl+C that the terminal also delivers, and `conf`'s exit handler
+ * raises signals again. A second signal within this time is ignored.
  */
 const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * On SIGTERM or SIGINT, exits with 0 after the running requests have ended, or after their time; on a second one, at once. SIGHUP
- * reads the configuration again and ends nothing: the terminal may close. An uncaught exception is logged and reported and exits
- * with 1, since the program's state is unknown.
+ * On SIGTERM or SIGINT, exits with 0 once the running requests have ended or their time is over; on a second signal,
+ * immediately. SIGHUP only reads the configuration again, so that the terminal may be closed. An uncaught exception is
+ * logged and reported, and the process exits with 1, because the program's state is unknown.
  */
 export function endInOrder(engine: Engine, ending: Ending, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;

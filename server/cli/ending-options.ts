@@ -1,4 +1,4 @@
-/** How `serve` ends. The words are Caddy's. */
+/** Options for the end of `serve`. Their names are those of Caddy. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Ending } from './end-in-order.ts';
 
@@ -12,7 +12,7 @@ export function addEndingOptions(command: Command): Command {
     new Option(`${flag} <seconds>`, description).argParser(parseSeconds).default(preset);
   return command
     .addOption(seconds('--grace-period', 'how long running requests may last after SIGTERM', 10))
-    .addOption(seconds('--shutdown-delay', 'how long to serve on after SIGTERM, while /readyz answers 503', 0));
+    .addOption(seconds('--shutdown-delay', 'how long to keep serving after SIGTERM while /readyz answers 503', 0));
 }
 
 export function readEnding({ gracePeriod, shutdownDelay }: EndingFlags): Ending {

@@ -1,4 +1,4 @@
-/** `sluice env`: the variables by which programs find Sluice, as commands for a shell. */
+/** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
 import { type Command, Option } from 'commander';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
@@ -14,7 +14,7 @@ interface EnvOptions {
 export function addEnvVerb(program: Command, { on }: Verbs): void {
   const env = program
     .command('env')
-    .description('print the variables by which programs find Sluice, with a key')
+    .description('print the environment variables that make programs use Sluice, with a key')
     .option('--key <id>', 'the key (default: the first one whose secret is kept)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .addOption(shellOption());
@@ -34,7 +34,7 @@ export function shellOption(): Option {
     .default(usual);
 }
 
-/** Where the running Sluice listens, or where it would listen by its settings. */
+/** The origin at which the running Sluice listens, or at which it would listen by its settings. */
 export async function originOf(control: Control): Promise<string> {
   if (control.origin !== null) return control.origin;
   const { settings } = await control.query({ type: 'status' });

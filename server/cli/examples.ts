@@ -1,4 +1,4 @@
-/** Examples for the help of every command, by its path. */
+/** Examples for the help of each command, by its path. */
 import type { Command } from 'commander';
 
 export const examples: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-/** `sluice faults`: what client programs can be made to meet, and when. */
+/** `sluice faults`: the faults that client programs can be made to meet, and when. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
 import { describeFaults } from './describe-faults.ts';
@@ -15,7 +15,7 @@ interface Scope {
   group?: string;
 }
 
-/** What is met. */
+/** Which faults are met. */
 interface Choice {
   profile?: FaultProfileName;
   fault?: string[];
@@ -38,7 +38,7 @@ export function addFaultVerbs(program: Command, terminal: Terminal, { on }: Verb
     output.show(faultProfiles[known], faultProfiles[known].rules.join('\n'));
   });
 
-  const start = withChoice(withScope(faults.command('start').description('switch faults on; they end by themselves')))
+  const start = withChoice(withScope(faults.command('start').description('switch faults on for a limited time')))
     .option('--for <minutes>', 'how long: 10m (default), up to 24h', parseMinutes, 10)
     .addHelpText('after', ruleHelp);
   on<Scope & Choice & { for: number }>(start, async ({ control, output }, _, options) => {
@@ -67,7 +67,7 @@ function addFaultsRun(faults: Command, terminal: Terminal): void {
     faults
       .command('run')
       .argument('<command...>', 'the program and its arguments, best after "--"')
-      .description('start a program as "sluice run" does, whose requests meet faults'),
+      .description('start a program like "sluice run", with faults in its requests'),
   )
     .option('--key <id>', 'use this key, whose secret must be kept, instead of a new one')
     .option('--group <id>', 'the group of the new key (default: default)')
@@ -138,10 +138,10 @@ function withChoice(command: Command): Command {
   return command
     .addOption(new Option('--profile <name>', 'a built-in list of rules').choices(faultProfileNames))
     .option('--fault <rule>', 'a rule such as "stall;after=40;share=0.1"; may be given several times', collectRule)
-    .option('--seed <number>', 'makes the choices of that seed again', parseSeed);
+    .option('--seed <number>', 'repeat the random choices of this seed', parseSeed);
 }
 
-/** Throws CliError unless there is one of profile and rules. */
+/** Throws CliError unless exactly one of profile and rules is given. */
 function chosen({ profile, fault, seed }: Choice) {
   if ((profile === undefined) === (fault === undefined)) {
     throw new CliError('Give either a --profile or one or more --fault: see "sluice faults list".', exitCodes.usage);

@@ -3,11 +3,13 @@ import { readdir, readlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A running Sluice keeps this file of its data folder open. */
+/** A running Sluice keeps this file in its data folder open. */
 const openFile = 'ledger.sqlite';
 const commandLimitMs = 3_000;
 
-/** The data folder of the Sluice with this process id, found by its open files; undefined if that is not possible. */
+/**
+ * The data folder of the Sluice with this process id, found by its open files; undefined if it cannot be determined.
+ */
 export async function findDataFolder(pid: number): Promise<string | undefined> {
   try {
     const files = process.platform === 'linux' ? await openFilesInProc(pid) : await openFilesByLsof(pid);

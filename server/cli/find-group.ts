@@ -10,7 +10,7 @@ export async function findGroup(control: Control, id: string): Promise<GroupView
   throw new GatewayError('not_found', `There is no group "${id}".`, { param: 'group' });
 }
 
-/** A group as it is configured, without what its view adds. */
+/** The group's configuration, without the fields that its view adds. */
 export function configOf({ keyCount: _keys, limitUse: _use, ...group }: GroupView): GroupConfig {
   return group;
 }

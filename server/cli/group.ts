@@ -98,7 +98,7 @@ function addPut(group: Command, { on }: Verbs): void {
   });
 }
 
-/** Those given by name, of which there is none. */
+/** The provider ids given in the options that do not exist. */
 async function noProviders(control: Control, { providers = [], order = [] }: PutOptions): Promise<string[]> {
   const named = [...providers.filter((each) => !each.includes('*')), ...order.map(({ provider }) => provider)];
   if (named.length === 0) return [];

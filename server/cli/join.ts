@@ -25,9 +25,7 @@ export function addJoinVerbs(program: Command, { on }: Verbs): void {
   const leave = program
     .command('leave')
     .argument('<url>', 'the address of the team gateway')
-    .description(
-      'take away what "join" has made: the provider here, the key and the sign-in there; unlock its team preset',
-    );
+    .description('undo "join": remove the provider here, the key and sign-in there, and unlock its team preset');
   on(leave, (context, [url = '']) => leaveTeam(context, url));
 }
 
@@ -56,11 +54,11 @@ async function showJoined(context: VerbContext, joined: Joined, yes: boolean): P
   const { provider, key, group, preset } = joined;
   if (preset.state === 'offered' && !yes) output.note('You have joined. The gateway offers a team preset:');
   const { state, text } = await applyOffered(context, joined, yes);
-  const said = `Joined: provider "${provider}", group "${group}".`;
-  output.show({ provider, key, group, preset: state }, text === null ? said : `${said}\n${text}`);
+  const summary = `Joined: provider "${provider}", group "${group}".`;
+  output.show({ provider, key, group, preset: state }, text === null ? summary : `${summary}\n${text}`);
 }
 
-/** The gateway is joined whatever becomes of its team preset. `text`: null if there is nothing to say. */
+/** The gateway stays joined whether or not its team preset is applied. `text`: null if there is nothing to report. */
 async function applyOffered(context: VerbContext, { preset, provider }: Joined, yes: boolean) {
   if (preset.state === 'none') return { state: 'none', text: null };
   if (preset.state === 'managed')

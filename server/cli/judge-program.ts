@@ -1,4 +1,4 @@
-/** Runs a client program once for each fault that it should cope with, and reports how it did. */
+/** Runs a client program once for each fault that it should handle, and reports the results. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ function openJudged(dataDir: string, terminal: Terminal, output: Output): Promis
   });
 }
 
-/** Those whose names contain the text; undefined: all. */
+/** The cases whose names contain the text; undefined selects all. */
 function chosenCases(only: string | undefined): readonly JudgeCase[] {
   const cases = judgeCases.filter(({ name }) => only === undefined || name.includes(only));
   if (cases.length > 0) return cases;
@@ -99,7 +99,7 @@ function cannotJudge({ result, exitCode, requests }: Judgement, timeoutSeconds: 
   return `Without any fault the program ${end} after ${counted(requests, 'request')}, so it cannot be judged. ${why}`;
 }
 
-/** By Ctrl+C, which reaches the program and not this process. */
+/** The exit code after Ctrl+C, which reaches the program and not this process. */
 const interrupted = 130;
 
 async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
@@ -136,7 +136,7 @@ async function judgeOne(judged: JudgeCase, run: JudgeRun): Promise<Judgement> {
   };
 }
 
-/** Oldest first; null if there was only one request. */
+/** Pause between the first and the second request; null if there was only one. */
 function pauseAfterFirst([first, second]: readonly RequestView[]): number | null {
   return first && second ? second.startedAt - first.startedAt - (first.totalMs ?? 0) : null;
 }

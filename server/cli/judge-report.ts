@@ -1,20 +1,20 @@
-/** What `sluice faults judge` prints. */
+/** Formats the output of `sluice faults judge`. */
 import { judgeCases, noFault, type Result } from '../faults/judge-cases.ts';
 import { columnWidths, tableLine } from './output.ts';
 
-/** How the program did with one fault. */
+/** How the program handled one fault. */
 export interface Judgement {
   fault: string;
   rules: readonly string[];
   result: Result;
   exitCode: number;
   requests: number;
-  /** It got a whole answer. */
+  /** Whether it received a whole answer. */
   answered: boolean;
   seconds: number;
 }
 
-/** What each result means, as the beginning of a list of faults. */
+/** The meaning of each result, as the beginning of a list of faults. */
 const meanings: Readonly<Record<Exclude<Result, 'ok'>, string>> = {
   'gave up': 'Gave up, although another request would have been answered',
   'not noticed': 'Not noticed: ended with 0 without a whole answer',
@@ -25,7 +25,7 @@ const meanings: Readonly<Record<Exclude<Result, 'ok'>, string>> = {
 const head = ['FAULT', 'RESULT', 'EXIT CODE', 'REQUESTS', 'SECONDS'];
 const results = ['ok', ...Object.keys(meanings)];
 
-/** Known before the first run, so that each line can be printed as soon as its run has ended. */
+/** Computed before the first run, so that each line can be printed as soon as its run has ended. */
 const widths = columnWidths([
   head,
   ...[noFault, ...judgeCases].map(({ name }) => [name]),
@@ -38,7 +38,7 @@ export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgem
   return tableLine([fault, result, String(exitCode), String(requests), seconds.toFixed(1)], widths);
 }
 
-/** How many faults the program coped with, and what it did with the others. */
+/** How many faults the program handled, and what it did with the others. */
 export function judgeSummary(judgements: readonly Judgement[]): string {
   const coped = judgements.filter(({ result }) => result === 'ok').length;
   const others = Object.entries(meanings).flatMap(([result, meaning]) => {

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { isObject } from '../contract/is-object.ts';
 
 interface JudgeUpstream {
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   baseUrl: string;
   close(): void;
 }

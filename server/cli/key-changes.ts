@@ -1,4 +1,4 @@
-/** The verbs that change a key: `put`, `enable`, `disable`, `move`, `limit`, `rotate`, `revoke`; and `reveal`. */
+/** The verbs `put`, `enable`, `disable`, `move`, `limit`, `rotate` and `revoke`, which change a key, and `reveal`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
@@ -132,7 +132,7 @@ function changesOf({ name, group, expires, models, limit, faults }: PutOptions):
   };
 }
 
-/** In hours. */
+/** Returns hours. */
 function parseGrace(text: string): number {
   const hours = parseSpan(text) / 3_600_000;
   if (hours <= mostGraceHours) return hours;

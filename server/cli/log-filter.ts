@@ -33,7 +33,7 @@ export function addFilterOptions(command: Command): Command {
     .option('--until <when>', 'before then', parsePast);
 }
 
-/** Throws a CliError for a time range that is empty. */
+/** Throws a CliError for an empty time range. */
 export function filterOf(options: FilterOptions): RequestFilterInput {
   const { key, group, model, provider, client, status, errors, search, since, until } = options;
   if (since !== undefined && until !== undefined && since >= until) {
@@ -53,7 +53,10 @@ export function filterOf(options: FilterOptions): RequestFilterInput {
   };
 }
 
-/** What is said where nothing was found, since a name that was mistyped looks like one without requests. */
+/**
+ * Messages for names that do not exist, printed if nothing was found, because a mistyped name looks like one without
+ * requests.
+ */
 export async function unknownNames(
   control: Control,
   { keyId, groupId, provider }: RequestFilterInput,
@@ -72,7 +75,7 @@ export async function unknownNames(
 
 const failedOutcomes: ReadonlySet<string | null> = new Set(['error', 'stream-broken', 'interrupted']);
 
-/** Whether a request that has just ended is selected. `search` and times concern what is in the ledger. */
+/** Whether a request that has just ended matches. `search` and times apply only to the requests in the ledger. */
 export function isSelected(request: LoggedRequest, filter: RequestFilterInput): boolean {
   const { keyId, groupId, model, provider, client, status, outcome } = filter;
   return (

@@ -1,4 +1,4 @@
-/** `sluice log`: the ledger's requests, as they were and as they come. */
+/** `sluice log`: the requests in the ledger, and new ones as they end. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DatasetAnswer, datasetAnswers } from '../contract/dataset.ts';
 import type { EventMessage } from '../contract/events.ts';
@@ -80,7 +80,7 @@ async function showList(
   if (events) await printEach(events, { shown, filter, output });
 }
 
-/** Refusals have no key, group or model, so they belong only to the list of everything. */
+/** Refusals have no key, group or model, so they are shown only without a filter. */
 async function printTable(
   shown: readonly LoggedRequest[],
   filter: RequestFilterInput,
@@ -97,7 +97,7 @@ async function printTable(
 
 const followedWidths = columnWidths([requestHead, usualRow]);
 
-/** With the widths of the rows to come. */
+/** Uses the column widths of the rows that follow. */
 function followed(rows: readonly (readonly string[])[]): string {
   const head = requestHead.map((title) => title.toUpperCase());
   return [head, ...rows].map((line) => tableLine(line, followedWidths)).join('\n');

@@ -14,7 +14,7 @@ interface LoginFlags {
   json?: boolean;
 }
 
-/** Neither needs the engine. */
+/** Neither verb needs the engine. */
 export function addLoginVerbs(program: Command, terminal: Terminal): void {
   const add = (name: string, description: string, act: (context: LoginContext) => Promise<void>) =>
     program

@@ -1,4 +1,4 @@
-/** The manual page sluice(1), made from the commands and their help. */
+/** Generates the manual page sluice(1) from the commands and their help. */
 import type { Command } from 'commander';
 import type { Terminal } from './terminal.ts';
 
@@ -9,7 +9,7 @@ export function addManual(program: Command, { stdout }: Terminal): void {
     .action(() => void stdout.write(manualPage(program)));
 }
 
-/** In the macros of man(7). */
+/** Uses the macros of man(7). */
 export function manualPage(program: Command): string {
   const { commands } = program;
   return [
@@ -29,7 +29,7 @@ export function manualPage(program: Command): string {
   ].join('\n');
 }
 
-/** A command, its options, and what its help adds; then its subcommands. */
+/** A command, its options and the rest of its help, followed by its subcommands. */
 function describe(command: Command, parents: readonly string[]): string[] {
   const help = command.createHelp();
   if (command.name() === 'complete') return [];
@@ -45,7 +45,7 @@ function describe(command: Command, parents: readonly string[]): string[] {
   ];
 }
 
-/** The text after the options, as it is laid out. */
+/** The help text after the options, with its layout. */
 function additions(command: Command): string[] {
   const lines: string[] = [];
   command.configureOutput({ writeOut: (text) => void lines.push(text) });
@@ -58,7 +58,10 @@ function additions(command: Command): string[] {
   return text ? ['.PP', '.nf', escaped(text), '.fi'] : [];
 }
 
-/** A leading dot or quote would be a macro, a plain hyphen becomes a typographic one, and input is ASCII for every groff. */
+/**
+ * A leading dot or quote would start a macro, a plain hyphen would become a typographic one, and not every groff
+ * accepts input other than ASCII.
+ */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', String.raw`\e`)

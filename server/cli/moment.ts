@@ -2,7 +2,10 @@ import { InvalidArgumentError } from 'commander';
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** Parses a date or time (`2026-11-20`, `2026-11-20T08:00Z`), or a span before now (`90m`, `12h`, `30d`, `2w`), to Unix milliseconds. */
+/**
+ * Parses a date or time (`2026-11-20`, `2026-11-20T08:00Z`), or a span before now (`90m`, `12h`, `30d`, `2w`), to Unix
+ * milliseconds.
+ */
 export function parsePast(text: string): number {
   return parseMoment(text, -1);
 }
@@ -29,7 +32,7 @@ function spanOf(text: string): number | null {
 function parseMoment(text: string, direction: 1 | -1): number {
   const span = spanOf(text);
   if (span !== null) return Date.now() + direction * span;
-  // A date alone means local midnight; Date.parse would take it for UTC.
+  // A date alone means local midnight; Date.parse would interpret it as UTC.
   const moment = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
   if (!Number.isNaN(moment)) return moment;
   throw new InvalidArgumentError('Use a date (2026-11-20), a time (2026-11-20T08:00) or a span (90m, 12h, 30d, 2w).');

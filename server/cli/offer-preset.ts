@@ -1,4 +1,4 @@
-/** Shows a team preset, asks, and applies it. */
+/** Shows a team preset, asks for confirmation, and applies it. */
 import type { TeamPresetPreview } from '../contract/change-views.ts';
 import type { CommandResults } from '../contract/commands.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
@@ -7,7 +7,7 @@ import { describeChange, listed } from './describe-change.ts';
 import type { VerbContext } from './verb.ts';
 
 interface OfferOptions {
-  /** Do not ask. */
+  /** Apply without asking. */
   yes: boolean;
   /** The provider that offered it, as in `team-preset.apply`. */
   joined?: string;
@@ -15,11 +15,11 @@ interface OfferOptions {
 
 interface AppliedPreset {
   result: CommandResults['team-preset.apply'];
-  /** For the person. */
+  /** Text for the person. */
   text: string;
 }
 
-/** Null: the person has declined. Rejects with a CliError where nobody can be asked. */
+/** Null if the person declined. Rejects with a CliError if there is no terminal to ask on. */
 export async function offerPreset(
   { control, output, terminal }: VerbContext,
   preset: TeamPreset,

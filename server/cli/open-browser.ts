@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   darwin: ['open'],
-  // `start` takes a quoted first argument for a window title, so it is given an empty one.
+  // `start` interprets a quoted first argument as a window title, so it gets an empty one.
   win32: ['cmd', '/c', 'start', ''],
 };
 

@@ -5,14 +5,16 @@ import { reachableOrigin } from '../reachable-origin.ts';
 import type { Control, ListeningControl } from './control.ts';
 import { CliError } from './exit-codes.ts';
 
-/** The control plane of a data folder: of the Sluice running on it, else of an engine opened for this command. */
+/** The control plane of a data folder: that of the Sluice running on it, or of an engine opened for this command. */
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) return openRemote(dataDir, claim.holder);
   return { origin: null, ...controlOf(await openHere(claim, options), dataDir) };
 }
 
-/** As `openControl`, but an engine opened for this command listens on a free port of this machine until it is closed. */
+/**
+ * Like `openControl`, but an engine opened for this command listens on a free port of this machine until it is closed.
+ */
 export async function openListening(dataDir: string, options: EngineOptions): Promise<ListeningControl> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) return openRemote(dataDir, claim.holder);
@@ -27,7 +29,7 @@ export async function openListening(dataDir: string, options: EngineOptions): Pr
   }
 }
 
-/** Imported only when needed, as most commands find a running Sluice. */
+/** This and the engine are imported only when needed; most commands find a running Sluice and never load the engine. */
 async function openRemote(dataDir: string, holder: InstanceInfo): Promise<ListeningControl> {
   const { openRemoteControl } = await import('./remote-control.ts');
   return openRemoteControl(dataDir, holder);

@@ -1,4 +1,7 @@
-/** Calls of the command line itself to other machines, by the proxies of the environment. Imported only by what makes such calls. */
+/**
+ * Outbound calls of the command line itself, using the proxies of the environment. Imported only by commands that make
+ * such calls.
+ */
 import type { Environment } from '../environment.ts';
 import { createTransport } from '../transport/create-transport.ts';
 import { createFetch, type Fetch } from '../transport/fetch.ts';

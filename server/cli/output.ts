@@ -6,7 +6,7 @@ export interface Output {
   readonly isJson: boolean;
   /** Prints a result: the value as JSON, or the text. */
   show(value: unknown, text: string): void;
-  /** Prints one of several results on a line. */
+  /** Prints one of several results on its own line. */
   showOne(value: unknown, text: string): void;
   /** Prints a message to stderr. */
   note(line: string): void;
@@ -36,7 +36,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.map((line) => tableLine(line, widths)).join('\n');
 }
 
-/** The widest cell of each column of the first line, in characters. */
+/** The width in characters of the widest cell in each column of the first line. */
 export function columnWidths(lines: readonly (readonly string[])[]): number[] {
   return (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
 }

@@ -18,8 +18,10 @@ interface AuditOptions {
 const mostEntries = 1_000;
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
-  const people = program.command('people').description('who has signed in to a team gateway');
-  on(people.command('list').description('list them, with what they may do'), async ({ control, output }) => {
+  const people = program
+    .command('people')
+    .description('list people who have signed in to a team gateway, or sign them out');
+  on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
     const head = ['id', 'name', 'e-mail', 'role', 'groups', 'last sign-in'];
     output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
@@ -29,7 +31,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     people
       .command('sign-out')
       .argument('<person>', 'an id, e-mail address or name')
-      .description('end all sessions and API tokens of a person; keys go on working'),
+      .description('end all sessions and API tokens of a person; their keys keep working'),
   );
   on<ConfirmOptions>(signOut, async ({ control, output, terminal }, [named = ''], options) => {
     const { id, name } = await findPerson(control, named);
@@ -61,7 +63,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id, e-mail address or name, whatever the case. */
+/** Finds a person by id, e-mail address or name, ignoring case. */
 async function findPerson(control: Control, named: string): Promise<PersonView> {
   const isNamed = (text: string | null) => text?.toLowerCase() === named.toLowerCase();
   const found = (await control.query({ type: 'people' })).filter(

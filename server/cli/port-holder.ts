@@ -1,6 +1,6 @@
 /**
- * Finds the process that listens on a port: by `/proc` on Linux, `lsof` on macOS, `netstat` on Windows. Never throws; returns
- * undefined if it cannot be found, such as another user's process on Linux.
+ * Finds the process that listens on a port: by `/proc` on Linux, `lsof` on macOS, `netstat` on Windows. Never throws.
+ * Returns undefined if the process cannot be found, such as another user's process on Linux.
  */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
@@ -36,13 +36,16 @@ export function parseProcNetTcp(table: string, port: number): string[] {
   });
 }
 
-/** Parses `lsof -Fpc`: a line `pPID`, a line `cNAME`. */
+/** Parses `lsof -Fpc`, which prints a line `pPID` and a line `cNAME`. */
 export function parseLsof(output: string): PortHolder | undefined {
   const [, pid, name] = /^p(\d+)\nc(.*)$/m.exec(output) ?? [];
   return pid && name ? { pid: Number(pid), name } : undefined;
 }
 
-/** Parses `netstat -ano -p TCP`. The state is a localised word, so a listening socket is recognised by its foreign port 0. */
+/**
+ * Parses `netstat -ano -p TCP`. The state is a localised word, so a listening socket is recognised by its foreign port
+ * 0.
+ */
 export function parseNetstat(output: string, port: number): number | undefined {
   for (const line of output.split('\n')) {
     const [, local, foreign, , pid] = line.trim().split(/\s+/);
@@ -64,7 +67,7 @@ async function findInProc(port: number): Promise<PortHolder | undefined> {
   return undefined;
 }
 
-/** Node names its main thread `MainThread` (or `node-MainThread`); then the executable's name is more useful. */
+/** Node names its main thread `MainThread` (or `node-MainThread`); the executable's name is then more useful. */
 async function nameOf(pid: string): Promise<string> {
   const name = (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
   return /^(node-)?MainThread$/.test(name) ? basename(await readlink(`/proc/${pid}/exe`)) : name;
@@ -72,7 +75,7 @@ async function nameOf(pid: string): Promise<string> {
 
 async function holdsOne(pid: string, links: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
-  // Other users' processes are not readable, and any process may end meanwhile.
+  // Other users' processes are not readable, and any process may have ended meanwhile.
   for (const descriptor of await readdir(folder).catch(() => [])) {
     if (links.has(await readlink(`${folder}/${descriptor}`).catch(() => ''))) return true;
   }

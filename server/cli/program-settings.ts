@@ -1,25 +1,25 @@
 /**
- * Settings for programs that do not take their provider from the environment: passed by what each offers for one run, so that
- * its own configuration stays as it is.
+ * Settings for programs that do not read their provider from the environment. They are passed in the way that each
+ * program offers for a single run, so that its own configuration is not changed.
  */
 import { basename } from 'node:path';
 import type { ToolAccess } from './tool-environment.ts';
 
 export interface ProgramSettings {
-  /** To be put before the program's own arguments. */
+  /** Inserted before the program's own arguments. */
   parameters: readonly string[];
   env: Readonly<Record<string, string>>;
   file?: SettingsFile;
 }
 
-/** A file that the program reads, and the variable that names it. Contains no secret. */
+/** A file that the program reads, and the variable that contains its path. Contains no secret. */
 interface SettingsFile {
   variable: string;
   name: string;
   text: string;
 }
 
-/** @param models the names that the key may use, for programs that cannot list them */
+/** @param models the models that the key may use, for programs that cannot list them */
 export function programSettings(command: string, access: ToolAccess, models: readonly string[]): ProgramSettings {
   switch (basename(command).replace(/\.(exe|cmd|ps1)$/i, '')) {
     case 'codex':
@@ -34,8 +34,9 @@ export function programSettings(command: string, access: ToolAccess, models: rea
 }
 
 /**
- * Gemini CLI 0.61 takes GOOGLE_GEMINI_BASE_URL for an authentication that it then refuses ("Invalid auth method selected"),
- * unless settings name one. Those of the system come before the user's, which may name Google's sign-in.
+ * Gemini CLI 0.61 interprets GOOGLE_GEMINI_BASE_URL as an authentication type that it then refuses ("Invalid auth
+ * method selected"), unless settings name one. System settings take precedence over the user's, which may select
+ * Google's sign-in.
  */
 const geminiSettings: SettingsFile = {
   variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH',

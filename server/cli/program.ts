@@ -73,7 +73,7 @@ export async function runCommandLine(terminal: Terminal): Promise<void> {
     await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Commander has printed its own errors already.
+    // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
 }
@@ -149,7 +149,7 @@ export function createProgram(terminal: Terminal): Command {
 
 const serveHelp = `
 Signals:
-  SIGTERM, SIGINT   end after the running requests, when the grace period is over at the latest; a second one ends at once
+  SIGTERM, SIGINT   stop when running requests have ended, or after the grace period; a second signal stops at once
   SIGHUP            read the file of --config and the secrets it refers to again`;
 
 interface ServeFlags extends EndingFlags {
@@ -186,7 +186,7 @@ function addServe(program: Command, terminal: Terminal): void {
     )
     .option(
       '--shared <url>',
-      'count limits together with other replicas in Valkey: valkey://USER:PASSWORD@HOST:PORT, or env:NAME or file:PATH where that stands',
+      'count limits together with other replicas in Valkey: valkey://USER:PASSWORD@HOST:PORT, env:NAME or file:PATH',
     )
     .option('--cassette <folder>', 'record all requests in this folder, or answer them from there')
     .addOption(cassetteModeOption())
@@ -197,12 +197,15 @@ function addServe(program: Command, terminal: Terminal): void {
       ),
     )
     .addOption(
-      new Option('--trusted-proxy <address>', 'believe what this proxy, or network, says of client addresses')
+      new Option(
+        '--trusted-proxy <address>',
+        'trust the client addresses that this proxy or network forwards; may be repeated',
+      )
         .argParser(parseTrustedProxy)
         .default([]),
     )
     .option('--open', 'open the window in the browser')
-    .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
+    .option('--detach', 'continue in the background when ready; "sluice stop" stops it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout');
   addEndingOptions(command)
     .addHelpText('after', serveHelp)

@@ -137,7 +137,7 @@ async function credentialFor(
   return given;
 }
 
-/** Why it gets no requests, as the end of a sentence. */
+/** Why the provider receives no requests, as the end of a sentence. */
 export function unusableHint({ unusable }: ProviderView): string {
   return unusable ? `, but cannot be used yet: ${unusable}` : '';
 }

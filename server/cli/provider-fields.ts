@@ -1,4 +1,4 @@
-/** The options of a provider's properties, for `provider add` and `provider put`. */
+/** The options for a provider's properties, for `provider add` and `provider put`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
@@ -37,7 +37,7 @@ export function addProviderFields(command: Command): Command {
     .option('--context <tokens>', 'the context window of its models, unless its model list has it', parseTokens);
 }
 
-/** The given properties as a command takes them. */
+/** The given properties in the form that commands expect. */
 export function providerFields(options: ProviderFieldOptions): ProviderFields {
   const { url, name, dialect, models, header, proxy, serves, apiVersion, context } = options;
   return {
@@ -53,7 +53,7 @@ export function providerFields(options: ProviderFieldOptions): ProviderFields {
   };
 }
 
-/** The rest is checked with the configuration. */
+/** Everything else is checked with the configuration. */
 function parseBaseUrl(text: string): string {
   if (/^https?:\/\//i.test(text)) return text;
   throw new InvalidArgumentError('Use an address that begins with http:// or https://.');

@@ -104,7 +104,10 @@ function addSwitches(provider: Command, { on }: Verbs): void {
   });
 }
 
-/** `ok, 120 ms`, `cooling until 12:30:05`; `not reached yet` rather than `ok` for one that no request has shown to answer. */
+/**
+ * Examples: `ok, 120 ms`, `cooling until 12:30:05`. A provider that has not answered any request yet is `not reached
+ * yet` rather than `ok`.
+ */
 function describeHealth({ enabled, discovery, health: { state, until, firstByteMs } }: ProviderView): string {
   if (!enabled) return '';
   if (state === 'ok' && firstByteMs === null) {

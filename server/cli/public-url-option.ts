@@ -3,7 +3,7 @@ import { TrustedProxies } from '../http/client-address.ts';
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** The origin under which browsers reach Sluice: https, or http on this machine, to try it out. */
+/** The origin that browsers use to reach Sluice. It must be https, or http on this machine for trials. */
 export function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.test(url.hostname));
@@ -16,7 +16,7 @@ export function parsePublicUrl(text: string): string {
   return url.origin;
 }
 
-/** An address, or a network such as `10.0.0.0/8`; may be repeated. */
+/** An address, or a network such as `10.0.0.0/8`. Repeatable. */
 export function parseTrustedProxy(text: string, before: string[] = []): string[] {
   try {
     new TrustedProxies([text]);

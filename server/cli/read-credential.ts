@@ -1,4 +1,7 @@
-/** Reads a provider's credential. Never from an argument, since those are visible in the shell's history and in `ps`. */
+/**
+ * Reads a provider's credential. It is never read from an argument, because arguments are visible in the shell's
+ * history and in `ps`.
+ */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -14,11 +17,11 @@ export interface CredentialOptions {
   credentialStdin?: boolean;
   /** `env:NAME` or `file:PATH`: a reference, not copied. */
   credentialRef?: string;
-  /** False: none; do not ask. */
+  /** False: the provider has no credential, so do not ask. */
   credential?: boolean;
 }
 
-/** Whether the command says where the credential comes from, or that there is none. */
+/** Whether an option gives the source of the credential, or declares that there is none. */
 export function hasCredentialOption(options: CredentialOptions): boolean {
   const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
   return (
@@ -63,7 +66,7 @@ function nonEmpty(value: string, source: string): string {
   throw new CliError(`There is no credential in ${source}: it is empty.`);
 }
 
-/** Without echo. */
+/** Asks without echo. */
 async function ask({ stdin, stderr }: Terminal): Promise<string> {
   stderr.write('Credential (not shown; empty for none): ');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

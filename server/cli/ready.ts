@@ -5,12 +5,12 @@ import { wantsDemo } from '../control/demo-provider.ts';
 export interface Ready {
   baseUrl: string;
   windowUrl: string;
-  /** Only on the first run, which creates it. */
+  /** Only set on the first run, which creates it. */
   key?: string;
   pid: number;
 }
 
-/** The one line of `serve --json`. */
+/** The single line that `serve --json` prints. */
 export function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
   return `${JSON.stringify({ event: 'ready', baseUrl, windowUrl, key, pid })}\n`;
 }
@@ -45,14 +45,14 @@ function keyHint({ key }: Ready, config: Config, command: string): string {
   return ` with a key in ${variable} ("${command} key create" creates one)`;
 }
 
-/** In the shell's syntax. A declarative configuration may name the variable of a key. */
+/** Uses the shell's syntax. In a declarative configuration, the key's secret may be in another variable. */
 function keyVariable({ keys }: Config): string {
   const reference = keys.find((key) => key.enabled && /^env:\w+$/.test(key.secret ?? ''))?.secret ?? 'env:SLUICE_KEY';
   const name = reference.slice('env:'.length);
   return process.platform === 'win32' ? `%${name}%` : `$${name}`;
 }
 
-/** Works as it is: a chat with the demo, otherwise the list of models. */
+/** A command that works without changes: a chat with the demo, otherwise the list of models. */
 function curlLine(baseUrl: string, key: string, isDemo: boolean): string {
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (!isDemo) return `curl ${baseUrl}/models ${authorization}`;

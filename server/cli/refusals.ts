@@ -1,4 +1,4 @@
-/** Requests without a valid key, which no list contains: they reveal programs with a wrong key. */
+/** Requests without a valid key, which appear in no list of requests. They reveal programs with a wrong key. */
 import type { RefusalView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import { localTime } from './output.ts';

@@ -1,6 +1,6 @@
 /**
- * The control plane of the Sluice running on a data folder, over its `/control` routes with the folder's admin token. Uses
- * node:http directly, since a proxy in the environment must never see the token.
+ * The control plane of the Sluice running on a data folder, reached over its `/control` routes with the folder's admin
+ * token. Uses node:http directly, because a proxy in the environment must never see the token.
  */
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
@@ -37,7 +37,10 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
   };
 }
 
-/** From the fallback folder, if a Sluice with an unwritable data folder keeps it there; else from the data folder. */
+/**
+ * Reads the fallback folder if a Sluice with an unwritable data folder keeps the token there, otherwise the data
+ * folder.
+ */
 async function readToken(dataDir: string): Promise<string> {
   const path = join(dataDir, adminTokenFileName);
   const fallback = findFallbackFolder(dataDir);
@@ -64,7 +67,7 @@ async function openEvents(peer: Peer): Promise<AsyncIterable<EventMessage>> {
   return untilReset(readEvents(response.setEncoding('utf8')));
 }
 
-/** Ends where the instance ends. */
+/** Ends normally when the instance ends. */
 async function* untilReset(events: AsyncIterable<EventMessage>): AsyncIterable<EventMessage> {
   try {
     yield* events;
@@ -77,7 +80,7 @@ function send(
   { host, port, token }: Peer,
   { method, path, body }: { method: string; path: string; body?: string },
 ): Promise<IncomingMessage> {
-  // The guard accepts `localhost` whatever name the server listens on.
+  // The guard accepts `localhost` whatever address the server listens on.
   const headers = { host: `localhost:${port}`, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const outgoing = request({ host, port, method, path, headers, agent: false }, resolve);

@@ -1,4 +1,4 @@
-/** Requests as rows of a table in the terminal. */
+/** Formats requests as table rows for the terminal. */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { localTime } from './output.ts';
@@ -19,7 +19,7 @@ export const requestHead = [
   'reason',
 ];
 
-/** For rows that are printed one by one: widths that fit most of what comes. */
+/** For rows that are printed one by one: widths that fit most requests. */
 export const usualRow = [
   '2026-11-20 13:39:05',
   '404 error',
@@ -54,7 +54,7 @@ export function requestRow(request: LoggedRequest): string[] {
   ];
 }
 
-/** Why it failed, or what other attempts saved it from. */
+/** Why the request failed, or which failures of attempts it recovered from. */
 function reasonOf({ errorCode, outcome, attempts }: LoggedRequest): string {
   if (errorCode !== null) return errorCode;
   const failures = attempts.flatMap(({ failure }) => failure ?? []);

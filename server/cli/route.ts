@@ -67,7 +67,7 @@ function takenTable(taken: readonly RouteCandidate[]): string {
   return table(['provider', 'model', 'priority', 'weight', 'why'], rows, '');
 }
 
-/** Formats how clients of each API, or of one, are served. */
+/** Formats how clients of each API, or of one API, are served. */
 function describeWires({ candidates }: RouteView, only: ConversationWire | undefined): string[] {
   const lines = candidates
     .filter(({ isTaken }) => isTaken)

@@ -1,11 +1,11 @@
-/** Starts a program with a key for it, which ends with the program if it was made for it. */
+/** Starts a program with a key. A key that was created for the program is revoked when the program ends. */
 import { basename } from 'node:path';
 import type { Control, ListeningControl } from './control.ts';
 import type { Output } from './output.ts';
 import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Which key the program uses: this one, or a new one of the group. */
+/** Which key the program uses: an existing one, or a new one in the given group. */
 export interface RunChoices {
   key?: string;
   group?: string;
@@ -16,7 +16,7 @@ interface RunPlace {
   control: ListeningControl;
   output: Output;
   env: Terminal['env'];
-  /** For files of the program's settings. */
+  /** For files with the program's settings. */
   dataDir: string;
   around?: AroundRun | undefined;
 }
@@ -24,11 +24,13 @@ interface RunPlace {
 interface RunKey {
   id: string;
   secret: string;
-  /** Ends it, unless it was there before. */
+  /** Revokes the key, unless it existed before. */
   release(): Promise<void>;
 }
 
-/** Called with the program's key before the program starts; resolves with what is called once it has ended. */
+/**
+ * Called with the program's key before the program starts; resolves with a function to call once the program has ended.
+ */
 export type AroundRun = (control: Control, keyId: string) => Promise<() => Promise<void>>;
 
 /** Resolves with the program's exit code once it has ended. */
@@ -50,8 +52,8 @@ export async function runProgram(line: readonly string[], choices: RunChoices, p
 const dayMs = 24 * 3_600_000;
 
 /**
- * A new key expires within a day, in case this process is killed and cannot revoke it; a program that runs for longer keeps it
- * by having its end put off.
+ * A new key expires within a day, in case this process is killed and cannot revoke it. While the program runs, the
+ * expiry is extended.
  */
 async function keyFor(
   programName: string,

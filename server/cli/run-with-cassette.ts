@@ -1,8 +1,11 @@
-/** A program with a gateway that exists as long as it, in a temporary data folder: nothing of the user's is touched. */
+/**
+ * Runs a program with a gateway that exists only as long as the program, in a temporary data folder: none of the user's
+ * files are changed.
+ */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OpenCassette } from '../cassettes/desk.ts';
+import { OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
@@ -16,7 +19,7 @@ import type { Terminal } from './terminal.ts';
 
 interface CassetteRun {
   mode: CassetteMode;
-  /** Of the cassette. */
+  /** The cassette's folder. */
   folder: string;
   pace: number;
   configFile: string | undefined;
@@ -25,7 +28,7 @@ interface CassetteRun {
   around?: AroundRun;
 }
 
-/** Resolves with the exit code. */
+/** Resolves with the program's exit code. */
 export async function runWithCassette(line: readonly string[], choices: RunChoices, run: CassetteRun): Promise<number> {
   const { mode, folder, pace, terminal, around } = run;
   const output = createOutput(terminal, false);
@@ -60,7 +63,7 @@ interface Preparation extends Pick<CassetteRun, 'mode' | 'configFile' | 'dataDir
   environment: Environment;
 }
 
-/** Writes the configuration; returns where secrets come from. */
+/** Writes the configuration; returns where secrets are read from. */
 async function prepare(
   temporary: string,
   { models }: OpenCassette,
@@ -69,20 +72,20 @@ async function prepare(
   const config = join(temporary, 'config.json');
   if (mode === 'replay') {
     await writeFile(config, JSON.stringify(replayConfig(models)), { mode: 0o600 });
-    // No keychain is opened for a gateway that has no secrets.
+    // A gateway without secrets need not open a keychain.
     return { environment: { ...environment, secrets: 'file' } };
   }
   const secretsFolder = dataDir ?? environment.dataDir;
   if (configFile === undefined) await copyConfig(join(secretsFolder, 'config.json'), config);
   else {
     const { loadDeclarativeConfig } = await import('../config/declarative.ts');
-    // As a copy, since the program's key is added to it.
+    // Copied, because the program's key is added to it.
     await writeFile(config, JSON.stringify((await loadDeclarativeConfig(configFile)).current.config), { mode: 0o600 });
   }
   return { environment, secretsFolder };
 }
 
-/** Its provider is never asked; it lets programs list the models that they used in the recording. */
+/** The provider is never asked; it lets programs list the models that were used in the recording. */
 function replayConfig(models: ReadonlySet<string>): ConfigInput {
   const provider = { id: 'cassette', name: 'Cassette', baseUrl: 'http://127.0.0.1:9/v1', models: [...models] };
   return {
@@ -93,7 +96,7 @@ function replayConfig(models: ReadonlySet<string>): ConfigInput {
   };
 }
 
-/** Without one, the gateway has the demo provider, as at a first start. */
+/** Without a configuration, the gateway has the demo provider, as at a first start. */
 async function copyConfig(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to);

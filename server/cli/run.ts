@@ -1,4 +1,6 @@
-/** `sluice run`: starts a program that finds Sluice in its environment, with a key of its own that ends with it. */
+/**
+ * `sluice run`: starts a program that finds Sluice in its environment, with its own key that is revoked when it ends.
+ */
 import type { Command } from 'commander';
 import { readEnvironment } from '../environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -21,7 +23,7 @@ export function addRun(program: Command, terminal: Terminal): void {
   const run = program
     .command('run')
     .argument('<command...>', 'the program and its arguments, best after "--"')
-    .description('start a program that uses Sluice, with a key that ends with it')
+    .description('start a program that uses Sluice, with a key that is revoked when it exits')
     .option('--key <id>', 'use this key, whose secret must be kept, instead of a new one')
     .option('--group <id>', 'the group of the new key (default: default)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
@@ -34,7 +36,7 @@ export function addRun(program: Command, terminal: Terminal): void {
   });
 }
 
-/** With the Sluice of the data folder; if none is running, one runs as long as the program. */
+/** Uses the Sluice of the data folder; if none is running, starts one for as long as the program runs. */
 export async function runHere(
   line: readonly string[],
   options: RunOptions,

@@ -1,13 +1,13 @@
-/** Uses node:http directly, since a proxy in the environment must not see the key. */
+/** Uses node:http directly, because a proxy in the environment must not see the key. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 export interface Call {
-  /** Where the running Sluice listens. */
+  /** The origin at which the running Sluice listens. */
   origin: string;
   secret: string;
   method: string;
-  /** With its query: `/v1/chat/completions`. */
+  /** Includes the query: `/v1/chat/completions`. */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -19,7 +19,7 @@ export interface Replied {
   body: string;
 }
 
-/** Rejects if the running Sluice cannot be reached or breaks off. */
+/** Rejects if the running Sluice cannot be reached or breaks off the connection. */
 export function sendCall({ origin, secret, method, path, headers, body }: Call): Promise<Replied> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -28,7 +28,7 @@ export function sendCall({ origin, secret, method, path, headers, body }: Call):
       (response) => {
         const requestId = String(response.headers['x-sluice-request-id'] ?? '');
         const status = response.statusCode ?? 0;
-        text(response).then((said) => resolve({ requestId, status, body: said }), reject);
+        text(response).then((body) => resolve({ requestId, status, body }), reject);
       },
     );
     outgoing.on('error', reject);

@@ -1,4 +1,4 @@
-/** `sluice serve`: claims the data folder, runs the engine until a signal, and prints where it listens. */
+/** `sluice serve`: claims the data folder, runs the engine until a signal arrives, and prints where it listens. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
@@ -9,7 +9,7 @@ import { type Engine, type EngineOptions, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { boundYoungGeneration } from './bound-young-generation.ts';
-import { tellStarter } from './detach.ts';
+import { notifyStarter } from './detach.ts';
 import { type Ending, endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
@@ -22,14 +22,14 @@ export interface ServeOptions {
   environment: Environment;
   port?: number | undefined;
   host?: string | undefined;
-  /** A declarative configuration instead of the data folder's. */
+  /** A declarative configuration that is used instead of the data folder's. */
   configFile?: string | undefined;
-  /** Where limits are counted together with other replicas: a URL, or a reference to it. */
+  /** The server that counts limits together with other replicas: a URL, or a reference to it. */
   shared?: string | undefined;
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   ending: Ending;
-  /** Where people sign in; absent: nobody does. */
+  /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
   open: boolean;
@@ -47,10 +47,13 @@ interface Address {
   port: number;
 }
 
-/** Resolves once it listens and has printed that; a signal ends the process. Rejects with advice if it cannot start. */
+/**
+ * Resolves once Sluice listens and has printed that. A signal ends the process. Rejects with advice if it cannot start.
+ */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
-  // Unheard, it would end the process; `endInOrder` hears it once there is something to read again.
+  // Without a listener, SIGHUP would end the process. `endInOrder` handles it once there is a configuration to read
+  // again.
   process.on('SIGHUP', () => {});
   boundYoungGeneration();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
@@ -71,7 +74,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     windowFolders: terminal.windowFolders,
     teamPresets: terminal.teamPresets,
     listen,
-    cassette: cassette?.desk,
+    cassette: cassette?.deck,
     openReplicaLimits: shared?.open,
     people: options.people,
     saysWhereSecretsAre: true,
@@ -95,19 +98,19 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const command = commandName(terminal.env);
   const shown = options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command);
   terminal.stdout.write(shown);
-  tellStarter(shown);
+  notifyStarter(shown);
   if (options.open) openBrowser(ready.windowUrl, notice);
 }
 
-/** Imported only where it is used. */
+/** Imported only if it is used. */
 async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
-  const { OpenCassette } = await import('../cassettes/desk.ts');
+  const { OpenCassette } = await import('../cassettes/deck.ts');
   const { describeSummary } = await import('./cassette-summary.ts');
-  const desk = await OpenCassette.open({ ...options, problem: notice });
-  return { desk, summarize: () => notice(describeSummary(desk.summary, options.mode, options.folder)) };
+  const deck = await OpenCassette.open({ ...options, problem: notice });
+  return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }
 
-/** Imported only where it is used. Before anything else, so that a wrong address leaves nothing behind. */
+/** Imported only if it is used. Called before anything else, so that a wrong address leaves nothing behind. */
 async function connectShared(given: string, env: Terminal['env']) {
   const { connectValkey, openReplicaLimits } = await import('../replica-limits/open-replica-limits.ts');
   const isReference = given.startsWith('env:') || given.startsWith('file:');
@@ -116,7 +119,7 @@ async function connectShared(given: string, env: Terminal['env']) {
   return { open, close: () => connected.link.close() };
 }
 
-/** A password in the arguments of a process can be read by other users of the machine. */
+/** Other users of the machine can read the arguments of a process, so a password must not be among them. */
 async function readReference(reference: string, env: Terminal['env']): Promise<string> {
   const { resolveSecret } = await import('../secrets/resolve-secret.ts');
   const url = await resolveSecret(reference, { name: '--shared', store: { get: async () => undefined }, env });
@@ -152,7 +155,7 @@ async function describeStart(
   address: Address,
   { environment }: ServeOptions,
 ): Promise<Ready> {
-  // A database that replicas share keeps no secret unless it can be sealed; the key is printed once.
+  // A database that replicas share keeps a secret only if it can be sealed, so the key is only printed once.
   const keepSecret = environment.store === undefined;
   const key = config.isFirstRun
     ? await gateway.execute({ type: 'key.create', name: 'First key', keepSecret })

@@ -1,6 +1,6 @@
 /** The files by which systemd (Linux) and launchd (macOS) run Sluice for a user. */
 
-/** A command line, its first item the path of a program. */
+/** A command line. The first item is the path of a program. */
 type CommandLine = readonly string[];
 
 export const unitName = 'sluice.service';
@@ -36,7 +36,7 @@ function quoteForSystemd(text: string): string {
 /**
  * A launchd agent (launchd.plist(5)), started at login and again after a failure.
  *
- * @param logPath takes what the program says on stderr
+ * @param logPath the file to which stderr is written
  */
 export function launchAgent(command: CommandLine, logPath: string): string {
   const parameters = command.map((each) => `    <string>${escapeXml(each)}</string>`).join('\n');

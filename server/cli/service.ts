@@ -1,4 +1,4 @@
-/** `sluice service`: runs Sluice in the background from login on, by systemd on Linux and by launchd on macOS. */
+/** `sluice service`: runs Sluice in the background from login on, using systemd on Linux and launchd on macOS. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ interface ServiceOptions {
   port?: number;
 }
 
-/** How a system runs a program for a user. */
+/** Runs a program in the background for a user. */
 interface ServiceManager {
   name: string;
   /** The file that describes the service. */
@@ -28,7 +28,7 @@ interface ServiceManager {
   text(command: readonly string[]): string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** In its own words: `active`, `inactive`, `failed` … */
+  /** In the service manager's terms: `active`, `inactive`, `failed` … */
   state(): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
   install.action(async () => {
     const manager = managerOf(terminal);
     const options = install.opts<ServiceOptions>();
-    // The service would say so only in its own log.
+    // Checked here, because the service would report a missing file only in its own log.
     if (options.config !== undefined) await readTextFile(options.config);
     await installService(manager, manager.text(commandLine(options)));
     output.show({}, `Sluice runs as a ${manager.name} service (${manager.path}), now and from each login on.`);
@@ -74,7 +74,7 @@ export function addServiceVerbs(program: Command, terminal: Terminal): void {
   });
 }
 
-/** Leaves things as they were if the service cannot be started. */
+/** If the service cannot be started, restores the previous state. */
 async function installService(manager: ServiceManager, text: string): Promise<void> {
   const { path } = manager;
   const before = await readFile(path, 'utf8').catch(() => null);
@@ -89,7 +89,7 @@ async function installService(manager: ServiceManager, text: string): Promise<vo
   } catch (error) {
     if (before !== null) await writeFile(path, before);
     else {
-      // What it has enabled already. The first error is the one to be told.
+      // Undoes what was already enabled. Only the first error is reported.
       await manager.stop().catch(() => {});
       await rm(path, { force: true });
     }
@@ -140,7 +140,7 @@ function launchd({ env }: Terminal): ServiceManager {
   const launchctl = (...parameters: string[]) => run('launchctl', parameters, env);
   const stop = async () => {
     await launchctl('bootout', `${domain}/${agentLabel}`).catch(() => {
-      // It is not loaded.
+      // The service is not loaded.
     });
   };
   return {
@@ -164,7 +164,7 @@ function homeOf({ HOME }: Terminal['env']): string {
   throw new CliError('HOME is not set, so there is no place for the service.');
 }
 
-/** A program that has ended with another code than 0. */
+/** A program ended with an exit code other than 0. */
 class ProgramFailed extends CliError {
   readonly stdout: string;
 
@@ -182,15 +182,15 @@ async function run(command: string, parameters: string[], env: Terminal['env']):
     if (systemErrorCode(error) === 'ENOENT') {
       throw new CliError(`${command} is not found: this system has no services for users.`);
     }
-    const said = outputSchema.safeParse(error);
-    throw said.success ? new ProgramFailed([command, ...parameters].join(' '), said.data) : error;
+    const output = outputSchema.safeParse(error);
+    throw output.success ? new ProgramFailed([command, ...parameters].join(' '), output.data) : error;
   }
 }
 
-/** What `execFile` adds to its error. */
+/** The fields that `execFile` adds to its error. */
 const outputSchema = z.object({ stdout: z.string(), stderr: z.string() });
 
-/** `systemctl is-active` prints the state, and ends with another code than 0 for a service that is not active. */
+/** `systemctl is-active` prints the state, and ends with an exit code other than 0 if the service is not active. */
 function stateOf(error: unknown): string {
   if (error instanceof ProgramFailed && error.stdout !== '') return error.stdout;
   throw error;

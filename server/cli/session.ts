@@ -1,4 +1,4 @@
-/** `sluice sessions` and `sluice session`: what an agent or a conversation did, turn by turn, and what it cost. */
+/** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import { describeSession, sessionHead, sessionRow } from './describe-session.ts';
@@ -54,7 +54,10 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
   on(resume, (context, [id = '']) => change(context, 'session.resume', id));
 }
 
-/** A stop that is only stored would not reach a running Sluice, and a stopped one has no runaway session. */
+/**
+ * Requires a running Sluice: a stop that is only stored would not reach it, and without one there is no runaway
+ * session.
+ */
 async function change({ control, output }: VerbContext, type: 'session.stop' | 'session.resume', id: string) {
   if (control.origin === null) throw new CliError('Sluice is not running, so there is no session to change.');
   const result = await control.execute({ type, id });

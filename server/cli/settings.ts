@@ -1,4 +1,4 @@
-/** `sluice settings`: all settings by dotted name, and the two that are switched often as verbs of their own. */
+/** `sluice settings`: all settings by dotted name, and separate verbs for the two that are switched often. */
 import type { Command } from 'commander';
 import type { SettingsChanges } from '../contract/commands.ts';
 import { isObject } from '../contract/is-object.ts';
@@ -61,7 +61,9 @@ function addDemo(program: Command, { on }: Verbs): void {
 }
 
 const takesRestart: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles', 'systemCa']);
-/** One value as a whole: the names in `prices` are those of models, `joinPreset` is a team preset. */
+/**
+ * Settings with a single object as their value: `prices` is keyed by model names, and `joinPreset` is a team preset.
+ */
 const wholeValues: ReadonlySet<string> = new Set(['prices', 'joinPreset']);
 
 function namedValues(settings: Settings): [string, unknown][] {
@@ -85,7 +87,7 @@ function valueAt(settings: Settings, name: string): unknown {
   );
 }
 
-/** The value is validated with the configuration, which names the setting in its error. */
+/** The value is validated with the configuration, whose error names the setting. */
 function changesFor(name: string, value: unknown): SettingsChanges {
   const [section = '', inner] = name.split('.');
   return { [section]: inner === undefined ? value : { [inner]: value } };

@@ -4,7 +4,7 @@ import type { GroupConfig } from '../contract/config.ts';
 export const shadowHelp = 'target=groq/openai/gpt-oss-120b,share=10%,usd=1';
 
 /**
- * The option `--shadow`: `off`, or target, share (0.1 or 10%) and US dollars a day.
+ * The option `--shadow`: `off`, or target, share (0.1 or 10%) and US dollars per day.
  * @throws InvalidArgumentError
  */
 export function parseShadow(text: string): GroupConfig['shadow'] {

@@ -1,4 +1,4 @@
-/** `sluice shadow`: what the shadow requests of groups tell of their targets. */
+/** `sluice shadow`: the results of the groups' shadow requests, by target. */
 import type { Command } from 'commander';
 import type { ShadowReport, ShadowSide, ShadowSkip, ShadowSummary } from '../contract/shadow.ts';
 import { parsePast } from './moment.ts';

@@ -1,4 +1,4 @@
-/** Starts a program that finds Sluice in its environment, and waits for its end. */
+/** Starts a program that finds Sluice in its environment, and waits until it ends. */
 import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
@@ -17,13 +17,13 @@ interface ProgramStart {
   control: Pick<Control, 'query'>;
   dataDir: string;
   env: Terminal['env'];
-  /** What it prints is not shown, and it reads nothing. */
+  /** Discards its output and gives it no input. */
   quiet?: boolean;
-  /** It is killed after that time; absent: never. */
+  /** The program is killed after this time; absent: never. */
   timeoutMs?: number;
 }
 
-/** Resolves with the program's exit code; 128 and the signal's number if a signal has ended it. */
+/** Resolves with the program's exit code, or with 128 plus the signal's number if a signal ended it. */
 export async function startProgram(line: readonly string[], start: ProgramStart): Promise<number> {
   const [command = '', ...parameters] = line;
   const { origin, key, model, control, dataDir, env: present, quiet = false, timeoutMs } = start;
@@ -42,7 +42,7 @@ export async function startProgram(line: readonly string[], start: ProgramStart)
   return waitFor(command, [...settings.parameters, ...parameters], { env, quiet, timeoutMs });
 }
 
-/** Writes the file of a program's settings, unless the user has one of their own; returns the variable that names it. */
+/** Writes the program's settings file, unless the user already has one; returns the variable that contains its path. */
 async function writtenSettings(
   { file }: ProgramSettings,
   dataDir: string,
@@ -69,7 +69,7 @@ function waitFor(command: string, parameters: string[], { env, quiet, timeoutMs 
   return new Promise<number>((resolve, reject) => {
     const child = spawn(command, parameters, { stdio: quiet ? 'ignore' : 'inherit', env });
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    // Ctrl+C reaches the program itself, which shares the terminal; this process ends after it.
+    // Ctrl+C reaches the program directly, because it shares the terminal; this process ends after it.
     const ignore = () => {};
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);
     process.on('SIGINT', ignore);

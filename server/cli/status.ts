@@ -35,7 +35,7 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
   });
 }
 
-/** Null while the ledger cannot be read. */
+/** Null if the ledger cannot be read. */
 async function countRunning(control: Control): Promise<number | null> {
   try {
     const { requests } = await control.query({ type: 'requests', filter: { outcome: 'running' }, limit: 1000 });
@@ -65,7 +65,7 @@ function describeProviders(providers: QueryResults['providers']): string {
     .join(', ');
 }
 
-/** Longer than `serve` waits for running requests and closes what is open. */
+/** Longer than `serve` takes to wait for running requests and to close everything. */
 const stopLimitMs = 20_000;
 const pollMs = 50;
 
@@ -77,7 +77,7 @@ interface StopOptions {
 export function addStop(program: Command, terminal: Terminal): void {
   const stop = program
     .command('stop')
-    .description('end the running Sluice once its requests have ended, after 10 seconds at the latest')
+    .description('stop the running Sluice when its requests have ended, or after 10 seconds')
     .option('--data-dir <folder>', 'the data folder')
     .option('--json', 'print JSON');
   stop.action(async () => {
@@ -95,7 +95,7 @@ export function addStop(program: Command, terminal: Terminal): void {
   });
 }
 
-/** On Windows, which has no SIGTERM, the process ends at once. */
+/** On Windows, which has no SIGTERM, the process ends immediately. */
 async function endProcess(pid: number): Promise<void> {
   try {
     process.kill(pid, 'SIGTERM');

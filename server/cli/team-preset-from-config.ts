@@ -5,12 +5,12 @@ import { GatewayError } from '../contract/errors.ts';
 import { settingsSchema } from '../contract/settings.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 
-/** Settings of one machine. */
+/** Settings that apply to one machine only. */
 const ownSettings: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles']);
 
 /**
- * A team preset that hands out a configuration: its providers with an empty place for each credential, its aliases and groups,
- * and the settings that differ from their defaults. Keys stay, and nothing is locked.
+ * A team preset that distributes a configuration: its providers with an empty slot for each credential, its aliases and
+ * groups, and the settings that differ from their defaults. Keys are not included, and nothing is locked.
  *
  * @throws GatewayError `invalid_value` if something in the configuration looks like a secret
  */

@@ -11,6 +11,6 @@ export interface Terminal {
   stderr: Writable & { isTTY?: boolean };
   /** Folders that may contain the built window; the first match is used. */
   windowFolders: readonly string[];
-  /** Where managed team presets may be. */
+  /** Possible locations of managed team presets. */
   teamPresets: PresetPlaces;
 }

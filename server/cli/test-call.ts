@@ -1,15 +1,15 @@
-/** Uses node:http directly, since a proxy in the environment must not see the key. */
+/** Uses node:http directly, because a proxy in the environment must not see the key. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 interface TestCall {
-  /** Where the running Sluice listens. */
+  /** The origin at which the running Sluice listens. */
   origin: string;
   secret: string;
   model: string;
 }
 
-/** Makes one real, short call to the model, and says in a line how it went. */
+/** Makes one short call to the model, and returns the result as one line of text. */
 export async function askModel({ origin, secret, model }: TestCall): Promise<string> {
   const startedAt = performance.now();
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Reply with the word OK.' }] });

@@ -1,4 +1,4 @@
-/** `sluice token`: API tokens, by which pipelines and scripts use a gateway where people sign in. */
+/** `sluice token`: API tokens, which pipelines and scripts use at a gateway with sign-in. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TokenScope, tokenScopes } from '../contract/people.ts';
 import type { PersonView, TokenView } from '../contract/people-views.ts';
@@ -59,7 +59,7 @@ export function addTokenVerbs(program: Command, { on }: Verbs): void {
   });
 }
 
-/** By id. Who is no administrator sees only their own tokens, and is asked no further. */
+/** Names by id. People who are not administrators see only their own tokens and may not list other people. */
 async function namesOf(control: Control): Promise<Map<string, string>> {
   const { person } = await control.query({ type: 'who-am-i' });
   const people: Pick<PersonView, 'id' | 'name'>[] =

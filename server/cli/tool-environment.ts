@@ -1,41 +1,42 @@
 /**
- * The environment in which a program finds Sluice, whichever API it speaks. The variables are those that the official SDKs
- * read (openai, @anthropic-ai/sdk, @google/genai), and the programs built on them: Claude Code, Gemini CLI, Qwen Code, aider, llm.
+ * The environment in which a program finds Sluice, whichever API it uses. The variables are those that the official
+ * SDKs read (openai, @anthropic-ai/sdk, @google/genai), and the programs built on them: Claude Code, Gemini CLI, Qwen
+ * Code, aider, llm.
  */
 
 export interface ToolAccess {
-  /** Where Sluice listens, without a path. */
+  /** The origin at which Sluice listens. */
   origin: string;
   key: string;
-  /** The model for programs that take it from their environment. */
+  /** The model, for programs that read it from their environment. */
   model?: string | undefined;
 }
 
-/** A variable without a value is to be unset. */
+/** A variable without a value must be unset. */
 export type ToolEnvironment = ReadonlyMap<string, string | undefined>;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @param present the environment at hand, whose `NO_PROXY` is kept */
+/** @param present the present environment, whose `NO_PROXY` is kept */
 export function toolEnvironment({ origin, key, model }: ToolAccess, present: Variables): ToolEnvironment {
   const baseUrl = `${origin}/v1`;
   const noProxy = withoutProxy(present.NO_PROXY || present.no_proxy, new URL(origin).hostname);
   return new Map([
     ['SLUICE_KEY', key],
     ['OPENAI_BASE_URL', baseUrl],
-    // LiteLLM, and so aider.
+    // For LiteLLM, and therefore aider.
     ['OPENAI_API_BASE', baseUrl],
     ['OPENAI_API_KEY', key],
     ['ANTHROPIC_BASE_URL', origin],
     ['ANTHROPIC_AUTH_TOKEN', key],
-    // Sent as well if it is set, and Claude Code asks which of the two to use.
+    // Claude Code would also send it, and asks which of the two to use.
     ['ANTHROPIC_API_KEY', undefined],
     ['GOOGLE_GEMINI_BASE_URL', origin],
     ['GEMINI_API_KEY', key],
-    // These come before GEMINI_API_KEY.
+    // These take precedence over GEMINI_API_KEY.
     ['GOOGLE_API_KEY', undefined],
     ['GOOGLE_GENAI_USE_VERTEXAI', undefined],
-    // Qwen Code sends requests for loopback to a proxy, too, unless told otherwise.
+    // Qwen Code would otherwise send even requests to loopback addresses to a proxy.
     ['NO_PROXY', noProxy],
     ['no_proxy', noProxy],
     ...(model ? modelVariables.map((name): [string, string] => [name, model]) : []),
@@ -56,7 +57,7 @@ function withoutProxy(present: string | undefined, host: string): string {
   return [...new Set([...hosts, host, 'localhost'])].filter((each) => each !== '').join(',');
 }
 
-/** The present variables with those for the tool. */
+/** The present variables, with the tool's variables set and unset. */
 export function withTool(present: Variables, tool: ToolEnvironment): Variables {
   const changed = Object.fromEntries([...tool].filter(([, value]) => value !== undefined));
   const kept = Object.entries(present).filter(([name]) => !tool.has(name));
@@ -66,14 +67,14 @@ export function withTool(present: Variables, tool: ToolEnvironment): Variables {
 export const shells = ['sh', 'fish', 'powershell', 'cmd'] as const;
 export type Shell = (typeof shells)[number];
 
-/** Commands for a shell that set and unset the variables, one a line. */
+/** Shell commands that set and unset the variables, one per line. */
 export function shellLines(tool: ToolEnvironment, shell: Shell): string {
   return [...tool]
     .map(([name, value]) => (value === undefined ? unset[shell](name) : set[shell](name, value)))
     .join('\n');
 }
 
-/** Names and addresses need no quotes, but a model's name may have any characters. */
+/** Names and addresses need no quotes, but a model's name may contain any characters. */
 const set: Record<Shell, (name: string, value: string) => string> = {
   sh: (name, value) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`,
   fish: (name, value) => `set -gx ${name} '${value.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`,

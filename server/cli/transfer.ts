@@ -38,7 +38,7 @@ function addExport(program: Command, { on }: Verbs): void {
     .description('export the configuration, with references and hashes instead of secrets')
     .option('--preset', 'instead, a team preset: providers, aliases, groups and changed settings, without keys')
     .option('--name <text>', 'the name of the preset')
-    .option('--organisation <text>', 'who hands the preset out');
+    .option('--organisation <text>', 'the organisation that publishes the preset');
   on<ExportOptions>(exporting, async ({ control, output }, [file], { preset, name, organisation }) => {
     const { config } = await control.query({ type: 'config' });
     if (preset && !(name && organisation)) {

@@ -50,10 +50,10 @@ function row(view: UsageView): string[] {
 
 async function showLimits(control: Control, output: Output): Promise<void> {
   const [keys, groups] = await Promise.all([control.query({ type: 'keys' }), control.query({ type: 'groups' })]);
-  const told = [
+  const limited = [
     ...keys.map(({ id, limitUse }) => ({ of: 'key', id, limitUse })),
     ...groups.map(({ id, limitUse }) => ({ of: 'group', id, limitUse })),
   ].filter(({ limitUse }) => limitUse.length > 0);
-  const rows = told.flatMap(({ of, id, limitUse }) => limitUse.map((meter) => [of, id, ...limitCells(meter)]));
-  output.show(told, table(['of', 'id', 'limit', 'used', 'resets'], rows, 'No key or group has limits.'));
+  const rows = limited.flatMap(({ of, id, limitUse }) => limitUse.map((meter) => [of, id, ...limitCells(meter)]));
+  output.show(limited, table(['of', 'id', 'limit', 'used', 'resets'], rows, 'No key or group has limits.'));
 }

@@ -8,7 +8,7 @@ interface WindowFlags {
   signOutEverywhere?: boolean;
 }
 
-/** Fails for an address if no Sluice is running. Browsers can be signed out in either case. */
+/** Creating an address fails if no Sluice is running. Browsers can be signed out in either case. */
 export function addWindowVerb(program: Command, { on }: Verbs): void {
   const window = program
     .command('window')

@@ -7,7 +7,7 @@ export type CheckedConfig =
   | { kind: 'bad'; problems: string[] }
   | { kind: 'too-new'; message: string };
 
-/** Migrates and validates a stored value. Problems name a path and the fault, but quote no values. */
+/** Migrates and validates a stored value. Problems name a path and the error, but do not quote values. */
 export function checkConfig(value: unknown): CheckedConfig {
   const migrated = migrate(value);
   if (migrated.kind === 'too-new') {

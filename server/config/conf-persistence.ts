@@ -4,9 +4,9 @@ import { createJsonFilePersistence } from './json-file-persistence.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 /**
- * Writes `config.json` with the `conf` package, for the engine without the desktop; electron-store writes the same format.
- * `conf` is imported at the first write, since that takes 60 to 80 ms and a start only reads. Under Snap (environment
- * variable SNAP) `conf` does not write atomically; the backup then survives a crash.
+ * Writes `config.json` with the `conf` package, for the engine without the desktop; electron-store writes the same
+ * format. `conf` is imported at the first write, because that takes 60 to 80 ms and a start only reads. Under Snap
+ * (environment variable SNAP) `conf` does not write atomically; the backup then survives a crash.
  *
  * @param path ends in `.json`; its folder must exist
  */
@@ -20,8 +20,8 @@ export function openConfPersistence(path: string): ConfigPersistence {
 
 async function createConf(path: string): Promise<Conf> {
   const { default: Conf } = await import('conf');
-  // conf's exit handler (signal-exit) listens to SIGABRT and its alias SIGIOT, and re-raises one while the other still has a
-  // listener, so the signal would be lost. It must end the process, even one whose event loop is blocked.
+  // conf's exit handler (signal-exit) listens to SIGABRT and its alias SIGIOT, and re-raises one while the other still
+  // has a listener, so the signal would be lost. SIGABRT must end the process, even if its event loop is blocked.
   for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
   const { name } = parse(path);
   return new Conf({

@@ -1,4 +1,7 @@
-/** The difference between two configurations, so that of very many keys and groups only those that change are stored and read. Pure. */
+/**
+ * The difference between two configurations. With very many keys and groups, only the changed ones are stored and read.
+ * Pure.
+ */
 import { z } from 'zod';
 import type { Config } from '../contract/config.ts';
 import { spliceBetween, spliced } from '../contract/list-splice.ts';
@@ -6,7 +9,7 @@ import { spliceBetween, spliced } from '../contract/list-splice.ts';
 const listNames = ['providers', 'aliases', 'groups', 'keys'] as const;
 type ListName = (typeof listNames)[number];
 
-/** A configuration whose entries need not be checked yet. */
+/** A configuration whose entries may not be validated yet. */
 export type ConfigLists = Partial<Record<ListName, readonly unknown[] | undefined>>;
 
 const spliceSchema = z.strictObject({
@@ -15,7 +18,7 @@ const spliceSchema = z.strictObject({
   entries: z.array(z.unknown()).readonly(),
 });
 
-/** Everything of the later configuration but its lists, and what has changed in these. */
+/** All of the later configuration except its lists, and the changes of the lists. */
 const patchSchema = z.looseObject({
   providers: spliceSchema.optional(),
   aliases: spliceSchema.optional(),
@@ -24,7 +27,7 @@ const patchSchema = z.looseObject({
 });
 export type ConfigPatch = z.infer<typeof patchSchema>;
 
-/** Entries are the same if they are the same object. */
+/** Entries are compared by identity. */
 export function patchBetween(before: Config, after: Config): ConfigPatch {
   const { providers, aliases, groups, keys, ...rest } = after;
   const patch: ConfigPatch = rest;
@@ -35,12 +38,15 @@ export function patchBetween(before: Config, after: Config): ConfigPatch {
   return patch;
 }
 
-/** How many entries the patch contains. */
+/** The number of entries that the patch contains. */
 export function entriesIn(patch: ConfigPatch): number {
   return listNames.reduce((sum, name) => sum + (patch[name]?.entries.length ?? 0), 0);
 }
 
-/** The later configuration, with the same objects for what has not changed. Null: it is no patch, or one of another configuration. */
+/**
+ * The later configuration, with the same objects for what has not changed. Null if it is not a patch, or one for
+ * another configuration.
+ */
 export function applyPatch(before: ConfigLists, given: unknown): ConfigLists | null {
   const { data: patch } = patchSchema.safeParse(given);
   if (!patch) return null;

@@ -1,8 +1,8 @@
 /**
- * The stored configuration. Commits are serialised and atomic: validate, write, write the backup, raise the revision, notify
- * listeners. The backup holds the revision in force, not the previous one, so that a revoked key stays revoked if the file
- * is damaged. The file is read at start and not watched; if another program has changed it since, commits are refused until
- * a restart, so that neither change is lost.
+ * The stored configuration. Commits are serialised and atomic: validate, write, write the backup, raise the revision,
+ * notify listeners. The backup holds the revision in force, not the previous one, so that a revoked key stays revoked
+ * if the file is damaged. The file is read at start and not watched. If another program has changed it since, commits
+ * are refused until a restart, so that neither change is lost.
  */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import type { Config, ConfigInput } from '../contract/config.ts';
@@ -15,7 +15,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { firstRunConfig } from './first-run.ts';
 import type { ConfigPersistence } from './persistence.ts';
-import { tellListeners, validateChange } from './revisions.ts';
+import { notifyListeners, validateChange } from './revisions.ts';
 import { backupPath, readStoredConfig } from './stored-config.ts';
 
 export interface ConfigRevision {
@@ -31,19 +31,20 @@ export type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
 export interface ConfigStore {
   readonly current: ConfigRevision;
   readonly readOnly: boolean;
-  /** Whether nothing was stored when it was opened. */
+  /** Whether nothing was stored when the store was opened. */
   readonly isFirstRun: boolean;
-  /** Messages for the user about the opening, one line each. */
+  /** Messages for the user from opening the store, one line each. */
   readonly notices: readonly string[];
   /** Set if the stored configuration could not be used and was replaced. */
   readonly replaced: ReplacedConfig | null;
   /**
-   * Resolves once the new revision is stored and listeners are notified. Rejects with a GatewayError, with nothing changed:
-   * `conflict` if `expectedRevision` is not in force or the file was changed by another program, `invalid_command` if the
-   * schema refuses it, `internal` if it cannot be written, `read_only` if the configuration is declarative.
+   * Resolves once the new revision is stored and listeners are notified. Rejects with a GatewayError, with nothing
+   * changed: `conflict` if `expectedRevision` is not in force or the file was changed by another program,
+   * `invalid_command` if the schema refuses it, `internal` if it cannot be written, `read_only` if the configuration is
+   * declarative.
    */
   commit(change: NextConfig, expectedRevision?: number): Promise<ConfigRevision>;
-  /** Calls the listener for each new revision. Returns how to unsubscribe. */
+  /** Calls the listener for each new revision. Returns the unsubscribe function. */
   onChange(listener: (revision: ConfigRevision) => void): () => void;
 }
 
@@ -56,7 +57,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
   /** The file's content; undefined if there is none. */
   let storedValue = stored.value;
   if (stored.isRecovered) {
-    // Immediately, since only the backup has it.
+    // Written immediately, because only the backup has it.
     await writeConfig(persistence, current.config);
     storedValue = current.config;
   }
@@ -68,14 +69,14 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     const next = typeof change === 'function' ? change(current.config) : change;
     const config = validateChange(next, current.config);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
-    // A failed write is undone from the backup.
+    // A failed write is reverted from the backup.
     if (storedValue !== undefined && backedUp !== current.config) await writeBackup(persistence.path, current.config);
     backedUp = undefined;
     await writeOrRestore(persistence, config, storedValue);
     storedValue = config;
     backedUp = config;
     current = { config: deepFreeze(config), revision: current.revision + 1 };
-    tellListeners(listeners, current);
+    notifyListeners(listeners, current);
     return current;
   };
 
@@ -121,8 +122,8 @@ async function writeConfig(persistence: ConfigPersistence, config: Config): Prom
 }
 
 /**
- * Updates an outdated backup: the process was killed between the two writes, or a person has edited the file. If it cannot be
- * written, it stays as it is until the next commit. Returns the backup's content.
+ * Updates an outdated backup, left if the process was killed between the two writes or if a person edited the file. If
+ * it cannot be written, it stays outdated until the next commit. Returns the backup's content.
  */
 async function refreshBackup(path: string, config: Config): Promise<Config | undefined> {
   const text = backupText(config);
@@ -162,7 +163,7 @@ async function restore(persistence: ConfigPersistence, storedValue: unknown): Pr
   await writeFileDurably(path, `${JSON.stringify(storedValue, null, '\t')}\n`).catch(() => {});
 }
 
-/** A removed file counts as unchanged, since writing it again loses nothing. */
+/** A removed file counts as unchanged, because writing it again loses nothing. */
 function isAsStored(persistence: ConfigPersistence, storedValue: unknown): boolean {
   try {
     const value = persistence.read();

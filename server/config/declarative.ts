@@ -8,16 +8,18 @@ import type { ConfigRevision, ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { parseJson } from './parse-json.ts';
 
-/** A configuration that a person or a deployment writes; Sluice never does. */
+/** A configuration file that a person or a deployment writes. Sluice never writes it. */
 export interface DeclarativeConfig extends ConfigStore {
   /**
-   * Reads the file again and, if it can be used, puts it in force as a new revision: even if it is the same, since what its
-   * `env:` and `file:` references lead to may be new. Rejects with a GatewayError, with nothing changed.
+   * Reads the file again and, if it is valid, puts it in force as a new revision, even if it is unchanged: the values
+   * of its `env:` and `file:` references may be new. Otherwise rejects with a GatewayError and changes nothing.
    */
   reload(): Promise<ConfigRevision>;
 }
 
-/** Reads the file of `serve --config FILE`. Rejects with a GatewayError that names file, place and fault. */
+/**
+ * Reads the file of `serve --config FILE`. Rejects with a GatewayError that names the file, the place and the error.
+ */
 export async function loadDeclarativeConfig(path: string): Promise<DeclarativeConfig> {
   const listeners = new Set<(revision: ConfigRevision) => void>();
   const inTurn = createSerialQueue();

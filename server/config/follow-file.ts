@@ -1,12 +1,15 @@
 import { unwatchFile, watchFile } from 'node:fs';
 
-/** Editors and deployments often write a file in two steps, so a shorter interval would only see more of them half written. */
+/**
+ * Editors and deployments often write a file in two steps; a shorter interval would more often read half-written files.
+ */
 const intervalMs = 1_000;
 
 /**
- * Calls `changed` within about a second of a change of the file, also where it is replaced by another or reached through
- * symbolic links, as in a mounted Kubernetes ConfigMap. Looks at its time and size rather than waiting for the system's
- * notification, which neither network file systems nor containers' mounts deliver reliably. Returns how to stop.
+ * Calls `changed` within about a second of a change of the file, even if it is replaced by another or reached through
+ * symbolic links, as in a mounted Kubernetes ConfigMap. Polls its time and size instead of using the system's
+ * notifications, which neither network file systems nor containers' mounts deliver reliably. Returns the function that
+ * stops polling.
  */
 export function followFile(path: string, changed: () => void): () => void {
   const look = () => changed();

@@ -6,12 +6,12 @@ import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 /**
- * A JSON file written by `conf` or electron-store. Both use `atomically` (temporary file, fsync, rename); this adds
+ * A JSON file written by `conf` or electron-store. Both use `atomically` (temporary file, fsync, rename). This adds
  * - an fsync of the folder, without which a power failure can undo the rename;
- * - reading the file back, since `atomically` ignores short writes: on a full disk it renames a truncated file into place
- *   and reports success.
+ * - reading the file back, because `atomically` ignores short writes: on a full disk it renames a truncated file into
+ *   place and reports success.
  *
- * @param replace writes the whole value to `path`, by a temporary file and a rename
+ * @param replace writes the whole value to `path`, using a temporary file and a rename
  */
 export function createJsonFilePersistence(path: string, replace: (value: object) => Promise<void>): ConfigPersistence {
   return {

@@ -1,4 +1,7 @@
-/** Validates a configuration of which most entries were valid before: of very many, only the new ones are parsed. */
+/**
+ * Validates a configuration of which most entries were valid before: only the new ones are parsed, because there may be
+ * very many.
+ */
 import type { z } from 'zod';
 import {
   aliasSchema,
@@ -13,8 +16,9 @@ import { entriesNotIn, spliceBetween, spliced } from '../contract/list-splice.ts
 import type { ConfigLists } from './config-patch.ts';
 
 /**
- * What the schema makes of `next`. Entries that are those of `known`, a valid configuration, stay the same objects, and so do lists
- * in which nothing has changed. Null if something is wrong: the whole schema says what.
+ * What the schema makes of `next`. Entries that are those of `known`, a valid configuration, stay the same objects, and
+ * so do lists in which nothing has changed. Null if something is invalid; validation by the whole schema then reports
+ * what.
  */
 export function parseBeside(next: ConfigLists, known: Config): Config | null {
   const rest = configSchema.safeParse({ ...next, providers: [], aliases: [], groups: [], keys: [] });
@@ -27,7 +31,7 @@ export function parseBeside(next: ConfigLists, known: Config): Config | null {
   return isConsistent(config, known) ? config : null;
 }
 
-/** Null if an entry is wrong. */
+/** Null if an entry is invalid. */
 function parseList<Entry extends object>(
   schema: z.ZodType<Entry>,
   given: readonly unknown[] | undefined,
@@ -51,7 +55,7 @@ function isConsistent(config: Config, known: Config): boolean {
   let isGood = true;
   const looked = { ...config };
   if (providers === known.providers && aliases === known.aliases && groups === known.groups) {
-    // Nothing refers to keys, so only those that are new can contradict anything, and those of the same name.
+    // Nothing refers to keys, so only new keys, and keys with the same id as a new one, can cause contradictions.
     const names = new Set(entriesNotIn(known.keys, keys).map(({ id }) => id));
     looked.keys = keys.filter(({ id }) => names.has(id));
   }

@@ -1,6 +1,7 @@
 /**
- * The managed team preset: the policy file's, else the one built into the program. A policy is accepted only from a place
- * that ordinary users cannot write to, since it is applied without asking and may refer to environment variables.
+ * The managed team preset: that of the policy file, otherwise the one built into the program. A policy is accepted only
+ * from a place that ordinary users cannot write to, because it is applied without asking and may refer to environment
+ * variables.
  */
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,15 +18,15 @@ export interface ManagedPreset {
 
 export interface PresetPlaces {
   policy: string;
-  /** Absent: none. */
+  /** Absent if there is none. */
   builtIn?: string | undefined;
-  /** The required owner of the policy and its folder; default: root. Null: not checked (Windows). */
+  /** The required owner of the policy and its folder; default: root. Null if it is not checked (Windows). */
   ownerId?: number | null;
 }
 
 export interface ManagedPresets {
   readonly current: ManagedPreset | null;
-  /** Reads it again; true if it has changed. */
+  /** Reads the preset again; returns true if it has changed. */
   refresh(): boolean;
 }
 
@@ -70,7 +71,7 @@ function defaultOwnerId(): number | null {
   return process.platform === 'win32' ? null : 0;
 }
 
-/** Null if there is no such file. */
+/** Null if the file does not exist. */
 function load(source: ManagedPreset['source'], path: string, whyNot: (file: number) => string | null): Found | null {
   try {
     const text = readTrusted(path, whyNot);

@@ -5,12 +5,15 @@ type Stored = Record<string, unknown>;
 /** Converts a stored configuration to the next version; `migrate` sets `version` itself. */
 type Migration = (stored: Stored) => Stored;
 
-/** By the version they start from. A change of the format adds one and raises `configVersion`. */
+/** Migrations by the version from which they start. A change of the format adds one and raises `configVersion`. */
 export const migrations: Readonly<Record<number, Migration>> = {};
 
 type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; version: number };
 
-/** Migrates a stored value to the current version. A value without a known version is returned as it is; the schema refuses it. */
+/**
+ * Migrates a stored value to the current version. A value without a known version is returned unchanged; the schema
+ * refuses it.
+ */
 export function migrate(value: unknown, steps = migrations, newest: number = configVersion): MigrationResult {
   const version = versionOf(value);
   if (version === undefined) return { kind: 'ready', value };

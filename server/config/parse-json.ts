@@ -14,8 +14,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Offset of the first invalid character. V8 does not always report it, so it is found by bisection: a valid prefix fails
- * with "unexpected end", a faulty one does not.
+ * Offset of the first invalid character. V8 does not always report it, so it is found by bisection: a valid prefix
+ * fails with "unexpected end", a faulty one does not.
  */
 function faultOffset(text: string): number {
   let right = 0;

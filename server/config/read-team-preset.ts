@@ -9,14 +9,14 @@ const largestPresetBytes = 1024 * 1024;
 
 /**
  * @param source its path, for messages
- * @throws GatewayError `invalid_value` that names place and fault, but quotes nothing
+ * @throws GatewayError `invalid_value` that names the place and the error, but quotes nothing
  */
 export function readTeamPreset(text: string, source: string): TeamPreset {
   if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');
   return checkTeamPreset(parse(text, source), source);
 }
 
-/** The same for JSON that is parsed already. */
+/** The same for parsed JSON. */
 export function checkTeamPreset(value: unknown, source: string): TeamPreset {
   if (isObject(value) && !('teamPreset' in value))
     throw refused(source, 'it is no team preset: "teamPreset" is missing');

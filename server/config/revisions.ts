@@ -3,7 +3,10 @@ import { GatewayError } from '../contract/errors.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
 import { parseBeside } from './known-entries.ts';
 
-/** `current`: the configuration before it. Throws a GatewayError `invalid_command` if the schema refuses it. */
+/**
+ * `current`: the configuration before the change. Throws a GatewayError `invalid_command` if the schema refuses the new
+ * one.
+ */
 export function validateChange(next: ConfigInput, current: Config): Config {
   const known = parseBeside(next, current);
   if (known) return known;
@@ -12,8 +15,8 @@ export function validateChange(next: ConfigInput, current: Config): Config {
   throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);
 }
 
-/** The commit has succeeded; a failing listener must not make it look failed. */
-export function tellListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
+/** The commit has succeeded, so a failing listener must not make it look failed. */
+export function notifyListeners<T>(listeners: Iterable<(revision: T) => void>, revision: T): void {
   for (const listener of [...listeners]) {
     try {
       listener(revision);

@@ -12,7 +12,7 @@ import type { ConfigPersistence } from './persistence.ts';
 interface StoredConfig {
   /** Undefined if there is no usable configuration. */
   config: Config | undefined;
-  /** The file's content; undefined if there is none, or it was moved aside. */
+  /** The file's content; undefined if it does not exist or was moved aside. */
   value: unknown;
   /** Whether `config` is from the backup and must be written to the file. */
   isRecovered: boolean;
@@ -25,7 +25,7 @@ export function backupPath(configPath: string): string {
   return beside(configPath, 'backup');
 }
 
-/** Throws a GatewayError, leaving the file as it is, if it cannot be read or has a newer version. */
+/** Throws a GatewayError and leaves the file unchanged if it cannot be read or has a newer version. */
 export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
   const { path } = persistence;
   let value: unknown;

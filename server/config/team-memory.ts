@@ -1,4 +1,6 @@
-/** State of team presets outside of the configuration: the managed preset applied last, and the imported preset. */
+/**
+ * The state of team presets that is not in the configuration: the last applied managed preset, and the imported preset.
+ */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
@@ -8,17 +10,20 @@ import { parseJson } from './parse-json.ts';
 
 const memorySchema = z.strictObject({
   version: z.literal(1),
-  /** SHA-256 of the managed preset applied last; null: none. */
+  /** SHA-256 of the last applied managed preset; null if there was none. */
   applied: z.string().nullable(),
   imported: writtenTeamPresetSchema.nullable(),
-  /** Origin of the team gateway that offered the imported preset: `https://gateway.example`. Absent: it came from elsewhere. */
+  /**
+   * Origin of the team gateway that offered the imported preset: `https://gateway.example`. Absent if it came from
+   * elsewhere.
+   */
   gateway: z.string().exactOptional(),
 });
 export type TeamMemory = Omit<z.infer<typeof memorySchema>, 'version'>;
 
 export interface TeamMemoryStore {
   readonly current: TeamMemory;
-  /** Rejects with the system's error, with nothing changed. */
+  /** On failure, rejects with the system's error and changes nothing. */
   write(next: TeamMemory): Promise<void>;
 }
 
@@ -27,7 +32,7 @@ const nothing: TeamMemory = { applied: null, imported: null };
 /**
  * An unreadable file counts as empty; the preset can be imported again.
  *
- * @param path null: not stored
+ * @param path null if nothing is stored
  */
 export function openTeamMemory(path: string | null, notice: (line: string) => void): TeamMemoryStore {
   let current = path === null ? nothing : readMemory(path, notice);

@@ -1,6 +1,6 @@
 /**
- * What is stored of a configuration that other replicas read: not what the schema fills in by itself. The previous version of the
- * program refuses members that it does not know, so a new one is not stored before somebody uses it. Pure.
+ * Removes default values from a configuration that other replicas read. The previous version of the program refuses
+ * members that it does not know, so a new member must not be stored before it is used. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ import { settingsSchema } from '../contract/settings.ts';
 
 type Members = Record<string, unknown>;
 
-/** By list of the configuration: what an entry has that states no more than it must. */
+/** For each list of the configuration: a minimal entry. */
 const ofEntries: Readonly<Record<string, Members>> = {
   providers: filledIn(providerSchema, { id: 'any', baseUrl: 'https://any.example' }),
   groups: filledIn(groupSchema, { id: 'any' }),
@@ -18,12 +18,12 @@ const ofEntries: Readonly<Record<string, Members>> = {
 };
 const ofSettings = filledIn(settingsSchema, {});
 
-/** Of a configuration, or of a patch of one. */
+/** Accepts a configuration or a patch of one. */
 export function withoutDefaults(config: object): Members {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, memberWithoutDefaults(name, value)]));
 }
 
-/** `name`: of a member of the configuration. */
+/** `name`: the member's name in the configuration. */
 export function memberWithoutDefaults(name: string, value: unknown): unknown {
   if (name === 'settings' && isObject(value)) return difference(value, ofSettings);
   const defaults = ofEntries[name];

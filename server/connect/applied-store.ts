@@ -1,6 +1,6 @@
 /**
- * What Sluice has written into clients' files, so that it can be taken back. Beside each record lie the files as they were
- * before, for a person who wants to put them back by hand.
+ * What Sluice has written into clients' files, so that it can be taken back. The original files are stored next to each
+ * record, so that a person can restore them by hand.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,10 +10,10 @@ import { writeFileDurably } from '../files/durable-file.ts';
 const appliedFileSchema = z.object({
   path: z.string(),
   before: z.string().nullable(),
-  /** Permissions before; null: there was no file. */
+  /** Permissions before; null if the file did not exist. */
   mode: z.number().nullable(),
   applied: z.string(),
-  /** The topmost folder that had to be made; null: none. */
+  /** The topmost folder that had to be created; null if none. */
   madeFolder: z.string().nullable(),
 });
 
@@ -34,7 +34,7 @@ export interface AppliedStore {
   remove(client: string): Promise<void>;
 }
 
-/** `dataFolder` null: kept in memory. */
+/** `dataFolder`: null to keep the records in memory. */
 export function createAppliedStore(dataFolder: string | null): AppliedStore {
   return dataFolder === null ? storeInMemory() : storeInFolder(join(dataFolder, 'connected'));
 }

@@ -1,6 +1,6 @@
 /**
- * The clients whose configuration files Sluice can change: where the files are, and which settings lead the client to Sluice.
- * Only formats that were tried with the client itself, or that its maker documents.
+ * The clients whose configuration files Sluice can change: where the files are, and which settings connect the client
+ * to Sluice. Only formats that were tried with the client itself, or that its maker documents.
  */
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
@@ -20,41 +20,41 @@ export interface WantedConnection {
 }
 
 export interface ClientFile {
-  /** The folder, from the home folder. */
+  /** The folder, relative to the home folder. */
   folder: string;
-  /** A variable that names the folder instead, and what follows on it. */
+  /** A variable that overrides the folder, and the subfolder within it. */
   variable?: { name: string; subfolder: string };
-  /** The folder is where the program itself was put: it is never made. */
+  /** The folder is where the program itself is installed, so it is never created. */
   isProgramFolder?: true;
-  /** The first that exists is used, else the last. */
+  /** The first that exists is used, otherwise the last. */
   names: readonly [string, ...string[]];
   format: ConfigFormat;
-  /** The file's settings with those that lead to Sluice. Throws SettingsInTheWay. */
+  /** The file's settings with those that make the client use Sluice. Throws SettingsInTheWay. */
   connect(settings: Settings, wanted: WantedConnection): Settings;
 }
 
 export interface ConfigurableClient {
   id: string;
   name: string;
-  /** From which it reads the key; null: it reads it only from its file. */
+  /** The variable from which the client reads the key; null if it reads it only from its file. */
   keyVariable: string | null;
   files: readonly ClientFile[];
 }
 
-/** Chosen by Sluice, for clients that can be told the name of the variable. */
+/** Sluice's own variable, for clients in which its name can be configured. */
 const ownVariable = 'SLUICE_KEY';
 const xdgConfig = (subfolder: string) => ({ name: 'XDG_CONFIG_HOME', subfolder });
 
-/** Clients of the APIs of Anthropic and Google add the version themselves. */
+/** Clients of the Anthropic and Google APIs add the version themselves. */
 const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, '');
 
-/** Where VS Code keeps the folder `Code`; `.config` elsewhere. */
+/** The folder that contains VS Code's folder `Code`; `.config` on other systems. */
 const codeFolders: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'Library/Application Support',
   win32: 'AppData/Roaming',
 };
 
-/** What a context window is guessed at where a client must be told one. */
+/** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
 
 export const configurableClients: readonly ConfigurableClient[] = [
@@ -147,7 +147,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
   {
     id: 'zed',
     name: 'Zed',
-    // Made by Zed from the provider's name.
+    // Zed derives it from the provider's name.
     keyVariable: 'SLUICE_API_KEY',
     files: [
       {
@@ -189,7 +189,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
           withAdded(settings, {
             'openai-api-base': baseUrl,
             model: `openai/${model}`,
-            // Else Aider takes a cheaper model of its own choice, which the key may not be allowed to use.
+            // Otherwise Aider uses a cheaper model of its own choice, which the key may not be allowed to use.
             'weak-model': `openai/${model}`,
           }),
       },
@@ -202,7 +202,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
     keyVariable: ownVariable,
     files: [
       {
-        // As its documentation has it cloned.
+        // The folder's name if the repository is cloned as the documentation says.
         folder: 'LibreChat',
         isProgramFolder: true,
         names: ['librechat.yaml'],
@@ -213,7 +213,7 @@ export const configurableClients: readonly ConfigurableClient[] = [
   },
 ];
 
-/** Aider calls through openai-python and under its name. The settings of this name count for all models. */
+/** Aider calls through openai-python and with its `user-agent`. The settings under this name apply to all models. */
 function nameAider({ entries }: Settings): Settings {
   const isForAll = ({ name }: Settings) => name === 'aider/extra_params';
   const present = Array.isArray(entries) ? entries.filter(isObject).find(isForAll) : undefined;
@@ -234,7 +234,7 @@ function connectLibreChat(settings: Settings, { baseUrl, model }: WantedConnecti
   return withAdded(added, { endpoints: { custom: withEntry(custom, entry, ({ name }) => name === entry.name) } });
 }
 
-/** In the file that "Chat: Open Language Models (JSON)" opens. */
+/** The file that "Chat: Open Language Models (JSON)" opens. */
 function connectCopilot(settings: Settings, { baseUrl, model, secret }: WantedConnection): Settings {
   const entry = copilotProvider({ baseUrl, key: secret, model });
   return { entries: withEntry(settings.entries, entry, ({ name }) => name === entry.name) };
@@ -246,7 +246,7 @@ function connectQwen(settings: Settings, { baseUrl, model }: WantedConnection): 
   const added = withAdded(settings, { modelProviders: {}, ...rest });
   const { modelProviders } = added;
   const { openai }: Settings = { ...(modelProviders as Settings) };
-  // Qwen Code takes the first of two models of one name.
+  // Qwen Code uses the first of two models with the same name.
   const list = withEntry(openai, entry, ({ id, envKey }) => id === model || envKey === ownVariable);
   return withAdded(added, { modelProviders: { openai: list } });
 }

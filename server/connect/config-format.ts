@@ -1,12 +1,15 @@
-/** How a client's configuration file is written. A format reads a file's settings and changes single ones in its text. */
+/**
+ * The syntax of a client's configuration file. A format parses a file's settings and changes individual settings in its
+ * text.
+ */
 
 export type Settings = Record<string, unknown>;
 
 export interface ConfigFormat {
-  /** Throws ConfigSyntaxError if the text cannot be read. An empty text holds no settings. */
+  /** Throws ConfigSyntaxError for invalid syntax. An empty text contains no settings. */
   parse(text: string): Settings;
   /**
-   * The text with the given settings. Comments, order and layout of what does not change stay as they are. `settings` must come
+   * The text with the given settings. Comments, order and layout of unchanged parts are preserved. `settings` must come
    * from `parse` of the same text, with some values replaced, added or removed.
    */
   rewrite(text: string, settings: Settings): string;
@@ -15,7 +18,7 @@ export interface ConfigFormat {
 /** A configuration file that its own client could not read either. The message never quotes the file. */
 export class ConfigSyntaxError extends Error {
   override readonly name = 'ConfigSyntaxError';
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly line: number;
 
   constructor(line: number) {
@@ -24,7 +27,7 @@ export class ConfigSyntaxError extends Error {
   }
 }
 
-/** The line of an offset, counted from 1. */
+/** The line number at an offset, starting at 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }

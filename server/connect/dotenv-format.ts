@@ -2,7 +2,7 @@ import { type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=(.*)$/;
 
-/** A file of environment variables, one in a line. Values that go over several lines are not understood. */
+/** A file of environment variables, one per line. Values that span several lines are not supported. */
 export const dotenvFormat: ConfigFormat = {
   parse(text) {
     const variables: Record<string, string> = {};
@@ -27,7 +27,7 @@ export const dotenvFormat: ConfigFormat = {
   },
 };
 
-/** A quote that is not closed in its line. */
+/** Whether a quote is not closed on its line. */
 function isOpen(value: string): boolean {
   const [quote] = value;
   if (quote !== '"' && quote !== "'") return false;

@@ -6,20 +6,20 @@ import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 
 export interface HomeFile {
-  /** Where it is, symbolic links resolved. */
+  /** Its path with symbolic links resolved. */
   path: string;
-  /** For people: `~/.codex/config.toml`. */
+  /** The path as shown to people: `~/.codex/config.toml`. */
   shown: string;
-  /** Null: it does not exist. */
+  /** Null if it does not exist. */
   text: string | null;
   /** Its permissions; null if it does not exist. */
   mode: number | null;
 }
 
-/** Far above any configuration file. */
+/** Far more than any configuration file needs. */
 const mostBytes = 1024 * 1024;
 
-/** Throws a GatewayError for a file outside the home folder, and for one that cannot be read as text. */
+/** Throws a GatewayError for a file outside the home folder, or if it cannot be read as text. */
 export async function readHomeFile(home: string, path: string): Promise<HomeFile> {
   const realHome = await realpath(home);
   const shown = shownPath([home, realHome], path);
@@ -41,13 +41,13 @@ function unreadable(path: string, error: unknown) {
   return controlError('conflict', { code: 'client-file-unreadable', path, reason });
 }
 
-/** Resolves the links of what exists of the path. */
+/** Resolves the links in the existing part of the path. */
 async function realPathOf(path: string, shown: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw unreadable(shown, error);
-    // A link that leads nowhere is nothing to write through.
+    // A dangling link is not followed.
     if (await lstat(path).catch(() => null)) throw unreadable(shown, error);
     const parent = dirname(path);
     return parent === path ? path : join(await realPathOf(parent, shown), relative(parent, path));
@@ -58,12 +58,12 @@ function isInside(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Writes the whole file or nothing. Resolves with the topmost folder that it had to make, or null. */
+/** Writes the whole file or nothing. Resolves with the topmost folder that had to be created, or null. */
 export async function writeHomeFile({ path, shown }: HomeFile, text: string, mode: number): Promise<string | null> {
   try {
     const made = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) ?? null;
     await writeFileDurably(path, text);
-    // The durable write makes it private, so that it never stands open.
+    // The durable write creates it private, so it is never readable by others.
     if (mode !== 0o600) await chmod(path, mode);
     return made;
   } catch (error) {
@@ -75,7 +75,7 @@ export async function writeHomeFile({ path, shown }: HomeFile, text: string, mod
   }
 }
 
-/** Removes a file, and its folders up to `made` as far as nothing else is in them. */
+/** Removes a file, and its folders up to `made` if they are then empty. */
 export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, made: string | null): Promise<void> {
   await rm(path, { force: true });
   for (let folder = dirname(path); made !== null && isInside(dirname(made), folder); folder = dirname(folder)) {
@@ -87,7 +87,7 @@ export async function removeHomeFile({ path }: Pick<HomeFile, 'path'>, made: str
   }
 }
 
-/** `homes`: the home folder by each of its paths. */
+/** `homes`: all paths of the home folder. */
 function shownPath(homes: readonly string[], path: string): string {
   const home = homes.find((each) => isInside(resolve(each), path));
   return home === undefined ? path : `~/${relative(resolve(home), path).split(sep).join('/')}`;

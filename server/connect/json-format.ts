@@ -25,7 +25,7 @@ export const jsonFormat: ConfigFormat = {
   rewrite: (text, settings) => rewritten(text, settings, editsBetween(jsonFormat.parse(text), settings)),
 };
 
-/** Such a file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
+/** The same for a file that is a list. Its only setting is `entries`, which is absent if the list is empty. */
 export const jsonListFormat: ConfigFormat = {
   parse(text) {
     if (text.trim() === '') return {};
@@ -63,7 +63,7 @@ function layoutOf(text: string): Layout {
   return { indent: /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Adds and replaces by hand: `modify` lays out anew what stands beside an addition, and moves its comments. */
+/** Adds and replaces by hand, because `modify` reformats the neighbours of an addition and moves their comments. */
 function withEdit(text: string, { path, value }: SettingsEdit, layout: Layout): string {
   const root = parseTree(text, [], options);
   const there = root && findNodeAtLocation(root, [...path]);
@@ -85,7 +85,7 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   const lastEnd = last.offset + last.length;
   const comma = trailingComma(text.slice(lastEnd, end));
   const after = lastEnd + (comma ?? 0);
-  // A comment in the rest of the line belongs to the entry before.
+  // A comment on the rest of the line belongs to the preceding entry.
   const rest = commentInLine(text.slice(after, end));
   const isOnOneLine = !text.slice(parent.offset, end).includes('\n');
   const added = `${child}${comma === null ? '' : ','}${isOnOneLine ? layout.eol + outer : ''}`;
@@ -93,20 +93,20 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   return before + added + text.slice(after + rest.length).replace(isOnOneLine ? /^[ \t]+/ : /^/, '');
 }
 
-/** The length up to and including a comma, past white space and comments; null if there is none. */
+/** The length up to and including a comma, after white space and comments; null if there is no comma. */
 function trailingComma(text: string): number | null {
   const scanner = createScanner(text, true);
   scanner.scan();
   return text[scanner.getTokenOffset()] === ',' ? scanner.getPosition() : null;
 }
 
-/** The rest of the line, if nothing but white space and a comment stands in it; else nothing. */
+/** The rest of the line if it contains only white space and a comment; otherwise empty. */
 function commentInLine(text: string): string {
   const end = text.indexOf('\n');
   if (end === -1) return '';
   const line = text.slice(0, text[end - 1] === '\r' ? end - 1 : end);
-  const said = line.trim();
-  return said === '' || said.startsWith('//') || (said.startsWith('/*') && said.endsWith('*/')) ? line : '';
+  const trimmed = line.trim();
+  return trimmed === '' || trimmed.startsWith('//') || (trimmed.startsWith('/*') && trimmed.endsWith('*/')) ? line : '';
 }
 
 function splice(text: string, { offset, length }: Node, replacement: string): string {
@@ -117,7 +117,7 @@ function print(value: unknown, indent: string, layout: Layout): string {
   return JSON.stringify(value, null, layout.indent).replaceAll('\n', `${layout.eol}${indent}`);
 }
 
-/** The white space that the line of an offset begins with. */
+/** The white space at the beginning of the line that contains the offset. */
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';

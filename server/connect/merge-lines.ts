@@ -1,8 +1,8 @@
 import { diff3Merge } from 'node-diff3';
 
 /**
- * Makes the change from `base` to `changed` in `current`, line by line. Null if `current` differs from `base` in the same
- * lines.
+ * Applies the change from `base` to `changed` to `current`, line by line. Null if `current` differs from `base` in the
+ * same lines.
  */
 export function mergeLines(current: string, base: string, changed: string): string | null {
   const parts = diff3Merge(current.split('\n'), base.split('\n'), changed.split('\n'));

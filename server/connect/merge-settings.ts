@@ -1,9 +1,9 @@
-/** Settings put into others, and taken back. Pure. */
+/** Merges settings into others, and reverts that. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../contract/is-object.ts';
 import type { Settings } from './config-format.ts';
 
-/** A setting that is to be a section already holds a plain value. */
+/** A setting that must become a section already holds a plain value. */
 export class SettingsInTheWay extends Error {
   override readonly name = 'SettingsInTheWay';
 }
@@ -20,7 +20,7 @@ export function withAdded(settings: Settings, additions: Settings): Settings {
   return merged;
 }
 
-/** A list with an entry in the place of the one that is the same by `isSame`, or behind all others. Throws SettingsInTheWay. */
+/** The list with the entry in place of the one that matches by `isSame`, or appended. Throws SettingsInTheWay. */
 export function withEntry(list: unknown, entry: Settings, isSame: (entry: Settings) => boolean): unknown[] {
   if (list !== undefined && !Array.isArray(list)) throw new SettingsInTheWay('list');
   const entries: unknown[] = list ?? [];
@@ -29,8 +29,8 @@ export function withEntry(list: unknown, entry: Settings, isSame: (entry: Settin
 }
 
 /**
- * Takes the change from `before` to `applied` back from the current settings. What others have set since stays, in the same
- * places too.
+ * Reverts the change from `before` to `applied` in the current settings. Later changes by others stay, even to the same
+ * settings.
  */
 export function takenBack(current: Settings, applied: Settings, before: Settings): Settings {
   return objectTakenBack(current, applied, before);
@@ -50,7 +50,7 @@ function valueTakenBack(current: unknown, applied: unknown, before: unknown): un
   if (isDeepStrictEqual(applied, before)) return current;
   if (isObject(current) && isObject(applied) && (before === undefined || isObject(before))) {
     const left = objectTakenBack(current, applied, before ?? {});
-    // A section that was not there before goes with the last of its settings.
+    // A section that did not exist before is removed with the last of its settings.
     return before === undefined && Object.keys(left).length === 0 ? undefined : left;
   }
   if (Array.isArray(current) && Array.isArray(applied) && (before === undefined || Array.isArray(before))) {
@@ -60,7 +60,7 @@ function valueTakenBack(current: unknown, applied: unknown, before: unknown): un
   return current;
 }
 
-/** Elements count as the same if they are equal; an element that was changed since stays. */
+/** Elements are compared by value; an element that was changed since stays. */
 function listTakenBack(current: unknown[], applied: unknown[], before: unknown[]): unknown[] {
   const isIn = (list: unknown[], value: unknown) => list.some((each) => isDeepStrictEqual(each, value));
   const kept = current.filter((value) => !isIn(applied, value) || isIn(before, value));

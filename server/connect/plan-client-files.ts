@@ -1,4 +1,4 @@
-/** What is to become of each of a client's files. Reads them, and writes none. */
+/** Plans the changes of a client's files. Reads the files, but writes none. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
@@ -9,17 +9,20 @@ import { type HomeFile, readHomeFile } from './home-file.ts';
 import { SettingsInTheWay } from './merge-settings.ts';
 import { connectedText, disconnectedText, UneditableConfig } from './plan-file.ts';
 
-/** What is to become of one file. `after` null: it is removed. */
+/** The planned change of one file. `after` null: it is removed. */
 export interface FilePlan {
   now: HomeFile;
   after: string | null;
   mode: number;
-  /** As it is to be remembered; null when it is taken back. */
+  /** The record to store; null for an undo. */
   record: Omit<AppliedFile, 'madeFolder'> | null;
   madeFolder: string | null;
 }
 
-/** Where the client keeps its settings. Rejects as `readHomeFile`, and if the program's own folder is missing. */
+/**
+ * The file in which the client keeps its settings. Rejects like `readHomeFile`, and if the program's own folder is
+ * missing.
+ */
 export async function findFile(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -31,7 +34,7 @@ export async function findFile(
     throw controlError('conflict', { code: 'client-folder-missing', path: `~/${folder}`, file: names[0] });
   }
   const files = await Promise.all(names.map((name) => readHomeFile(home, join(base, name))));
-  // Safe: a client's file has at least one name.
+  // Safe, because a client's file has at least one name.
   return files.find(({ text }) => text !== null) ?? (files.at(-1) as HomeFile);
 }
 
@@ -41,7 +44,7 @@ interface ConnectInput {
   wanted: WantedConnection;
 }
 
-/** A second time, the change starts from what the first one would leave behind if it were taken back. */
+/** If a change was applied before, the new one starts from the text that reverting it would produce. */
 export function planConnect(
   { file, now, wanted }: ConnectInput,
   record: AppliedRecord | null,
@@ -62,7 +65,7 @@ export function planConnect(
   };
 }
 
-/** Null if the file is gone, with which there is nothing to take back. */
+/** Null if the file no longer exists, so that there is nothing to revert. */
 export async function planDisconnect(
   file: ClientFile | undefined,
   home: string,

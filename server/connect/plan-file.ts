@@ -1,11 +1,11 @@
-/** What becomes of one configuration file: its text with Sluice's settings, and without them again. Pure. */
+/** Computes the new text of one configuration file: with Sluice's settings, or without them. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientFile, WantedConnection } from './client-files.ts';
 import type { ConfigFormat, Settings } from './config-format.ts';
 import { mergeLines } from './merge-lines.ts';
 import { takenBack } from './merge-settings.ts';
 
-/** Sluice's editing of the file would change more than it means to. */
+/** Editing the file would change more than Sluice's settings. */
 export class UneditableConfig extends Error {
   override readonly name = 'UneditableConfig';
 }
@@ -21,15 +21,15 @@ export function connectedText(file: ClientFile, text: string | null, wanted: Wan
 }
 
 export interface AppliedText {
-  /** Before Sluice's change; null: there was no file. */
+  /** The text before Sluice's change; null if the file did not exist. */
   before: string | null;
   applied: string;
 }
 
 /**
- * The file's text without Sluice's settings; null: the file is to be removed. What others changed since stays: a text that
- * is as Sluice left it becomes the one before; a changed one is merged line by line, or value by value where lines collide.
- * Throws ConfigSyntaxError or UneditableConfig.
+ * The file's text without Sluice's settings; null if the file must be removed. Later changes by others stay: if the
+ * text is unchanged since Sluice wrote it, it is replaced by the text before; otherwise it is merged line by line, or
+ * value by value if lines conflict. Throws ConfigSyntaxError or UneditableConfig.
  */
 export function disconnectedText(
   format: ConfigFormat,

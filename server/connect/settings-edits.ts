@@ -1,17 +1,17 @@
-/** Differences between two states of a file's settings, as edits of single values. Pure. */
+/** Computes the differences between two states of a file's settings, as edits of single values. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../contract/is-object.ts';
 import type { Settings } from './config-format.ts';
 
 export type SettingsPath = readonly (string | number)[];
 
-/** `value` undefined: the entry is removed. An entry whose path ends behind the last element of a list is appended. */
+/** `value`: undefined removes the entry. An entry whose path ends after the last element of a list is appended. */
 export interface SettingsEdit {
   path: SettingsPath;
   value: unknown;
 }
 
-/** The fewest edits that lead from one state to the other, to be made in this order. */
+/** The smallest number of edits from one state to the other, to be made in this order. */
 export function editsBetween(before: Settings, after: Settings): SettingsEdit[] {
   return objectEdits(before, after, []);
 }
@@ -37,7 +37,7 @@ function listEdits(before: readonly unknown[], after: readonly unknown[], path: 
   return removed?.map((index) => ({ path: [...path, index], value: undefined })) ?? null;
 }
 
-/** Highest first, so that each index still holds when its turn comes. */
+/** Highest index first, so that earlier removals do not shift later ones. */
 function removedIndexes(before: readonly unknown[], after: readonly unknown[]): number[] | null {
   const removed: number[] = [];
   let next = 0;

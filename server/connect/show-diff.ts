@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff';
 import { redactSecretShapes } from '../contract/secret-shape.ts';
 
-/** A line that sets a key, token or password. What begins with `$` or `{` refers to a variable. */
+/** A line that sets a key, token or password. A value that begins with `$` or `{` refers to a variable. */
 const secretLine = /((?:key|token|secret|password)["']?[ \t]*[:=][ \t]*["']?)([^\s"',{}$[\]][^\s"',]{7,})/i;
 const variableName = /^[A-Z][A-Z0-9_]*$/;
 
@@ -11,14 +11,14 @@ interface Change {
   after: string | null;
 }
 
-/** A unified diff for people. What looks like a secret is hidden, in the lines around the change too. */
+/** A unified diff for people. Anything that looks like a secret is hidden, including in the context lines. */
 export function showDiff({ path, before, after }: Change): string {
   const names = { old: before === null ? '/dev/null' : path, new: after === null ? '/dev/null' : path };
   const diff = createTwoFilesPatch(names.old, names.new, before ?? '', after ?? '', undefined, undefined, {
     context: 3,
   });
   const lines = diff.split('\n').filter((line) => !line.startsWith('\\ No newline'));
-  // Above it stands a line that other tools use to split patches.
+  // Removes the line above it, which other tools use to split patches.
   return lines
     .slice(lines.findIndex((line) => line.startsWith('--- ')))
     .map(withoutSecret)

@@ -23,7 +23,7 @@ export const tomlFormat: ConfigFormat = {
   },
 };
 
-/** With the prototype of other objects, which `parse` leaves out, so that tables can be compared with them. */
+/** Adds the prototype of other objects, which `parse` omits, so that tables can be compared with them. */
 function plainTable(table: Settings): Settings {
   return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, plainValue(value)]));
 }
@@ -42,7 +42,7 @@ interface NewTable {
   table: Settings;
 }
 
-/** Tables that are new. `patch` would write them as one line at the top; people write them as blocks of their own. */
+/** New tables. `patch` would write them as one line at the top, whereas people write them as separate blocks. */
 function newTables(before: Settings, after: Settings): NewTable[] {
   return editsBetween(before, after).flatMap(({ path, value }) => tablesIn(path.map(String), value));
 }
@@ -54,7 +54,7 @@ function tablesIn(path: string[], value: unknown): NewTable[] {
   return areTables ? inner.flatMap(([name, each]) => tablesIn([...path, name], each)) : [{ path, table: value }];
 }
 
-/** The settings without one table, and without its parents if nothing else is in them. */
+/** The settings without one table, and without its parents if they are then empty. */
 function without(settings: Settings, [name, ...rest]: SettingsPath): Settings {
   const { [String(name)]: inner, ...others } = settings;
   if (rest.length === 0 || !isObject(inner)) return others;

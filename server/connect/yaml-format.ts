@@ -13,7 +13,7 @@ export const yamlFormat: ConfigFormat = {
   rewrite: (text, settings) => rewritten(text, settings, editsBetween(yamlFormat.parse(text), settings)),
 };
 
-/** A file that is a list. The only one of its settings is `entries`, absent if the list is empty. */
+/** A file that is a list. Its only setting is `entries`, which is absent if the list is empty. */
 export const yamlListFormat: ConfigFormat = {
   parse(text) {
     const entries = contentOf(text) ?? [];
@@ -40,12 +40,12 @@ function read(text: string): Document {
   return document;
 }
 
-/** Null: nothing, or only comments. */
+/** Null if the text is empty or contains only comments. */
 function contentOf(text: string): unknown {
   return read(text).toJS();
 }
 
-/** Changes only the lines that the edit concerns. Null for an edit of another kind than clients' settings need. */
+/** Changes only the lines that the edit concerns. Null for kinds of edits that clients' settings do not need. */
 function withEdit(text: string, { path, value }: SettingsEdit): string | null {
   if (value === undefined) return null;
   const document = read(text);
@@ -65,7 +65,7 @@ function isFlow(node: unknown): boolean {
   return isCollection(node) && node.flow === true;
 }
 
-/** Behind the last item of a list, as far indented. */
+/** Adds an item after the last item of a list, with the same indentation. */
 function withItem(text: string, last: unknown, value: unknown): string | null {
   const range = isMap(last) || isScalar(last) ? last.range : null;
   if (!range) return null;

@@ -15,31 +15,31 @@ export interface KeyView {
   id: string;
   name: string | null;
   group: string;
-  /** Id of the person whose key it is; null: nobody's own. */
+  /** Id of the person who owns the key; null if it has no owner. */
   owner: string | null;
   enabled: boolean;
   /** ISO 8601. */
   expiresAt: string | null;
-  /** Patterns; null: all models of the group. */
+  /** Patterns; null if it may use all models of the group. */
   models: string[] | null;
   /** ISO 8601. */
   createdAt: string | null;
   /** Unix milliseconds; null if never used. */
   lastUsedAt: number | null;
   limits: Limits | null;
-  /** In the order of `limits`; empty if the key has none of its own. */
+  /** In the order of `limits`; empty if the key has no limits. */
   limitUse: LimitMeter[];
-  /** Headers and bodies of its requests are kept. */
+  /** Whether headers and bodies of its requests are kept. */
   capture: boolean;
-  /** Requests may ask for faults on purpose. */
+  /** Whether its requests may ask for faults on purpose. */
   faults: boolean;
-  /** Null: as its group. */
+  /** Null if the group's setting applies. */
   cassette: KeyCassette | null;
-  /** `key.reveal` can show its secret again. */
+  /** Whether `key.reveal` can show its secret again. */
   canReveal: boolean;
-  /** The last four characters of its secret; null: unknown. */
+  /** The last four characters of its secret; null if unknown. */
   suffix: string | null;
-  /** ISO 8601: until then the secret before the last rotation works too; null: it does not. */
+  /** ISO 8601. Until then the secret from before the last rotation is accepted too; null if it is not. */
   previousUntil: string | null;
 }
 
@@ -54,7 +54,7 @@ export interface GroupPreviewView {
   models: ModelView[];
   /** Ids of the providers it may use, in the order in which they would be asked. */
   providers: string[];
-  /** Id of the provider that serves what Sluice does not; null: none. */
+  /** Id of the provider that receives the requests that Sluice does not serve itself; null if there is none. */
   passthrough: string | null;
   /** Default models for which a request would be refused. */
   refusedDefaults: RefusedDefault[];
@@ -63,7 +63,9 @@ export interface GroupPreviewView {
 export interface RefusedDefault {
   capability: Capability;
   model: string;
-  /** `model_not_found`: not allowed or not served; `no_healthy_provider`: served only by providers that cannot be used. */
+  /**
+   * `model_not_found`: not allowed or not served; `no_healthy_provider`: served only by providers that cannot be used.
+   */
   code: ErrorCode;
 }
 
@@ -73,17 +75,17 @@ export interface ModelView {
   id: string;
   ownedBy: string;
   /**
-   * Ids of the providers that would be asked, in order. One that merely takes any name is left out while its credential is
-   * refused.
+   * Ids of the providers that would be asked, in order. A provider that accepts any model name is omitted while its
+   * credential is refused.
    */
   providers: string[];
-  /** A name of the configuration's own. */
+  /** Whether it is an alias of the configuration. */
   isAlias: boolean;
-  /** The context window in tokens; null: unknown. */
+  /** The context window in tokens; null if unknown. */
   contextTokens: number | null;
-  /** US dollars for 1,000,000 tokens of text at the provider that is asked first; null: unknown. */
+  /** US dollars per 1,000,000 tokens of text at the provider that is asked first; null if unknown. */
   price: { inputUsd: number; outputUsd: number | null } | null;
-  /** The best of its targets: `ok` if one would be asked now. */
+  /** The best state among its targets: `ok` if at least one can be used now. */
   health: CooldownView['state'];
 }
 
@@ -108,7 +110,7 @@ export interface RouteRefusal {
   message: string;
 }
 
-/** How requests get from a client's API to a target's. */
+/** How requests are translated from a client's API to a target's. */
 export interface WireWay {
   client: ConversationWire;
   /** If it is the client's own API, bytes are forwarded unchanged. */
@@ -122,24 +124,24 @@ export interface RouteCandidate {
   provider: string;
   name: string;
   isTaken: boolean;
-  /** The upstream model; null if it is not taken. */
+  /** The upstream model; null if the provider is not used. */
   model: string | null;
-  /** Null if it is not taken. */
+  /** Null if the provider is not used. */
   health: CooldownView | null;
   /** Credentials that are not used for this model at present. */
   credentials: ({ id: string } & CooldownView)[];
-  /** Recent time to the first byte; null: not measured. */
+  /** Recent time to the first byte; null if not measured. */
   firstByteMs: number | null;
-  /** Price of a typical request, for comparison; null: unknown. */
+  /** Price of a typical request, for comparison; null if unknown. */
   priceUsd: number | null;
-  /** For a person: what decides its position besides priority and weight; null: nothing. */
+  /** Text for a person: what decides the position besides priority and weight; null if nothing else does. */
   place: string | null;
-  /** Lower is asked first; equal ones are ordered at random by weight. Null if it is not taken. */
+  /** Lower values are asked first; equal ones are ordered at random by weight. Null if the provider is not used. */
   priority: number | null;
   weight: number | null;
   /** How the target is asked, per client API; empty if the target is not used. */
   wires: WireWay[];
-  /** Why it is taken or left out; `reason` is the English text. */
+  /** Why the provider is used or excluded; `reason` is the English text. */
   why: RouteReason;
   reason: string;
 }

@@ -1,10 +1,10 @@
-/** The response cache of a group: its settings, and what is told of it. */
+/** The response cache of a group: its settings and the views of it. */
 import { z } from 'zod';
 
 export const cacheSchema = z.strictObject({
   /** How long an answer is used. */
   ttlSeconds: z.number().int().min(1).max(31_536_000).default(3_600),
-  /** The most bytes of answers; beyond them those unused for longest are removed. */
+  /** Maximum size of the stored answers in bytes; beyond it, the least recently used ones are removed. */
   maxBytes: z.number().int().min(100_000).max(4_000_000_000).default(64_000_000),
   /** Also keep answers that the same request may not get again, such as those with a temperature above 0. */
   forced: z.boolean().default(false),
@@ -14,17 +14,17 @@ export const cacheSchema = z.strictObject({
 
 export type CacheSettings = z.infer<typeof cacheSchema>;
 
-/** The cache of one group, since the engine started. */
+/** The cache of one group; counts start with the engine. */
 export interface CacheView {
   groupId: string;
   /** Stored answers and their bytes. */
   entries: number;
   bytes: number;
   hits: number;
-  /** Requests that got the answer of an equal one that was running. */
+  /** Requests that were answered together with an equal running request. */
   shared: number;
   misses: number;
-  /** The cost of the original requests, in US dollars, as far as it is known. */
+  /** The cost of the original requests in US dollars, as far as known. */
   savedUsd: number;
 }
 

@@ -1,4 +1,4 @@
-/** The API's capabilities, in the order in which they are shown. Without zod, since the window imports it. */
+/** The API's capabilities, in the order in which they are shown. Does not import zod, because the window imports it. */
 export const capabilities = [
   'chat',
   'completions',

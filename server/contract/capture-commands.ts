@@ -1,22 +1,22 @@
-/** The commands that capture requests for a while. */
+/** Commands that capture requests for a limited time. */
 import { z } from 'zod';
 import { commandScope, hasOneScope, tooManyScopes } from './command-scope.ts';
 
 /**
- * Captures the requests of the next minutes: of a group, of a key, or all. Ends by itself and with the program; started again,
- * it ends that much later from then on.
+ * Captures the requests of the next minutes: those of a group, of a key, or all. Ends by itself and when the program
+ * ends. Starting it again restarts the time.
  */
 export const startCaptureSchema = z
   .strictObject({
     type: z.literal('capture.start'),
     minutes: z.number().int().min(1).max(60).default(10),
-    /** It ends after so many requests, if not before. */
+    /** The capture ends after this many requests, or after `minutes` if that is sooner. */
     requests: z.number().int().min(1).max(1_000).optional(),
     ...commandScope,
   })
   .refine(hasOneScope, tooManyScopes);
 
-/** Ends what `capture.start` with the same group or key has begun. */
+/** Ends the capture that `capture.start` began with the same group or key. */
 export const stopCaptureSchema = z
   .strictObject({ type: z.literal('capture.stop'), ...commandScope })
   .refine(hasOneScope, tooManyScopes);

@@ -1,8 +1,11 @@
-/** Captured requests: headers and bodies that Sluice keeps where capture is on, and why something was not kept. */
+/**
+ * Captured requests: the headers and bodies that Sluice keeps while capture is on, and the reasons why something was
+ * not kept.
+ */
 
 /**
- * Why a request is captured: its group or key has `capture` on, capture was switched on for some minutes (`capture.start`),
- * its client sent `x-sluice-capture: on`, or it has a shadow or is one (see `shadow.ts`).
+ * Why a request is captured: its group or key has `capture` on, capture was switched on for some minutes
+ * (`capture.start`), its client sent `x-sluice-capture: on`, or it has a shadow or is one (see `shadow.ts`).
  */
 export const captureCauses = ['group', 'key', 'timed', 'header', 'shadow'] as const;
 export type CaptureCause = (typeof captureCauses)[number];
@@ -34,7 +37,7 @@ export const captureGaps = [
 ] as const;
 export type CaptureGap = (typeof captureGaps)[number];
 
-/** Why nothing is kept of a request. */
+/** Why nothing is kept for a request. */
 export const captureAbsences = [
   /** Capture was off. */
   'off',
@@ -42,7 +45,7 @@ export const captureAbsences = [
   'running',
   /** It was kept, but for longer than `settings.capture.retentionDays`. */
   'expired',
-  /** It could not be written, since the process or the disk failed. */
+  /** It could not be written, because the process or the disk failed. */
   'lost',
   /** A realtime session, whose messages are never kept. */
   'session',
@@ -51,16 +54,16 @@ export const captureAbsences = [
 ] as const;
 export type CaptureAbsence = (typeof captureAbsences)[number];
 
-/** One entry for each header value, secrets removed. */
+/** One entry per header value, with secrets removed. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** Secrets are removed from headers and body. */
 export interface CapturedMessage<Body> {
   /** Null if there were none, or if they were not kept. */
   headers: HeaderList | null;
-  /** Null if there was none, or if it was not kept: then `gap` is set. */
+  /** Null if there was none, or if it was not kept; in the latter case `gap` is set. */
   body: Body | null;
-  /** Length of the body before secrets were removed, also where only its beginning is kept; null if unknown. */
+  /** Length of the body before secrets were removed, even if only its beginning is kept; null if unknown. */
   bytes: number | null;
   /** Null if the whole body is kept, or if there was none. */
   gap: CaptureGap | null;
@@ -73,18 +76,18 @@ export interface CapturedRequest<Body> extends CapturedMessage<Body> {
 }
 
 export interface CapturedResponse<Body> extends CapturedMessage<Body> {
-  /** Null if none arrived. */
+  /** Null if no response arrived. */
   status: number | null;
 }
 
-/** One attempt as its provider saw it. */
+/** One attempt as its provider received it. */
 export interface CapturedAttempt<Body> {
   request: CapturedRequest<Body>;
   /** Event streams that arrive compressed are kept uncompressed. */
   response: CapturedResponse<Body>;
 }
 
-/** A request as its client and as its providers saw it. */
+/** A request as its client and its providers saw it. */
 export interface CapturedExchange<Body> {
   /** The client's request and what the client received. */
   request: CapturedRequest<Body>;

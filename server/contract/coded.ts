@@ -7,8 +7,8 @@ export type Coded<Codes, Code extends keyof Codes = keyof Codes> = {
 }[Code];
 
 /** One language: a text for each code. */
-export type TextsOf<Codes> = { readonly [Code in keyof Codes]: (said: Codes[Code]) => string };
+export type TextsOf<Codes> = { readonly [Code in keyof Codes]: (value: Codes[Code]) => string };
 
-export function say<Codes, Code extends keyof Codes>(texts: TextsOf<Codes>, said: Coded<Codes, Code>): string {
-  return texts[said.code](said);
+export function say<Codes, Code extends keyof Codes>(texts: TextsOf<Codes>, value: Coded<Codes, Code>): string {
+  return texts[value.code](value);
 }

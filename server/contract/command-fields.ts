@@ -1,12 +1,12 @@
-/** Fields that several commands have. */
+/** Fields that several commands share. */
 import { z } from 'zod';
 
-/** The command fails with `conflict` if the configuration has another revision. Absent: any revision. */
+/** The command fails with `conflict` if the configuration has another revision. Absent: any revision is accepted. */
 export const expectedRevision = z.number().int().positive().optional();
 
 export const displayName = z.string().trim().min(1).max(200);
 
-/** The value of a new secret. Surrounding white space is a copy-and-paste accident. */
+/** The value of a new secret. Surrounding white space comes from copying and is removed. */
 export const secretValue = z
   .string()
   .trim()

@@ -1,6 +1,6 @@
 /**
- * The commands of the control plane: what the window sends over IPC or HTTP, and the command line over HTTP. Secrets go
- * inward only, except in the results of `key.create`, `key.rotate` and `key.reveal`.
+ * The commands of the control plane, which the window sends over IPC or HTTP and the command line over HTTP. Secrets
+ * are accepted but not returned, except in the results of `key.create`, `key.rotate` and `key.reveal`.
  *
  * Over HTTP the response is a `ControlReply`: `{"result": …}` or `{"error": …}`.
  */
@@ -38,9 +38,8 @@ const keyChangesSchema = z
   .partial();
 
 /**
- * `limits`, `admission`, `ledger`, `capture`, `jobs`, `keptResponses` and `telemetry` are merged with the present values; everything
- * else is replaced.
- * Validated together with the configuration.
+ * `limits`, `admission`, `ledger`, `capture`, `jobs`, `keptResponses` and `telemetry` are merged with the present
+ * values; everything else is replaced. Validated together with the configuration.
  */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;
 
@@ -50,12 +49,12 @@ const settingsChangesSchema = z.custom<SettingsChanges>(
   `use an object with some of ${Object.keys(settingsSchema.shape).join(', ')}`,
 );
 
-/** How a client is to reach Sluice. */
+/** How a client is to connect to Sluice. */
 export const connectShape = {
   client: z.string().max(64),
   key: idSchema,
   model: z.string().trim().min(1).max(512),
-  /** The key's secret, where it was not kept; used only for clients that read the key from their file. */
+  /** The key's secret, if Sluice did not keep it; used only for clients that read the key from their file. */
   secret: secretValue.optional(),
 };
 
@@ -70,8 +69,8 @@ export const commandSchema = z.discriminatedUnion('type', [
     name: displayName.optional(),
     group: idSchema.default('default'),
     /**
-     * The key belongs to the person who creates it: nobody else can show its secret. Absent: it does if that person may have no
-     * other keys in the group. Without sign-in it is nobody's own.
+     * Whether the key belongs to the person who creates it, so that nobody else can show its secret. Absent: true if
+     * that person may have no other keys in the group. Without sign-in, the key has no owner.
      */
     own: z.boolean().optional(),
     enabled: z.boolean().default(true),
@@ -87,8 +86,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('key.update'), id: idSchema, changes: keyChangesSchema, expectedRevision }),
   /**
-   * Replaces the secret. The old one works for `graceHours` more; one that an earlier rotation left stops working at once.
-   * `keepSecret` absent: as before.
+   * Replaces the secret. The old one works for `graceHours` more; one that is left from an earlier rotation stops
+   * working at once. `keepSecret` absent: as before.
    */
   z.strictObject({
     type: z.literal('key.rotate'),
@@ -118,11 +117,11 @@ export const commandSchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `conflict` while keys belong to it. */
   z.strictObject({ type: z.literal('group.remove'), id: idSchema, expectedRevision }),
-  /** Removes stored answers: of one group, or of all. */
+  /** Removes stored answers, of one group or of all. */
   z.strictObject({ type: z.literal('cache.clear'), group: idSchema.optional() }),
   /**
-   * Opens cassettes of groups and keys again, so that they start over with the first of equal recordings and see files that have
-   * changed: the one in this folder, or all.
+   * Reopens cassettes of groups and keys, so that they start again with the first of several equal recordings and read
+   * files that have changed: the cassette in this folder, or all.
    */
   z.strictObject({ type: z.literal('cassette.rewind'), folder: z.string().max(4_096).optional() }),
   /** Adds an alias, or replaces the one with that name. */
@@ -131,19 +130,19 @@ export const commandSchema = z.discriminatedUnion('type', [
   /** Host, port and certificate files take effect at the next start, everything else at once. */
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**
-   * Replaces the whole configuration by an exported one. Stored secrets stay with the credentials and keys of the same id;
-   * those of removed entries, and of providers whose base URL changes, are deleted.
+   * Replaces the whole configuration with an exported one. Stored secrets stay with the credentials and keys of the
+   * same id. Those of removed entries, and of providers whose base URL changes, are deleted.
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
   /**
-   * Makes providers, aliases, groups and settings what a preset declares; what it leaves out stays. Nothing of it is remembered or
-   * locked. Stored credentials of a provider whose base URL changes are deleted.
+   * Sets providers, aliases, groups and settings to what a preset declares; everything else stays. The preset is not
+   * remembered and nothing is locked. Stored credentials of a provider whose base URL changes are deleted.
    */
   z.strictObject({ type: z.literal('config.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
   /**
-   * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base URL
-   * changes are deleted. A second imported preset replaces the first. `joined`: the provider, a team gateway, that offered it; with
-   * that provider the preset is left.
+   * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base
+   * URL changes are deleted. A second imported preset replaces the first. `joined`: the provider (a team gateway) that
+   * offered the preset; removing that provider also leaves the preset.
    */
   z.strictObject({
     type: z.literal('team-preset.apply'),
@@ -153,19 +152,21 @@ export const commandSchema = z.discriminatedUnion('type', [
   }),
   /** Unlocks what the imported preset has set; the values stay. A managed preset cannot be left. */
   z.strictObject({ type: z.literal('team-preset.leave') }),
-  /** Writes a client's configuration file as `connect-preview` showed it; `key`, `model` and `secret` as there. */
+  /**
+   * Writes a client's configuration file as shown by `connect-preview`; `key`, `model` and `secret` as in that query.
+   */
   z.strictObject({
     type: z.literal('connect.apply'),
     ...connectShape,
     fingerprint: z.string().max(100),
   }),
-  /** Takes that back as `connect-undo-preview` showed it. What others changed since stays. */
+  /** Reverts that change as shown by `connect-undo-preview`. Later changes by others stay. */
   z.strictObject({
     type: z.literal('connect.undo'),
     client: connectShape.client,
     fingerprint: z.string().max(100),
   }),
-  /** Creates an address that opens the window in a browser, once and within ten minutes. */
+  /** Creates an address that opens the window in a browser. It works once, within ten minutes. */
   z.strictObject({ type: z.literal('window.create-address') }),
   /** Ends the sessions of all browsers, including the caller's, and voids unused addresses. */
   z.strictObject({ type: z.literal('window.sign-out-everywhere') }),
@@ -202,7 +203,7 @@ export interface CommandResults {
   'capture.stop': { timed: TimedCaptureView[] };
   'faults.start': { faults: TimedFaultsView[] };
   'faults.stop': { faults: TimedFaultsView[] };
-  /** `secret` is told this once. */
+  /** `secret` is returned only here. */
   'token.create': { id: string; secret: string; expiresAt: number };
   'token.revoke': Record<string, never>;
   /** `ended`: the number of sessions and tokens. */
@@ -228,8 +229,8 @@ export interface CommandResults {
   'team.join': BegunJoin;
   'team.finish-join': JoinState;
   /**
-   * `keyEnded`: false if nobody is signed in there any more, or it went out of reach meanwhile; the key can be revoked in the window
-   * there. `presetLeft`: the gateway's team preset was in force.
+   * `keyEnded`: false if the person is no longer signed in there or the gateway could not be reached; the key can then
+   * be revoked in the window there. `presetLeft`: the gateway's team preset was in force.
    */
   'team.leave': { keyEnded: boolean; presetLeft: boolean };
   'window.create-address': { url: string };

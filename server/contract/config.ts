@@ -1,5 +1,5 @@
 /**
- * The configuration's schema, for the stored `config.json` and for `serve --config FILE` alike.
+ * The schema of the configuration, used for the stored `config.json` and for `serve --config FILE`.
  * `docs/config.schema.json` is generated from it.
  *
  * It holds no secrets: a credential or key has a *reference* to its secret (see `secretReference`).
@@ -27,8 +27,8 @@ export const idSchema = z
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use 1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit');
 
 /**
- * Where a secret is stored: `env:NAME`, `file:PATH`, or `keychain` for Sluice's own secret store (the OS keychain, or an
- * encrypted file where there is none).
+ * Where a secret is stored: `env:NAME`, `file:PATH`, or `keychain` for Sluice's own secret store (the OS keychain, or
+ * an encrypted file if there is none).
  */
 const secretReference = z
   .string()
@@ -39,11 +39,11 @@ const budgetSchema = z.strictObject({
   amount: z.number().positive(),
   /** Calendar periods in local time; weeks begin on Monday. */
   per: z.enum(['day', 'week', 'month', 'total']),
-  /** Refuse requests once it is spent; otherwise only report it. */
+  /** Refuse requests once the budget is spent; otherwise only report it. */
   hard: z.boolean().default(true),
 });
 
-/** What a key, or all keys of a group together, may use. An absent field means no limit. */
+/** Limits of a key, or of all keys of a group together. An absent field means no limit. */
 export const limitsSchema = z.strictObject({
   requestsPerMinute: z.number().int().positive().optional(),
   /** Input and output tokens together. */
@@ -71,7 +71,7 @@ export const conversationApiSchema = z.enum(['chat', 'responses']);
 /** The size of a model's context window in tokens, output included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
 
-/** The first is the one into which requests of other APIs are translated. */
+/** Requests of other APIs are translated into the first one. */
 export const servesSchema = z.array(conversationApiSchema).min(1).max(2);
 
 export const providerSchema = z.strictObject({
@@ -87,14 +87,17 @@ export const providerSchema = z.strictObject({
   /** Sent with every request, overriding the client's headers. For organisation and project names, not for secrets. */
   headers: z.record(headerName, headerValue).default({}),
   enabled: z.boolean().default(true),
-  /** The models it serves: `"discover"` polls its `/models`; in a list, `*` stands for any other name. */
+  /** The models it serves. `"discover"` polls its `/models`; in a list, `*` stands for any other name. */
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]).default('discover'),
   timeouts: timeoutsSchema.default({}),
-  /** `system`: according to HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL. */
+  /** `system`: as set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL. */
   proxy: z.union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })]).default('system'),
   /** Azure's `api-version` query parameter. */
   apiVersion: z.string().max(64).optional(),
-  /** The context window of all its models; overrides its model list. Requests too long for a smaller model may go there. */
+  /**
+   * The context window of all its models; overrides the sizes in its model list. Requests that are too long for a
+   * smaller model may go there.
+   */
   contextTokens: contextTokensSchema.optional(),
   /**
    * Request usage in chat streams even if the client did not, and remove it from the response. Turn it off for services
@@ -102,11 +105,11 @@ export const providerSchema = z.strictObject({
    */
   askUsage: z.boolean().default(true),
   /**
-   * Which of OpenAI's conversation APIs the service has; requests of the other one are translated. Absent: as known for the
-   * preset's address; if unknown, requests of both are forwarded unchanged.
+   * Which of OpenAI's conversation APIs the service has; requests of the other one are translated. Absent: as known for
+   * the preset's address; if unknown, requests of both are forwarded unchanged.
    */
   serves: servesSchema.optional(),
-  /** A team's gateway that this Sluice has joined: leaving it revokes the key there as well. */
+  /** Set for a team's gateway that this Sluice has joined. Leaving it revokes the key there as well. */
   joined: z.literal(true).optional(),
 });
 
@@ -117,7 +120,7 @@ const aliasTargetSchema = z.strictObject({
   priority: z.number().int().min(0).max(1000).default(0),
   /** Share of the requests among targets of equal priority; 0: only when the others fail. */
   weight: z.number().min(0).max(1000).default(1),
-  /** Overrides the provider's. */
+  /** Overrides the provider's value. */
   contextTokens: contextTokensSchema.optional(),
 });
 
@@ -133,9 +136,11 @@ export const groupSchema = z.strictObject({
   models: z.array(z.string().min(1).max(256)).default(['*']),
   /** Patterns of refused model names; overrides `models`. */
   deny: z.array(z.string().min(1).max(256)).default([]),
-  /** Provider ids, or patterns of them. */
+  /** Provider ids or patterns of them. */
   providers: z.array(z.string().min(1).max(64)).default(['*']),
-  /** The order of providers that serve the same model name. Unlisted providers follow in the configuration's order. */
+  /**
+   * The order of providers that serve the same model name. Providers not listed follow in the configuration's order.
+   */
   order: z
     .array(
       z.strictObject({
@@ -152,14 +157,14 @@ export const groupSchema = z.strictObject({
   /** Whether a client may have a request captured by sending `x-sluice-capture: on`. */
   captureOnRequest: z.boolean().default(true),
   /**
-   * The provider to which paths that Sluice does not serve itself are forwarded: files, batches, vector stores … `null`: none.
-   * Absent: none; of the group `default` its only provider, if there is just one besides the demo.
+   * The provider that receives paths that Sluice does not serve itself: files, batches, vector stores … `null`: none.
+   * Absent: none, except that the group `default` uses its only provider if there is just one besides the demo.
    */
   passthrough: idSchema.nullable().optional(),
   policy: policySchema.prefault({}),
   limits: limitsSchema.optional(),
   /**
-   * Whether models without a known price may be used while the group or key has a hard budget in dollars. With `allow`
+   * Whether models without a known price may be used while the group or key has a hard budget in dollars. With `allow`,
    * their cost is not counted.
    */
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
@@ -177,16 +182,16 @@ export const keySchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
   group: idSchema,
-  /** The person whose key it is; absent: it is nobody's own. */
+  /** The person who owns the key; absent if it has no owner. */
   owner: personId.optional(),
   enabled: z.boolean().default(true),
   /** ISO 8601 with time zone; the key is refused from then on. */
   expiresAt: z.iso.datetime({ offset: true }).optional(),
   /** Patterns that narrow the group's models. Absent: all models of the group. */
   models: z.array(z.string().min(1).max(256)).optional(),
-  /** In addition to the group's. */
+  /** In addition to the group's limits. */
   limits: limitsSchema.optional(),
-  /** Keep headers and bodies of this key's requests, as `capture` of a group. */
+  /** Keep headers and bodies of this key's requests, like `capture` of a group. */
   capture: z.boolean().optional(),
   /** Whether a request may ask for a fault on purpose by sending `x-sluice-fault`. */
   faults: z.boolean().optional(),
@@ -195,11 +200,18 @@ export const keySchema = z.strictObject({
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: keyHash.optional(),
-  /** The last four characters of the secret, to recognise it by. Absent for keys made by earlier versions or by hand. */
+  /**
+   * The last four characters of the secret, to recognise it by. Absent for keys made by earlier versions or by hand.
+   */
   suffix: z.string().length(4).optional(),
-  /** The secret before a rotation with a grace period: accepted before `until` (ISO 8601), and removed by a later change. */
+  /**
+   * The secret before a rotation with a grace period: accepted before `until` (ISO 8601), and removed by a later
+   * change.
+   */
   previous: z.strictObject({ hash: keyHash, until: z.iso.datetime({ offset: true }) }).optional(),
-  /** Replaces `hash` in a declarative file; in the stored configuration, `keychain` marks a key whose secret was kept. */
+  /**
+   * Replaces `hash` in a declarative file. In the stored configuration, `keychain` marks a key whose secret was kept.
+   */
   secret: secretReference.optional(),
 });
 
@@ -229,7 +241,10 @@ export type Budget = z.infer<typeof budgetSchema>;
 export type ConversationApi = z.infer<typeof conversationApiSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
 
-/** Reports what is wrong with valid entries beside one another: names that are there twice, and references that lead nowhere. */
+/**
+ * Reports contradictions between entries that are valid by themselves: duplicate names, and references to missing
+ * entries.
+ */
 export function findContradictions(config: Config, issue: ReportIssue): void {
   findDuplicateNames(config, issue);
   findDanglingReferences(config, issue);
@@ -267,7 +282,7 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
   });
 }
 
-/** Why requests cannot be sent to that shadow target; null if they can. */
+/** Why requests cannot be sent to this shadow target; null if they can. */
 function whyNoShadow(target: string, aliases: readonly AliasConfig[], providerIds: ReadonlySet<string>): string | null {
   if (aliases.some(({ name }) => name === target)) return null;
   const slash = target.indexOf('/');
@@ -276,7 +291,7 @@ function whyNoShadow(target: string, aliases: readonly AliasConfig[], providerId
   return providerIds.has(provider) ? null : `there is no provider "${provider}"`;
 }
 
-/** Why a group cannot hand on to that provider what Sluice does not serve itself; null if it can. */
+/** Why a group cannot forward the requests that Sluice does not serve itself to this provider; null if it can. */
 function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): string | null {
   if (id === demoProviderId) return 'the demo serves nothing that Sluice does not serve itself: name a real provider';
   const provider = providers.find((each) => each.id === id);

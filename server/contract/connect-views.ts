@@ -1,13 +1,13 @@
-/** What the window and the command line are told about changes of clients' configuration files. */
+/** Views of changes to clients' configuration files, for the window and the command line. */
 
 /** A client whose configuration file Sluice can change. */
 export interface ConnectClientView {
   /** The id of its guide. */
   client: string;
   name: string;
-  /** Its files, as in `~/.codex/config.toml`. */
+  /** Its files, in the form `~/.codex/config.toml`. */
   files: string[];
-  /** What Sluice has written and not taken back; null: nothing. */
+  /** The change that Sluice has written and not reverted; null if there is none. */
   applied: AppliedConnection | null;
 }
 
@@ -18,18 +18,18 @@ export interface AppliedConnection {
   model: string;
 }
 
-/** A change to be agreed to. */
+/** A change that the person has to confirm. */
 export interface ConnectPreview {
   client: string;
   files: ConnectFileChange[];
-  /** The variable that must hold the key when the client starts; null: the file holds the key. */
+  /** The variable that must hold the key when the client starts; null if the file holds the key. */
   keyVariable: string | null;
-  /** Identifies this very change: it is refused if a file has changed since. */
+  /** Identifies exactly this change, which is refused if a file has changed since. */
   fingerprint: string;
 }
 
 export interface ConnectFileChange {
-  /** As in `~/.codex/config.toml`. */
+  /** In the form `~/.codex/config.toml`. */
   path: string;
   action: 'create' | 'change' | 'remove' | 'none';
   /** A unified diff. Secrets in it are hidden. */

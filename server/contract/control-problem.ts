@@ -1,32 +1,32 @@
-/** The control plane's translatable errors. The English texts are in `control-problem-texts.ts`. */
+/** The translatable errors of the control plane. The English texts are in `control-problem-texts.ts`. */
 import type { Coded } from './coded.ts';
 
-/** Things that have an id in the configuration or the ledger. */
+/** Kinds of things with an id in the configuration or the ledger. */
 export type Named = 'provider' | 'key' | 'group' | 'alias' | 'preset' | 'credential' | 'request' | 'session';
 
 export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'changed-meanwhile': object;
-  /** By another program. */
+  /** Another program changed the file. */
   'file-changed': { path: string };
   'not-written': { path: string; reason: string };
   'read-only': object;
-  /** A person, or a token, may not do it. */
+  /** The person or token lacks the right. */
   'not-allowed': object;
-  /** To somebody who signs in. */
+  /** The person signing in has no role. */
   'no-role': { name: string };
   'no-sign-in': object;
   'token-without-person': object;
   'no-token': { id: string };
   'no-person': { id: string };
-  /** `scope`: which would be enough. */
+  /** `scope`: the scope that would be sufficient. */
   'scope-missing': { scope: string };
-  /** About a team's gateway. `reason` is English. */
+  /** Problems with a team's gateway. `reason` is English. */
   'gateway-address-wrong': { address: string };
   'gateway-away': { address: string; reason: string };
   'gateway-not-sluice': { address: string; status: number };
   'joined-already': { origin: string };
   'joining-expired': object;
-  /** In which the person may have a key. */
+  /** The person may not have a key in any group there. */
   'no-group-there': { origin: string };
   'id-taken': { id: string };
   'id-of-demo': { id: string };
@@ -48,7 +48,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'cassette-unusable': { reason: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
-  /** About a client's configuration file, as in `~/.codex/config.toml`. */
+  /** Problems with a client's configuration file; paths in the form `~/.codex/config.toml`. */
   'client-not-configurable': { client: string };
   'client-not-connected': { client: string };
   'client-file-changed': object;
@@ -58,11 +58,11 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'client-file-not-written': { path: string; reason: string };
   'client-file-outside-home': { path: string };
   'client-folder-missing': { path: string; file: string };
-  /** `rule`: its number, from 1. `field` is null if it is not about one. `reason` is English. */
+  /** `rule`: its number, starting at 1. `field` is null if the problem is not about a field. `reason` is English. */
   'fault-rule-wrong': { rule: number; fault: string; field: string | null; reason: string };
-  /** Every request meets `instead`, the fault of the rule with the number `other`. */
+  /** The rule can never apply, because every request meets `instead`, the fault of the rule with the number `other`. */
   'fault-rule-unmet': { rule: number; fault: string; other: number; instead: string };
-  /** By a team preset. `part`: the kind of entry, in English. */
+  /** Changes that a team preset locks. `part`: the kind of entry, in English. */
   'locked-against-adding': { part: string; by: string; contact: string | null };
   'locked-against-changing': { name: string; part: string; by: string; contact: string | null };
   'locked-against-removing': { name: string; part: string; by: string; contact: string | null };

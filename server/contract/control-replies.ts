@@ -1,21 +1,21 @@
-/** What the control plane of a running Sluice answers, wherever it runs. */
+/** Reads the replies of a running Sluice's control plane, local or remote. */
 import { z } from 'zod';
 import { type ErrorCode, errorKinds, GatewayError } from './errors.ts';
 import type { EventMessage } from './events.ts';
 
-/** The envelope; results come from Sluice itself, and are not validated. */
+/** The envelope. Results come from Sluice itself and are not validated. */
 export const replySchema = z.union([
   z.object({ error: z.object({ message: z.string(), code: z.string().nullable() }) }),
   z.object({ result: z.unknown() }),
 ]);
 
-/** The error of a reply. */
+/** The error of a reply as a `GatewayError`. */
 export function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
   const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
   return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
 }
 
-/** `pieces`: an event stream, cut anywhere. */
+/** `pieces`: the text of an event stream, split at any position. */
 export async function* readEvents(pieces: AsyncIterable<string>): AsyncIterable<EventMessage> {
   let rest = '';
   for await (const piece of pieces) {

@@ -3,7 +3,7 @@ export const conversationWires = ['openai-chat', 'openai-responses', 'anthropic-
 
 export type ConversationWire = (typeof conversationWires)[number];
 
-/** Wire names on which providers are asked: Bedrock's Converse API has no clients here. */
+/** Wires by which providers are called. Bedrock's Converse API has no clients here. */
 export const upstreamWires = [...conversationWires, 'bedrock-converse'] as const;
 
 export type UpstreamWire = (typeof upstreamWires)[number];

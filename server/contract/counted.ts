@@ -1,7 +1,7 @@
 /**
  * A count with its English noun: `1 token`, `2 tokens`.
- * @param count a number, or one that is already written out, such as `1,200` or `3.8M`
- * @param many the plural, where an `s` is not enough
+ * @param count a number, or a formatted one such as `1,200` or `3.8M`
+ * @param many the plural, if adding an `s` is not enough
  */
 export function counted(count: string | number, one: string, many = `${one}s`): string {
   return `${count} ${String(count) === '1' ? one : many}`;

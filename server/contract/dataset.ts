@@ -1,11 +1,11 @@
 /** Captured conversations as a dataset: JSON lines in OpenAI's chat format for fine-tuning. */
 import type { LossCode } from './loss-codes.ts';
 
-/** Whose answers a dataset has: those that clients got, or those of the shadows of their requests. */
+/** Which answers a dataset contains: those that clients received, or those of the shadows of their requests. */
 export const datasetAnswers = ['own', 'shadow'] as const;
 export type DatasetAnswer = (typeof datasetAnswers)[number];
 
-/** Why a request is not in a dataset, with a text that follows a number of requests. */
+/** Why a request is not in a dataset. The text follows a number of requests. */
 export const datasetGaps = {
   'not-captured': 'not captured',
   'no-conversation': 'not a conversation',
@@ -18,10 +18,10 @@ export const datasetGaps = {
 export type DatasetGap = keyof typeof datasetGaps;
 
 export interface DatasetCount {
-  /** Lines. */
+  /** Number of lines. */
   conversations: number;
-  /** Requests that are not in it. */
+  /** Number of requests that are not included, by reason. */
   left: Partial<Record<DatasetGap, number>>;
-  /** Conversations of which something was left out or rewritten, by why; the texts are `lossCodes`. */
+  /** Number of conversations of which something was omitted or rewritten, by reason; the texts are `lossCodes`. */
   changed: Partial<Record<LossCode, number>>;
 }

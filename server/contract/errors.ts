@@ -1,6 +1,6 @@
 /**
- * Sluice's own errors: status, `type` and `code` as in the OpenAI API, so that its SDKs raise the right exception and retry
- * only where that can help.
+ * Sluice's own errors. Status, `type` and `code` are as in the OpenAI API, so that its SDKs raise the right exception
+ * and retry only if that can help.
  */
 
 import type { ControlProblem } from './control-problem.ts';
@@ -29,7 +29,7 @@ export const errorKinds = {
   method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
   model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
   replay_miss: { status: 404, type: invalid, code: 'replay_miss', retryable: false },
-  /** Its folder or a file in it cannot be used. */
+  /** The cassette's folder or a file in it cannot be used. */
   cassette_unusable: { status: 503, type: 'server_error', code: 'cassette_unusable', retryable: false },
   model_missing: { status: 400, type: invalid, code: null },
   upgrade_required: { status: 426, type: invalid, code: 'upgrade_required', retryable: false },
@@ -45,7 +45,7 @@ export const errorKinds = {
   request_limit_reached: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   token_limit_reached: { status: 429, type: 'tokens', code: 'rate_limit_exceeded' },
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
-  /** The user has stopped it: see `session.stop`. */
+  /** The user has stopped the session: see `session.stop`. */
   session_stopped: { status: 400, type: invalid, code: 'session_stopped', retryable: false },
   /** See `settings.sessionBudget`. */
   session_budget_spent: { status: 400, type: invalid, code: 'session_budget_spent', retryable: false },
@@ -71,18 +71,18 @@ export const errorKinds = {
   shutting_down: { status: 503, type: 'server_error', code: 'shutting_down' },
   storage_full: { status: 507, type: 'server_error', code: 'storage_full', retryable: false },
   storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
-  /** A hard budget cannot be checked while Valkey is away; see `settings.sharedCounts`. */
+  /** A hard budget cannot be checked while Valkey cannot be used; see `settings.sharedCounts`. */
   shared_counts_unavailable: { status: 503, type: 'server_error', code: 'shared_counts_unavailable' },
   internal: { status: 500, type: 'server_error', code: null },
   // Control plane only.
   invalid_command: { status: 400, type: invalid, code: 'invalid_command' },
   not_found: { status: 404, type: invalid, code: 'not_found' },
   conflict: { status: 409, type: invalid, code: 'conflict', retryable: false },
-  /** The person who is signed in, or the token, may not do it. */
+  /** The signed-in person or the token lacks the right. */
   forbidden: { status: 403, type: invalid, code: 'forbidden' },
-  /** Nobody is signed in. */
+  /** The caller is not signed in. */
   not_signed_in: { status: 401, type: invalid, code: 'not_signed_in' },
-  /** The identity provider did not say who it is. */
+  /** The identity provider did not confirm the person's identity. */
   sign_in_failed: { status: 403, type: invalid, code: 'sign_in_failed' },
   /** Too many attempts to sign in from one address. */
   sign_in_limit: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
@@ -103,7 +103,10 @@ export interface ErrorBody {
   problem?: ControlProblem;
 }
 
-/** An error that Sluice reports to its caller. `message` tells a person what happened and what to do; it holds no secrets. */
+/**
+ * An error that Sluice reports to its caller. `message` tells a person what happened and what to do, and contains no
+ * secrets.
+ */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
@@ -112,7 +115,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Additional response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The reason in a form that the window can translate; null if there is only the English message. */
+  /** The reason in a form that the window can translate; null if only the English message exists. */
   readonly problem: ControlProblem | null;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * The control plane's events. A listener first gets a `snapshot`, then changes only; after a gap in the revisions or a lost
- * connection it subscribes again. Events contain no secrets.
+ * The events of the control plane. A listener first receives a `snapshot`, then changes only. After a gap in the
+ * revisions or a lost connection it must subscribe again. Events contain no secrets.
  */
 
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
@@ -15,13 +15,13 @@ import type { LedgerHealthView, StandstillView, StatusView } from './status-view
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
-  /** The first `mostKeysTold`; the query `find-keys` knows the others. */
+  /** The first `mostKeysTold` keys; the query `find-keys` finds the others. */
   keys: KeyView[];
-  /** Of all. */
+  /** Total number of keys. */
   keyCount: number;
   groups: GroupView[];
   aliases: AliasView[];
-  /** In the last hour. */
+  /** Requests without a valid key in the last hour. */
   refusals: RefusalView[];
 }
 
@@ -29,31 +29,31 @@ export type ControlEvent =
   /** `requests`: the latest, newest first, including running ones. */
   | ({ type: 'snapshot'; requests: RequestView[] } & ConfigViews)
   /**
-   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. `groupKeyCounts`: by group, the
-   * `keyCount` of those that have got or lost keys, where `groups` is absent.
+   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. `groupKeyCounts`: the
+   * new `keyCount` of groups that gained or lost keys, by group id, if `groups` is absent.
    */
   | ({ type: 'config-changed'; groupKeyCounts?: Record<string, number> } & Pick<ConfigViews, 'status'> &
       Partial<ConfigViews>)
   | { type: 'request-started'; request: RequestStarted }
   /** Includes requests refused before they started, except those without a valid key: see `refusals`. */
   | { type: 'request-finished'; request: RequestRecord }
-  /** Its models were discovered, discovery failed, or its health changed. */
+  /** The provider's models were discovered, discovery failed, or its health changed. */
   | { type: 'provider-changed'; provider: ProviderView }
-  /** Once in each period of the budget. */
+  /** Sent once in each period of the budget. */
   | { type: 'limit-reached'; notice: LimitReached }
   | { type: 'session-budget-reached'; notice: SessionBudgetReached }
-  /** A new version of Sluice is downloaded; the desktop alone looks for one. */
+  /** A new version of Sluice has been downloaded. Only the desktop program checks for updates. */
   | { type: 'update-ready'; version: string }
-  /** By id, those that have changed. At most once a second. */
+  /** Keys and groups whose use changed, by id. Sent at most once a second. */
   | {
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;
       groups: Record<string, LimitMeter[]>;
     }
   | { type: 'ledger-health'; ledger: LedgerHealthView }
-  /** At most every two seconds. */
+  /** Sent at most every two seconds. */
   | { type: 'refusals'; refusals: RefusalView[] }
-  /** The event loop was blocked and runs again. */
+  /** The event loop was blocked and is running again. */
   | { type: 'standstill'; standstill: StandstillView };
 
 export interface EventMessage {

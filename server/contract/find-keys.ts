@@ -1,24 +1,24 @@
-/** Finding keys among very many, for the query `find-keys` and for lists in the window. Pure. */
+/** Searches large lists of keys, for the query `find-keys` and for lists in the window. Pure. */
 import { z } from 'zod';
 import type { KeyView } from './access-views.ts';
 
-/** Events tell of so many keys, the first of the configuration. */
-export const mostKeysTold = 500;
+/** Maximum number of keys in an event; these are the first ones of the configuration. */
+export const maxKeysReported = 500;
 
 export const findKeysShape = {
-  /** A part of the name, the id, the owner's id or the last characters of the secret, in any case. */
+  /** Part of the name, the id, the owner's id or the last characters of the secret; case is ignored. */
   search: z.string().max(200).default(''),
   /** Only keys with these ids. */
-  ids: z.array(z.string().max(200)).max(mostKeysTold).optional(),
+  ids: z.array(z.string().max(200)).max(maxKeysReported).optional(),
   /** Only keys of this group. */
   group: z.string().max(200).optional(),
-  limit: z.number().int().min(1).max(mostKeysTold).default(50),
+  limit: z.number().int().min(1).max(maxKeysReported).default(50),
 };
 
 export interface FoundKeys {
   /** In the configuration's order. */
   keys: KeyView[];
-  /** How many fit, whatever the `limit`. */
+  /** Number of matching keys, regardless of `limit`. */
   total: number;
 }
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type IpcArgument, type IpcCallName, notificationKinds, windowLanguages } from './ipc.ts';
 
 const nothing = z.null();
-/** Validated by the engine, like HTTP requests. */
+/** The engine validates it, as for HTTP requests. */
 const checkedByEngine = z.looseObject({ type: z.string() });
 
-/** The argument schema of each call, checked in main. */
+/** The argument schema of each call, checked in the main process. */
 export const ipcArguments = {
   execute: checkedByEngine,
   query: checkedByEngine,
@@ -25,5 +25,5 @@ export const ipcArguments = {
   [Name in IpcCallName]: z.ZodType<Name extends 'execute' | 'query' ? object : IpcArgument<Name>>;
 };
 
-/** A validated argument, as handlers get it. */
+/** A validated argument, as passed to handlers. */
 export type CheckedArgument<Name extends IpcCallName> = z.infer<(typeof ipcArguments)[Name]>;

@@ -1,6 +1,6 @@
 /**
- * The IPC calls between the desktop's window and its main process. Main, preload, window and the tests' double are typed
- * from this table. The argument schemas are in `ipc-arguments.ts`, since the preload cannot load zod.
+ * The IPC calls between the desktop's window and its main process. Main, preload, window and the test double are typed
+ * by this table. The argument schemas are in `ipc-arguments.ts`, because the preload cannot load zod.
  */
 import type { CommandInput, CommandResult, ControlReply } from './commands.ts';
 import type { EventMessage } from './events.ts';
@@ -15,7 +15,7 @@ export const windowLanguages = ['en', 'zh-CN'] as const;
 export type WindowLanguage = (typeof windowLanguages)[number];
 
 export interface UpdateView {
-  /** `managed`: updates are the administrator's or package manager's task. */
+  /** `managed`: the administrator or a package manager installs updates. */
   state: 'managed' | 'idle' | 'checking' | 'current' | 'downloading' | 'ready' | 'failed';
   /** The update's version. */
   version: string | null;
@@ -36,9 +36,9 @@ export interface DesktopView {
 
 /** A team preset that was opened through the operating system, not validated yet. */
 export interface OpenedPreset {
-  /** Null: it came as a link. */
+  /** Null if it was opened as a link. */
   fileName: string | null;
-  /** Null: it could not be read. */
+  /** Null if it could not be read. */
   text: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface IpcCalls {
   desktop: { argument: null; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
-  /** The window's language; tray and notifications use it too. */
+  /** Sets the window's language, which tray and notifications use too. */
   setLanguage: { argument: WindowLanguage; result: null };
   checkForUpdates: { argument: null; result: DesktopView };
   cancelUpdate: { argument: null; result: null };
@@ -73,7 +73,7 @@ export type IpcMessage =
   | { type: 'connection'; subscription: number; connection: 'open' | 'lost' }
   | { type: 'event'; subscription: number; message: EventMessage }
   | { type: 'desktop'; desktop: DesktopView }
-  /** `takeOpenedPreset` will return it. */
+  /** A preset was opened, which `takeOpenedPreset` returns. */
   | { type: 'preset-opened' };
 
 /** The channel of each call. */
@@ -100,9 +100,12 @@ export const ipcMessageChannel = 'sluice:message';
 /** The global under which the preload exposes `IpcBridge`. */
 export const ipcBridgeName = 'sluiceDesktop';
 
-/** The API exposed to the page. Errors are returned as values: of a thrown one, Electron passes on only the message. */
+/**
+ * The API exposed to the page. Errors are returned as values, because Electron passes on only the message of a thrown
+ * error.
+ */
 export interface IpcBridge {
   call<Name extends IpcCallName>(name: Name, argument: IpcArgument<Name>): Promise<ControlReply<IpcResult<Name>>>;
-  /** There is one listener; a later call replaces it. */
+  /** Sets the only listener; a later call replaces it. */
   listen(listener: (message: IpcMessage) => void): void;
 }

@@ -1,10 +1,13 @@
-/** What a person may do with a key: the engine refuses the rest, and the window does not offer it. Pure. */
+/** What a person may do with a key. The engine refuses everything else, and the window does not offer it. Pure. */
 import type { Person } from './people.ts';
 
-/** `secret-of-key`: to learn it, or to replace it. That is the owner's; of a key that is nobody's own, its group's managers'. */
+/**
+ * `secret-of-key`: may show or replace the secret. Only the owner has this right; if the key has no owner, its group's
+ * managers have it.
+ */
 export type KeyRight = 'manager-of-key' | 'owner-or-manager-of-key' | 'secret-of-key';
 
-/** Of a key in the configuration, or of its view. */
+/** A key of the configuration, or its view. */
 interface OwnedKey {
   group: string;
   owner?: string | null | undefined;

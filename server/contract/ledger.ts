@@ -7,13 +7,13 @@ import type { ShadowedRequest } from './shadow.ts';
 /** How reliable a usage is. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
 
-/** Counted like OpenAI: input includes cached tokens, output includes reasoning. An absent field is unknown. */
+/** Counted as OpenAI does: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 export interface Usage {
   inputTokens?: number;
   outputTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
-  /** The part of `cacheWriteTokens` that is kept for an hour. */
+  /** The part of `cacheWriteTokens` that is cached for an hour. */
   cacheWriteOneHourTokens?: number;
   reasoningTokens?: number;
   audioInputTokens?: number;
@@ -27,7 +27,7 @@ export interface Usage {
   images?: number;
 }
 
-/** Failure classes; `docs/responses.md` ("Failures") tells what each leads to. */
+/** Failure classes; `docs/responses.md` ("Failures") describes the consequences of each. */
 export type FailureClass =
   | 'transient'
   | 'silent'
@@ -41,8 +41,8 @@ export type FailureClass =
   | 'client-gone';
 
 /**
- * Why an attempt was made: the first, again at the same target (`retry`), at another target (`fallback`), beside a silent
- * one (`hedge`), or to continue a broken stream (`rescue`).
+ * Why an attempt was made: the first, another one at the same target (`retry`) or at another target (`fallback`), one
+ * in parallel to a silent one (`hedge`), or one that continues a broken stream (`rescue`).
  */
 export type AttemptCause = 'first' | 'retry' | 'fallback' | 'hedge' | 'rescue';
 
@@ -64,9 +64,9 @@ export interface AttemptRecord {
   /** The upstream's HTTP status; null if it never responded. */
   status: number | null;
   failure: FailureClass | null;
-  /** For a person; never holds a secret. */
+  /** For a person; never contains a secret. */
   error: string | null;
-  /** Malformed stream events that were left out. */
+  /** Malformed stream events that were omitted. */
   droppedEvents: number;
   upstreamRequestId: string | null;
   /** This attempt's part of the request's usage and cost. */
@@ -81,29 +81,38 @@ export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 
 export interface RequestSession {
   /** As in `SessionView`. */
   id: string;
-  /** As `x-sluice-session` named it. Null if nothing did, and in records that were read again: the session has it. */
+  /**
+   * The value of `x-sluice-session`. Null if the header was absent, and in records read from the ledger, where the
+   * session has the name.
+   */
   name: string | null;
-  /** Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null: unknown. */
+  /**
+   * Eight hexadecimal digits that differ between conversations of one session, such as those of subagents; null if
+   * unknown.
+   */
   thread: string | null;
-  /** The request ends with something that a person said, or with results of tools; null: neither. */
+  /** Whether the request ends with a person's message or with tool results; null if with neither. */
   step: 'prompt' | 'tools' | null;
-  /** The results of tools with which the request ends. */
+  /** The tool results with which the request ends. */
   tools: readonly ToolResult[];
 }
 
-/** The result of one call of a tool. What it says is in the request's capture, if there is one. */
+/** The result of one tool call. Its content is in the request's capture, if there is one. */
 export interface ToolResult {
-  /** Null: the request does not say. */
+  /** Null if the request does not contain it. */
   name: string | null;
-  /** Length of the result as it stands in the request. */
+  /** Length of the result as it is in the request. */
   bytes: number;
-  /** The client says so, which only Anthropic's, Gemini's and Converse's requests can. */
+  /**
+   * Whether the client marked it as failed, which is possible only in requests of Anthropic's, Gemini's and the
+   * Converse API.
+   */
   hasFailed: boolean;
 }
 
 /** The part of a record that is known once a request is admitted. */
 export interface RequestStarted {
-  /** The `x-request-id` Sluice gives it: `req_` and 32 hexadecimal digits. */
+  /** The `x-request-id` that Sluice assigns: `req_` and 32 hexadecimal digits. */
   id: string;
   startedAt: number;
   keyId: string | null;
@@ -114,19 +123,22 @@ export interface RequestStarted {
   capability: Operation | null;
   modelAsked: string | null;
   stream: boolean;
-  /** Null if it belongs to none. */
+  /** Null if it belongs to no session. */
   session: RequestSession | null;
   /**
-   * The request that this one repeats at its group's shadow target; null: it is a client's own. A shadow counts for no key, and
-   * in usage by key or group as `shadow:` and the group's id.
+   * The request that this shadow repeats at its group's shadow target; null if it is a client's own request. A shadow
+   * is not counted for any key. Usage by key or group lists it under `shadow:` followed by the group's id.
    */
   shadowOf: ShadowedRequest | null;
 }
 
-/** What a request has reserved of its key's or group's limits. Counted as its usage if the process is killed meanwhile. */
+/**
+ * The amounts that a request has reserved from its key's or group's limits. They are counted as its usage if the
+ * process is killed before it ends.
+ */
 export interface Reserved {
   usage: Usage;
-  /** US dollars; null: no price is known. */
+  /** US dollars; null if no price is known. */
   costUsd: number | null;
 }
 
@@ -143,7 +155,7 @@ export interface RequestRecord extends RequestStarted {
   credential: string | null;
   queueMs: number | null;
   connectMs: number | null;
-  /** From the start of the request, failed attempts included; `connectMs` is of the attempt that answered. */
+  /** From the start of the request, including failed attempts; `connectMs` is that of the attempt that answered. */
   firstByteMs: number | null;
   totalMs: number;
   bytesIn: number;
@@ -154,7 +166,7 @@ export interface RequestRecord extends RequestStarted {
   usageCertainty: UsageCertainty;
   /** US dollars; null (not 0) if no price is known. */
   costUsd: number | null;
-  /** The client's `user-agent`, truncated to 200 characters; then its `X-Title`, if it sends one, in brackets. */
+  /** The client's `user-agent`, truncated to 200 characters, followed by its `X-Title` in brackets if it sends one. */
   client: string | null;
   /** The client's own retry count (`x-stainless-retry-count`, sent by OpenAI's SDKs). */
   clientRetries: number;
@@ -164,38 +176,40 @@ export interface RequestRecord extends RequestStarted {
   emulated: readonly LossNote[];
   /** Why headers and bodies are kept; null if they are not. */
   captured: CaptureCause | null;
-  /** What the response cache did; null if it had nothing to do with the request. */
+  /** What the response cache did; null if it was not involved. */
   cached: CacheNote | null;
   /**
-   * The faults on purpose that the client met, such as `stall` or `late-head, stall`; null if none. Its outcome says nothing
-   * about a provider, and is not counted as an error.
+   * The faults on purpose that the client met, such as `stall` or `late-head, stall`; null if none. The outcome of such
+   * a request says nothing about a provider and is not counted as an error.
    */
   fault: string | null;
-  /** What a cassette did: it answered instead of a provider, or the answer was recorded; null: neither. */
+  /** What a cassette did: it answered instead of a provider, or it recorded the answer; null if neither. */
   cassette: CassetteNote | null;
-  /** Of a shadow: whether it says the same as the request that it repeats; null if that could not be compared. */
+  /**
+   * For a shadow: whether its answer is the same as that of the request it repeats; null if they could not be compared.
+   */
   sameAnswer: boolean | null;
 }
 
 export const cassetteNotes = ['replayed', 'recorded'] as const;
 export type CassetteNote = (typeof cassetteNotes)[number];
 
-/** The name under which shadows of a group are counted in usage by key and by group. Ids contain no colon. */
+/** The name of a group's shadows in usage by key and by group. It cannot be an id, because ids contain no colon. */
 export const shadowAccount = (groupId: string | null): string => `${shadowPrefix}${groupId ?? ''}`;
 const shadowPrefix = 'shadow:';
 
-/** The group of such a name; null for the id of a key or group. */
+/** The group in such a name; null for the id of a key or group. */
 export function groupOfShadows(name: string): string | null {
   return name.startsWith(shadowPrefix) ? name.slice(shadowPrefix.length) : null;
 }
 
 /**
- * `hit`: answered from the cache. `shared`: with the answer of an equal request that was running. `miss`: answered by a
+ * `hit`: answered from the cache. `shared`: answered together with an equal running request. `miss`: answered by a
  * provider.
  */
 export interface CacheNote {
   result: 'hit' | 'shared' | 'miss';
-  /** The cost of the request that was answered first, in US dollars; null: unknown, or a miss. */
+  /** The cost of the original request in US dollars; null if unknown, or on a miss. */
   savedUsd: number | null;
   savedUsage: Usage | null;
 }
@@ -207,9 +221,9 @@ export type UsageDimension = (typeof usageDimensions)[number];
 /** Sums over requests. */
 export interface UsageTotals {
   requests: number;
-  /** Failed, broken or interrupted requests, without those whose client disconnected. */
+  /** Failed, broken or interrupted requests, except those whose client disconnected. */
   errors: number;
-  /** Those of `errors` that Sluice refused with a 4xx before it asked a provider: the caller's mistakes. */
+  /** The part of `errors` that Sluice refused with a 4xx before asking a provider: the caller's mistakes. */
   refused: number;
   inputTokens: number;
   outputTokens: number;
@@ -220,6 +234,6 @@ export interface UsageTotals {
   images: number;
   /** The sum of all known costs; null if requests may have cost something but no cost is known. */
   costUsd: number | null;
-  /** Requests that may have cost something, of unknown cost. */
+  /** Requests that may have cost something, but whose cost is unknown. */
   unpricedRequests: number;
 }

@@ -1,4 +1,4 @@
-/** Views of limits: how much is used, and which were reached. */
+/** Views of limits: their use, and the limits that were reached. */
 import type { Budget, Limits } from './config.ts';
 
 export type LimitScope = 'key' | 'group';
@@ -24,13 +24,13 @@ export interface LimitMeter {
   amount: number;
   /** US dollars, tokens or requests. */
   used: number;
-  /** For a budget in dollars: requests of unknown cost, which `used` does not contain. */
+  /** For a budget in dollars: the number of requests of unknown cost, which `used` does not include. */
   unpriced: number;
-  /** When usage returns to zero, in Unix milliseconds; null: not by time. */
+  /** When usage returns to zero, in Unix milliseconds; null if it does not do so at a given time. */
   resetsAt: number | null;
 }
 
-/** 80 or 100 percent of a budget are spent; reported once in each period. */
+/** 80 or 100 percent of a budget are spent. Reported once in each period. */
 export interface LimitReached {
   scope: LimitScope;
   id: string;
@@ -38,6 +38,6 @@ export interface LimitReached {
   budget: Budget;
   percent: 80 | 100;
   used: number;
-  /** Unix milliseconds; null: never. */
+  /** Unix milliseconds; null if never. */
   resetsAt: number | null;
 }

@@ -1,13 +1,16 @@
-/** The one place where two lists differ. Entries that a change has left alone are the same objects, of which there may be very many. */
+/**
+ * Finds the one range in which two lists differ. Unchanged entries are the same objects, of which there may be very
+ * many.
+ */
 
-/** In place of `removed` entries from index `at` on stand `entries`. */
+/** The `removed` entries from index `at` on are replaced by `entries`. */
 export interface Splice<Entry> {
   at: number;
   removed: number;
   entries: readonly Entry[];
 }
 
-/** Null: they have the same entries. */
+/** Null if both lists have the same entries. */
 export function spliceBetween<Entry>(before: readonly unknown[], after: readonly Entry[]): Splice<Entry> | null {
   if (before === after) return null;
   const shorter = Math.min(before.length, after.length);
@@ -20,16 +23,16 @@ export function spliceBetween<Entry>(before: readonly unknown[], after: readonly
   return removed === 0 && entries.length === 0 ? null : { at, removed, entries };
 }
 
-/** Null: it is the splice of a longer list. */
+/** Null if the splice does not fit, because it was made for a longer list. */
 export function spliced<Before, Entry>(
   list: readonly Before[],
   { at, removed, entries }: Splice<Entry>,
 ): (Before | Entry)[] | null {
-  // Without spread arguments, of which there may be too many.
+  // Spread arguments would fail with too many entries.
   return at + removed <= list.length ? [...list.slice(0, at), ...entries, ...list.slice(at + removed)] : null;
 }
 
-/** The entries of `list` that `known` has not. */
+/** The entries of `list` that are not in `known`. */
 export function entriesNotIn<Entry>(known: readonly Entry[], list: readonly Entry[]): Entry[] {
   const splice = spliceBetween(known, list);
   if (!splice) return [];

@@ -1,4 +1,7 @@
-/** Locks of team presets and their look-up, for engine and window. Without zod, since the window imports it. */
+/**
+ * Locks of team presets and their lookup, for the engine and the window. Does not import zod, because the window
+ * imports it.
+ */
 
 /** The parts of a configuration that a preset can lock. */
 export const lockableParts = ['providers', 'aliases', 'groups', 'settings'] as const;
@@ -6,20 +9,20 @@ export type LockablePart = (typeof lockableParts)[number];
 
 /**
  * Something that cannot be changed. `path` is one of
- * - `groups`: nothing can be added there;
- * - `groups/default`: it cannot be removed;
- * - `groups/default/models`, or `groups/own/*` for all of it: it cannot be changed;
+ * - `groups`: no group can be added;
+ * - `groups/default`: the group cannot be removed;
+ * - `groups/default/models`, or `groups/own/*` for all its fields: the field cannot be changed;
  * - `settings/ledger.retentionDays`: the setting cannot be changed.
  */
 export interface Lock {
   path: string;
   /** The preset's organisation. */
   by: string;
-  /** Whom to ask; null if the preset does not say. */
+  /** Whom to ask; null if the preset names no contact. */
   contact: string | null;
 }
 
-/** Each look-up returns the lock that forbids the action, or null. */
+/** Each lookup returns the lock that forbids the action, or null. */
 export interface Locks {
   adding(part: LockablePart): Lock | null;
   removing(part: LockablePart, id: string): Lock | null;

@@ -4,7 +4,7 @@ import { isObject } from './is-object.ts';
 import type { LockablePart } from './lock.ts';
 import type { settingsSchema } from './settings.ts';
 
-/** The lockable parts of a preset, as written. */
+/** The lockable parts of a preset, as written in its file. */
 interface Lockable {
   providers?: readonly Omit<z.input<typeof providerSchema>, 'credentials'>[] | undefined;
   aliases?: readonly z.input<typeof aliasSchema>[] | undefined;
@@ -12,10 +12,13 @@ interface Lockable {
   settings?: z.input<typeof settingsSchema> | undefined;
 }
 
-/** Credentials belong to each person; an id cannot change anyway. */
+/** Credentials belong to each person, and an id cannot change anyway. */
 const neverLocked = ['id', 'credentials'];
 
-/** The paths (see `Lock`) that an entry of `locked` covers: only what the preset itself sets. Empty if it sets nothing there. */
+/**
+ * The paths (see `Lock`) that an entry of `locked` covers: only what the preset itself sets. Empty if it sets nothing
+ * there.
+ */
 export function lockedPaths(preset: Lockable, entry: string): string[] {
   const [part, ...rest] = entry.split('/') as [LockablePart, ...string[]];
   const [id, field] = rest;

@@ -1,6 +1,6 @@
 /**
  * Reasons why a translation dropped or changed part of a request or response. The codes are stable: they appear in
- * headers, the ledger and exports. The texts are shown to people.
+ * headers, the ledger and exports. The texts are for people.
  */
 export const lossCodes = {
   'unknown-field': 'not a field of the API known to Sluice',

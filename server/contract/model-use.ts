@@ -1,4 +1,7 @@
-/** Guesses by its name what a model is for. Without zod, since the window imports it. Nothing depends on a guess being right. */
+/**
+ * Guesses the use of a model from its name. Does not import zod, because the window imports it. Nothing may depend on a
+ * correct guess.
+ */
 export const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
 export type ModelUse = (typeof modelUses)[number];
 
@@ -12,7 +15,7 @@ const signs: readonly (readonly [ModelUse | 'other', readonly string[]])[] = [
   ['other', ['rerank', 'realtime', 'guard']],
 ];
 
-/** Null: for something else, such as ranking texts. */
+/** Null for any other use, such as ranking texts. */
 export function purposeOf(model: string): ModelUse | null {
   const name = model.toLowerCase();
   const use = signs.find(([, parts]) => parts.some((part) => name.includes(part)))?.[0] ?? 'chat';

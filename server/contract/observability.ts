@@ -1,4 +1,4 @@
-/** Settings of what Sluice tells other tools: metrics, OpenTelemetry and webhooks. All of it is off by default. */
+/** Settings of the output for other tools: metrics, OpenTelemetry and webhooks. All of it is off by default. */
 import { z } from 'zod';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';
@@ -6,15 +6,15 @@ import { webhookEvents } from './webhook-events.ts';
 
 const reference = /^(?:env|file):.+$/s;
 
-/** Whether a value names the place of a secret. */
+/** Whether a value is a reference to a secret. */
 export function isReference(value: string): boolean {
   return reference.test(value);
 }
 
-/** Where a secret is: the configuration itself holds none. */
+/** A reference to a secret; the configuration itself holds none. */
 const secretReference = z.string().regex(reference, 'use env:NAME or file:PATH');
 
-/** Not quoted in errors, since it may contain a secret. */
+/** Not quoted in errors, because it may contain a secret. */
 const toolUrl = z
   .string()
   .max(2_000)
@@ -26,7 +26,7 @@ const toolUrl = z
 
 const endpointUrl = toolUrl.refine((text) => !/[?#]/.test(text), 'leave out the query and the fragment');
 
-/** By name. A value is a plain text, or `env:NAME` or `file:PATH`, which must be used for secrets. */
+/** By header name. A value is plain text, or `env:NAME` or `file:PATH`, which are required for secrets. */
 const headers = z
   .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'use a header name'), z.string().min(1))
   .superRefine((all, context) => {
@@ -47,7 +47,9 @@ export function isToolUrl(text: string): boolean {
 }
 
 export const telemetrySchema = z.strictObject({
-  /** The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off. */
+  /**
+   * The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off.
+   */
   endpoint: endpointUrl.nullable().default(null),
   /** Sent with each export. */
   headers: headers.default({}),
@@ -58,7 +60,7 @@ export const telemetrySchema = z.strictObject({
 });
 export type TelemetrySettings = z.infer<typeof telemetrySchema>;
 
-/** Chats' addresses let whoever knows them post, by a long random part. */
+/** Webhook addresses of chat services contain a long random part and let anyone who knows them post. */
 const secretPartLength = 20;
 
 function hasSecretPart(address: string): boolean {
@@ -82,14 +84,14 @@ const webhookUrl = z
   });
 
 export const webhookSchema = z.strictObject({
-  /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, as those of chats are. */
+  /** An address, or `env:NAME` or `file:PATH` of one that is itself a secret, such as those of chat services. */
   url: webhookUrl,
-  /** The events that are sent; default: all. */
+  /** The events to send; default: all. */
   events: z
     .array(z.enum(webhookEvents))
     .min(1)
     .default([...webhookEvents]),
-  /** The key of the signature. Absent: deliveries are not signed. */
+  /** The key for the signature. Absent: deliveries are not signed. */
   secret: secretReference.optional(),
 });
 export type WebhookSettings = z.infer<typeof webhookSchema>;

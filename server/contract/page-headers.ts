@@ -1,6 +1,6 @@
 /**
- * The security headers of the window's page, for the gateway and the desktop's own scheme: no foreign scripts or content,
- * and no embedding in other pages.
+ * The security headers of the window's page, for the gateway and the desktop's own scheme: no foreign scripts or
+ * content, and no embedding in other pages.
  */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':

@@ -1,9 +1,12 @@
-/** Which provider may get what Sluice does not serve itself. Bears no schema, since it goes into the window. */
+/**
+ * Which provider may receive the requests that Sluice does not serve itself. Does not import zod, because the window
+ * imports it.
+ */
 
-/** The group that the first key belongs to; it needs no setting for its only provider to get it. */
+/** The group of the first key. Its only provider receives these requests without a setting. */
 export const defaultGroupId = 'default';
 
-/** Whether providers of a dialect have such paths. Each dialect has to be in here. */
+/** Whether providers of a dialect have such paths. Every dialect must be listed. */
 export const passesThrough = {
   openai: true,
   azure: true,

@@ -1,4 +1,4 @@
-/** The commands about people who sign in, and their API tokens. All fail with `not_found` where nobody signs in. */
+/** Commands about people who sign in, and their API tokens. All fail with `not_found` if sign-in is not set up. */
 import { z } from 'zod';
 import { displayName } from './command-fields.ts';
 import { personId, tokenScopes } from './people.ts';
@@ -7,15 +7,15 @@ const tokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'use the id of an API tok
 
 /** Members of `commandSchema`. */
 export const peopleCommands = [
-  /** For the person who gives it. The token may do what that person may, within its scopes. */
+  /** Creates a token for the person who sends the command. It has that person's rights, within its scopes. */
   z.strictObject({
     type: z.literal('token.create'),
     name: displayName,
     scopes: z.array(z.enum(tokenScopes)).min(1).max(tokenScopes.length),
     days: z.number().int().min(1).max(366).default(90),
   }),
-  /** One's own; an administrator also those of others. */
+  /** Revokes an own token; an administrator may also revoke those of others. */
   z.strictObject({ type: z.literal('token.revoke'), id: tokenId }),
-  /** Ends all sessions and API tokens of a person, at once and everywhere. Keys go on working. */
+  /** Ends all sessions and API tokens of a person, at once and everywhere. Keys keep working. */
   z.strictObject({ type: z.literal('person.sign-out'), id: personId }),
 ] as const;

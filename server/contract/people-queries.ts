@@ -1,21 +1,24 @@
-/** The queries about people who sign in, and their API tokens. But for `who-am-i` and `join-preset` they fail with `not_found` where nobody does. */
+/**
+ * Queries about people who sign in, and their API tokens. All except `who-am-i` and `join-preset` fail with `not_found`
+ * if sign-in is not set up.
+ */
 import { z } from 'zod';
 import { personId } from './people.ts';
 
 /** Members of `querySchema`. */
 export const peopleQueries = [
-  /** Who is signed in. */
+  /** The signed-in person. */
   z.strictObject({ type: z.literal('who-am-i') }),
-  /** The team preset for those who join this gateway. Fails with `invalid_value` if none could import it. */
+  /** The team preset offered to those who join this gateway. Fails with `invalid_value` if it cannot be imported. */
   z.strictObject({ type: z.literal('join-preset') }),
-  /** Everybody who has signed in, with what they may do now. */
+  /** All people who have signed in, with their present rights. */
   z.strictObject({ type: z.literal('people') }),
-  /** One's own API tokens; for an administrator, those of all. */
+  /** The caller's API tokens; for an administrator, those of all people. */
   z.strictObject({ type: z.literal('tokens') }),
-  /** Who has changed what. */
+  /** The audit list: who changed what. */
   z.strictObject({
     type: z.literal('audit'),
-    /** Of this person only; null: of the administrator of the machine. */
+    /** Only changes by this person; null: by the administrator of the machine. */
     personId: personId.nullable().optional(),
     limit: z.number().int().min(1).max(1_000).default(100),
     /** The `next` of the previous page. */

@@ -1,26 +1,26 @@
-/** Views of people who sign in, of their API tokens, and of the audit list. */
+/** Views of people who sign in, their API tokens, and the audit list. */
 import type { ConfigChange } from './change-views.ts';
 import type { Person, TokenScope } from './people.ts';
 
-/** A change that somebody made. Holds no secrets. */
+/** A change that a person made. Contains no secrets. */
 export interface AuditEntry {
   /** Increases with each entry. */
   seq: number;
   /** Unix milliseconds. */
   at: number;
-  /** Id of the person; null: the administrator of the machine, with its admin token. */
+  /** Id of the person; null if it was the administrator of the machine, with the admin token. */
   personId: string | null;
-  /** As the person was called then. */
+  /** The person's name at that time. */
   personName: string | null;
-  /** Of the API token that was used; null: none. */
+  /** Id of the API token that was used; null if none was. */
   tokenId: string | null;
-  /** The client's IP address; null: unknown. */
+  /** The client's IP address; null if unknown. */
   address: string | null;
   /** The command's `type`, or `sign-in`. */
   action: string;
-  /** What it was about, such as the id of a key; null: nothing with a name. */
+  /** What the action concerned, such as the id of a key; null if that has no name. */
   target: string | null;
-  /** Of the configuration, in the form of `import-preview`. */
+  /** Changes of the configuration, in the form of `import-preview`. */
   changes: ConfigChange[];
 }
 

@@ -1,40 +1,43 @@
-/** People who sign in to a Sluice that a team shares: settings of the sign-in, what groups of the identity provider may do, views. */
+/**
+ * People who sign in to a Sluice that a team shares: settings of the sign-in, rights by groups of the identity
+ * provider, views.
+ */
 import { z } from 'zod';
 import { isReference } from './observability.ts';
 
-/** `prs_` and 24 hexadecimal digits, made of the identity provider's issuer and the person's subject there. */
+/** `prs_` and 24 hexadecimal digits, derived from the identity provider's issuer and the person's subject there. */
 export const personId = z
   .string()
   .regex(/^prs_[0-9a-f]{24}$/, 'use the id of a person: prs_ and 24 hexadecimal digits');
 
-/** As ids of groups in the configuration. */
+/** The same form as ids of groups in the configuration. */
 const groupId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use the id of a group');
 const claim = z.string().min(1).max(256);
 
 /**
- * What the members of one group of the identity provider are here. `claim`: that group as it stands in the claim. A person has
- * the rights of all roles that fit.
+ * The role of the members of one group of the identity provider. `claim`: that group as listed in the claim. A person
+ * has the rights of all matching roles.
  */
 const roleSchema = z.discriminatedUnion('role', [
   /** May do everything. */
   z.strictObject({ claim, role: z.literal('admin') }),
-  /** Keys, captures, sessions and usage of these groups. */
+  /** Manages keys, captures, sessions and usage of these groups. */
   z.strictObject({ claim, role: z.literal('manager'), groups: z.array(groupId).min(1) }),
-  /** Own keys in these groups, and what they were used for. */
+  /** Has own keys in these groups, and sees their use. */
   z.strictObject({ claim, role: z.literal('member'), groups: z.array(groupId).min(1) }),
 ]);
 
-/** Sign-in by OpenID Connect. In force only with `serve --public-url`. */
+/** Sign-in by OpenID Connect. Takes effect only with `serve --public-url`. */
 export const peopleSchema = z.strictObject({
   /** The identity provider's issuer: `https://login.example/realms/acme`. */
   issuer: z.url({ protocol: /^https?$/ }),
   clientId: z.string().min(1).max(256),
-  /** `env:NAME` or `file:PATH`; null: a public client, protected by PKCE alone. */
+  /** `env:NAME` or `file:PATH`; null for a public client, which is protected by PKCE alone. */
   clientSecret: z.string().refine(isReference, 'use env:NAME or file:PATH').nullable().default(null),
   /** The claim of the ID token that lists the person's groups. */
   groupsClaim: z.string().min(1).max(256).default('groups'),
   scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)).default(['openid', 'profile', 'email']),
-  /** How long a browser stays signed in. The identity provider is asked for the groups at each sign-in only. */
+  /** How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in. */
   sessionHours: z.number().min(0.1).max(720).default(12),
   roles: z.array(roleSchema).min(1).max(1_000),
 });
@@ -42,7 +45,7 @@ export const peopleSchema = z.strictObject({
 export type PeopleSettings = z.infer<typeof peopleSchema>;
 export type RoleMapping = PeopleSettings['roles'][number];
 
-/** What a person may do; without any of it a person is not let in. */
+/** What a person may do. A person without any rights cannot sign in. */
 export interface Rights {
   isAdmin: boolean;
   /** Ids of groups. */
@@ -57,13 +60,13 @@ export interface Person extends Rights {
 }
 
 /**
- * What an API token may do, of what its person may: `read` queries and exports, `keys` the commands about keys, `write` all
- * commands.
+ * The rights of an API token, within those of its person. `read`: queries and exports; `keys`: the commands about keys;
+ * `write`: all commands.
  */
 export const tokenScopes = ['read', 'keys', 'write'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
-/** The part of the ledger that a person may see: requests and sessions of these keys, and of these groups. */
+/** The part of the ledger that a person may see: requests and sessions of these keys and groups. */
 export interface Within {
   keyIds: readonly string[];
   groupIds: readonly string[];

@@ -1,10 +1,10 @@
-/** How a group's requests are tried: timeouts, retries and fallbacks, and the handling of broken streams. */
+/** How a group's requests are attempted: timeouts, retries and fallbacks, and the handling of broken streams. */
 import { z } from 'zod';
 
-/** Up to a day. */
+/** At most one day. */
 export const milliseconds = z.number().int().positive().max(86_400_000);
 
-/** Timeouts for the phases of an attempt, in milliseconds. Absent ones are those of `defaultTimeouts`. */
+/** Timeouts for the phases of an attempt, in milliseconds. Absent values are taken from `defaultTimeouts`. */
 export const timeoutsSchema = z.strictObject({
   /** To open a connection, including TLS. */
   connectMs: milliseconds.exactOptional(),
@@ -27,7 +27,7 @@ export interface Timeouts {
 }
 
 /**
- * Images, videos and reasoning models may take minutes. While another target is left, `firstByteMs` and `firstContentMs`
+ * Images, videos and reasoning models may take minutes. While other targets remain, `firstByteMs` and `firstContentMs`
  * default to 60 s for streams and 120 s for whole answers.
  */
 export const defaultTimeouts: Timeouts = {
@@ -39,21 +39,21 @@ export const defaultTimeouts: Timeouts = {
 
 export const policySchema = z.strictObject({
   /**
-   * Which target is asked first. `priority`: by priority, equal ones by weight. `weighted`: by weight alone. `round-robin`:
-   * like `priority`, rotating through a provider's credentials. `lowest-latency`: by recent time to the first byte.
-   * `lowest-price`: by the price table. `sticky`: like `priority`, but a conversation keeps its target and credential, for
-   * the sake of prompt caches.
+   * Which target is asked first. `priority`: by priority, equal ones by weight. `weighted`: by weight alone.
+   * `round-robin`: like `priority`, but rotating through a provider's credentials. `lowest-latency`: by recent time to
+   * the first byte. `lowest-price`: by the price table. `sticky`: like `priority`, but a conversation keeps its target
+   * and credential, because of prompt caches.
    */
   strategy: z
     .enum(['priority', 'weighted', 'round-robin', 'lowest-latency', 'lowest-price', 'sticky'])
     .default('priority'),
-  /** Additional attempts at targets already asked, for the whole request. */
+  /** Maximum number of additional attempts at targets already asked, per request. */
   retries: z.number().int().min(0).max(20).default(2),
-  /** Additional targets, for the whole request. */
+  /** Maximum number of additional targets, per request. */
   fallbacks: z.number().int().min(0).max(20).default(3),
   /**
-   * After this time from the start of the request, no attempt is begun except the first fallback, since a single silence may
-   * last longer. If an answer breaks off midway, its rescue has this time again.
+   * No attempt begins later than this after the start of the request, except the first fallback, because a single
+   * silent target may take longer than this. If an answer breaks off midway, its rescue has this time again.
    */
   budgetMs: milliseconds.default(120_000),
   /** Override the defaults; a provider's own `timeouts` override these. */
@@ -65,7 +65,7 @@ export const policySchema = z.strictObject({
   /** When the client disconnects: cancel the upstream request, or read its response to the end for the exact usage. */
   onClientGone: z.enum(['stop', 'drain']).default('stop'),
   /**
-   * What happens to parts of a request that cannot be translated exactly: `tell` drops or emulates them and reports it,
+   * What to do with parts of a request that cannot be translated exactly: `tell` drops or emulates them and reports it,
    * `refuse` answers 400. The request header `x-sluice-lossy` overrides it.
    */
   losses: z.enum(['tell', 'refuse']).default('tell'),

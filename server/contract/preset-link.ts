@@ -1,6 +1,6 @@
 /**
- * A team preset as a link: `sluice://preset?data=…`. The link contains the preset itself, so opening it fetches nothing;
- * anyone who sees the link can read the preset. Runs in Node and in the window.
+ * A team preset as a link: `sluice://preset?data=…`. The link contains the preset itself, so opening it fetches
+ * nothing, but anyone who sees the link can read the preset. Runs in Node and in the window.
  */
 const prefix = 'sluice://preset?data=';
 
@@ -20,7 +20,7 @@ export function isSluiceLink(text: string): boolean {
   return /^sluice:/i.test(text);
 }
 
-/** The preset's text, not validated; null if this is not a link of `makePresetLink`. */
+/** The preset's text, not validated; null if the link was not made by `makePresetLink`. */
 export function readPresetLink(link: string): string | null {
   // A browser may put a slash before the question mark.
   const [, data = ''] = /^sluice:\/\/preset\/?\?data=([A-Za-z0-9_-]+)={0,2}$/i.exec(link) ?? [];

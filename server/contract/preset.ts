@@ -6,7 +6,7 @@ export const presetSchema = z.strictObject({
   id: idSchema,
   name: z.string().min(1).max(200),
   dialect: dialectSchema,
-  /** As the service documents it. The person fills in the parts in braces. */
+  /** As the service documents it. The person replaces the parts in braces. */
   baseUrl: z.string().regex(/^https?:\/\/[^\s?#]+[^\s?#/]$/),
   /** Whether it runs on this machine. */
   isLocal: z.boolean(),
@@ -15,15 +15,17 @@ export const presetSchema = z.strictObject({
   environment: z.array(z.string().regex(/^[A-Z][A-Z0-9_]*$/)),
   /** The page where a person gets a credential; null if there is none. */
   keyPage: z.url({ protocol: /^https$/ }).nullable(),
-  /** As in a provider's configuration. A list where the service has no model list, or lists models that cannot be called. */
+  /**
+   * As in a provider's configuration. A list if the service has no model list, or lists models that cannot be called.
+   */
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]),
-  /** False where the service refuses `stream_options`. */
+  /** False if the service refuses `stream_options`. */
   askUsage: z.boolean(),
   /** As in a provider's configuration; null if it depends on the version or is not documented. */
   serves: servesSchema.nullable(),
   /** A local server's default ports. */
   ports: z.array(z.int().min(1).max(65_535)),
-  /** Anything else a person has to know. */
+  /** Anything else that a person needs to know. */
   hint: z.string().max(400).nullable(),
 });
 
@@ -43,7 +45,7 @@ export interface DetectedServer {
   preset: string;
   name: string;
   baseUrl: string;
-  /** It requires a credential, so its models are unknown. */
+  /** Whether it requires a credential. Its models are then unknown. */
   needsCredential: boolean;
   models: string[];
 }

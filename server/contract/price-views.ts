@@ -1,8 +1,8 @@
-/** Prices as screens show and change them. Without zod, since the window imports it. */
+/** Prices as shown and changed in the window. Does not import zod, because the window imports it. */
 
 /**
- * The amounts that a price may have. `token`: US dollars for 1,000,000 tokens; `character`: for 1,000,000 characters; the
- * other dollars are for one second, minute, image or request. `count`: no price, but a number of tokens.
+ * The amounts that a price may have. `token`: US dollars per 1,000,000 tokens; `character`: per 1,000,000 characters;
+ * `second`, `minute`, `image` and `request`: US dollars per one of them. `count`: a number of tokens, not a price.
  */
 export const priceFields = {
   input: 'token',
@@ -31,14 +31,14 @@ export const priceFields = {
 export type PriceField = keyof typeof priceFields;
 export type PriceUnit = (typeof priceFields)[PriceField];
 
-/** By `PriceField`; names that this version does not know are kept. */
+/** By `PriceField`; names unknown to this version are kept. */
 export type PriceAmounts = Readonly<Record<string, number>>;
 
 /** An entry of the price table. */
 export interface AppliedPrice {
   /** Its name: a model, or `provider/model` or `preset/model`. */
   entry: string;
-  /** It is one of `settings.prices`. */
+  /** Whether it is one of `settings.prices`. */
   isOwn: boolean;
   amounts: PriceAmounts;
 }
@@ -46,19 +46,22 @@ export interface AppliedPrice {
 export interface ModelPriceView {
   /** Id of the provider. */
   provider: string;
-  /** As the provider knows it. */
+  /** The provider's name for it. */
   model: string;
-  /** Null: unknown. */
+  /** Null if unknown. */
   price: AppliedPrice | null;
-  /** What would apply without `settings.prices`; null: nothing. */
+  /** The price that would apply without `settings.prices`; null if there is none. */
   builtIn: AppliedPrice | null;
-  /** Of the latest 100,000 requests, those whose cost is unknown because this model has no price. */
+  /** Number of requests, among the latest 100,000, of unknown cost because this model has no price. */
   unpricedRequests: number;
 }
 
 export interface PriceListView {
   /** The day on which the built-in prices were last checked, such as `2026-11-20`. */
   builtInDate: string;
-  /** Those with unpriced requests first, most requests first; then by model and provider. */
+  /**
+   * Models with unpriced requests come first, those with the most requests at the top; then sorted by model and
+   * provider.
+   */
   models: ModelPriceView[];
 }

@@ -1,4 +1,4 @@
-/** The texts of a probe in English, for command line and window. */
+/** English texts of a probe, for the command line and the window. */
 import type { TextsOf } from './coded.ts';
 import { counted } from './counted.ts';
 import type { ProbeFindings, ProbeRemedies } from './probe.ts';

@@ -14,7 +14,10 @@ export const probeSteps = [
 ] as const;
 export type ProbeStepName = (typeof probeSteps)[number];
 
-/** Possible findings; `status` is the HTTP status. They contain neither secrets nor text of the response, which `said` has. */
+/**
+ * Possible findings; `status` is the HTTP status. They contain neither secrets nor text of the response, which is in
+ * `said`.
+ */
 export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object> {
   'not-reached': object;
   'proxy-looks-up': { host: string };
@@ -24,7 +27,7 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   /** `detail`: the error of the system, the proxy or TLS, in English. */
   'way-failed': { detail: string };
   'web-page': { status: number };
-  /** `to`: without its query; null if it cannot be parsed. */
+  /** `to`: the address without its query; null if it cannot be parsed. */
   redirected: { to: string | null };
   'no-model-list': { status: number };
   'not-a-list': object;
@@ -43,9 +46,9 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   'answered-with': { model: string; elapsedMs: number };
   'call-answered': { model: string; status: number };
   'call-not-understood': { model: string };
-  /** No model was called, as none of them is known to cost less than a cent for it. */
+  /** No model was called, because none is known to cost less than a cent for the call. */
   'call-unpriced': object;
-  /** No model was called, as there is none for conversations. */
+  /** No model was called, because the provider has none for conversations. */
   'call-impossible': object;
 }
 export type ProbeFinding = Coded<ProbeFindings>;
@@ -97,11 +100,14 @@ export interface ProbeReport {
   steps: ProbeStep[];
   /** The number of models it lists; null if unknown. */
   modelCount: number | null;
-  /** The service has no `POST /responses`, and its configuration does not set `serves`. */
+  /** Whether the service lacks `POST /responses` while its configuration does not set `serves`. */
   lacksResponses: boolean;
-  /** The model that was called and answered; null: none, so that `ok` only says that its models can be listed. */
+  /**
+   * The model that was called and answered; null if none was, in which case `ok` only means that the models can be
+   * listed.
+   */
   call: { model: string; elapsedMs: number } | null;
-  /** What the provider itself said of the failure, without secrets; null: nothing, or nothing failed. */
+  /** The provider's own description of the failure, without secrets; null if there is none, or nothing failed. */
   said: string | null;
   elapsedMs: number;
 }

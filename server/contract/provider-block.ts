@@ -1,9 +1,9 @@
 import type { ProviderView } from './provider-views.ts';
 
-/** Why a provider gets no requests. */
+/** Why a provider receives no requests. */
 export type ProviderBlock = 'off' | 'no-credential' | 'leads-back';
 
-/** Null if requests may go there. */
+/** Null if the provider can receive requests. */
 export function blockOf({
   enabled,
   unusable,

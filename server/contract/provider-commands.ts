@@ -1,4 +1,4 @@
-/** The commands that set providers and their credentials. */
+/** Commands that change providers and their credentials. */
 import { z } from 'zod';
 import { displayName, expectedRevision, secretValue } from './command-fields.ts';
 import { contextTokensSchema, credentialSchema, idSchema, providerSchema, servesSchema } from './config.ts';
@@ -32,8 +32,8 @@ const providerChangesSchema = z
   .partial();
 
 /**
- * A credential: either the `secret` itself, which goes into the secret store; a `reference` to it; or the name of an
- * environment `variable` of Sluice, whose present value is copied into the secret store.
+ * A credential, given in one of three ways: the `secret` itself, which is put into the secret store; a `reference` to
+ * it; or the name of an environment `variable` of Sluice, whose present value is copied into the secret store.
  */
 const newCredentialSchema = z
   .strictObject({
@@ -52,7 +52,7 @@ const newCredentialSchema = z
 
 /** Members of `commandSchema`. */
 export const providerCommands = [
-  /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
+  /** With `preset`, absent properties are taken from the preset; without it, `baseUrl` is required. */
   z.strictObject({
     type: z.literal('provider.add'),
     /** Absent: made from the name, the preset or the host. */
@@ -70,9 +70,12 @@ export const providerCommands = [
   /** Deletes its secrets too. Fails with `conflict` while aliases refer to it. */
   z.strictObject({ type: z.literal('provider.remove'), id: idSchema, expectedRevision }),
   z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
-  /** Asks the provider for its models now. A failure is reported in the view's `discovery.problem`. */
+  /** Fetches the provider's models now. A failure is reported in the view's `discovery.problem`. */
   z.strictObject({ type: z.literal('provider.refresh-models'), id: idSchema }),
-  /** Ends all cooldowns of the provider and unblocks refused credentials; with `credential`, only those of that one. */
+  /**
+   * Ends all cooldowns of the provider and unblocks refused credentials; with `credential`, only those of that
+   * credential.
+   */
   z.strictObject({ type: z.literal('provider.reset-health'), id: idSchema, credential: idSchema.optional() }),
   /** Adds a credential, or changes the one with that id; absent properties stay as they are. */
   z.strictObject({

@@ -1,12 +1,12 @@
 import type { ProviderView } from './provider-views.ts';
 
-/** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
-const worthTellingMs = 1_500;
+/** A first cooldown is shorter, so a provider counts as down only once the following trial has failed too. */
+const worthReportingMs = 1_500;
 
-/** Whether a provider answers no requests, though it should; null: too soon to say. */
+/** Whether a provider answers no requests although it should; null if it is too soon to tell. */
 export function isDown({ enabled, unusable, health }: ProviderView, nowMs: number): boolean | null {
   if (!enabled) return false;
   if (unusable !== null) return true;
   if (health.state !== 'cooling') return false;
-  return health.until !== null && health.until - nowMs > worthTellingMs ? true : null;
+  return health.until !== null && health.until - nowMs > worthReportingMs ? true : null;
 }

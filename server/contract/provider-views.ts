@@ -4,24 +4,27 @@ import type { ConversationApi, DialectId, ProviderConfig } from './config.ts';
 import type { FailureClass } from './ledger.ts';
 import type { ProbeFinding } from './probe.ts';
 
-/** Whether a target is used. `cooling`: not before `until`, unless nothing else is left. `refused`: not before a person acts. */
+/**
+ * Whether a target is used. `cooling`: not before `until`, unless no other target is left. `refused`: not before a
+ * person acts.
+ */
 export interface CooldownView {
   state: 'ok' | 'cooling' | 'refused';
-  /** The failure behind the present or last cooldown; null: none. */
+  /** The failure that caused the present or last cooldown; null if there was none. */
   failure: FailureClass | null;
-  /** The same for a person; null if it is used now. */
+  /** The same as text for a person; null if the target can be used now. */
   reason: string | null;
-  /** Unix milliseconds, after which one request tries it. Null: it is used now, or a person has to act. */
+  /** Unix milliseconds, after which one request tries it. Null if it can be used now, or if a person has to act. */
   until: number | null;
 }
 
-/** A provider's recent health, as seen by requests. */
+/** A provider's recent health, as observed by requests. */
 export interface ProviderHealthView extends Omit<CooldownView, 'state'> {
   /** `degraded`: some of its models or credentials are not used, or too many requests fail. */
   state: CooldownView['state'] | 'degraded';
-  /** Time to the first byte, a moving average; null: not measured. */
+  /** Time to the first byte, a moving average; null if not measured. */
   firstByteMs: number | null;
-  /** 0 to 1, over about the last half minute; null: no requests. */
+  /** From 0 to 1, over about the last half minute; null without requests. */
   errorRate: number | null;
   /** Its models that are not used at present; `model` is null for requests that name none. */
   models: ({ model: string | null } & CooldownView)[];
@@ -33,7 +36,7 @@ export interface CredentialView {
   /** `env:NAME`, `file:PATH`, or `keychain` for Sluice's own secret store. */
   reference: string;
   enabled: boolean;
-  /** Whether the reference leads to a value. */
+  /** Whether the reference resolves to a value. */
   hasSecret: boolean;
   health: CooldownView;
 }
@@ -44,7 +47,7 @@ export interface ProviderView {
   preset: string | null;
   /** As configured. */
   joined: boolean;
-  /** The built-in demo provider, which can only be switched by `settings.demo`. */
+  /** Whether it is the built-in demo provider, which can only be switched by `settings.demo`. */
   isDemo: boolean;
   dialect: DialectId;
   baseUrl: string;
@@ -61,9 +64,9 @@ export interface ProviderView {
   askUsage: boolean;
   /** As configured. */
   serves: ConversationApi[] | null;
-  /** Why it gets no requests, for a person; null if it does. */
+  /** Why it receives no requests, as text for a person; null if it does. */
   unusable: string | null;
-  /** Kept across configuration changes, lost at a restart. */
+  /** Kept across configuration changes, but lost at a restart. */
   health: ProviderHealthView;
   /** The models it is known to serve. */
   modelNames: string[];
@@ -74,7 +77,7 @@ export interface ProviderView {
 }
 
 export interface DiscoveryView {
-  /** Time of the last successful discovery in Unix milliseconds; null: none yet. */
+  /** Time of the last successful discovery in Unix milliseconds; null if there was none. */
   refreshedAt: number | null;
   /** Why the last attempt failed, in English. */
   problem: string | null;

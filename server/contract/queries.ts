@@ -10,7 +10,7 @@ import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
-import { type FoundKeys, findKeysShape, mostKeysTold } from './find-keys.ts';
+import { type FoundKeys, findKeysShape, maxKeysReported } from './find-keys.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
 import { peopleQueries } from './people-queries.ts';
@@ -58,8 +58,8 @@ export const requestFilterSchema = z.strictObject({
     .regex(/^[1-5](?:\d\d|xx)$/)
     .optional(),
   /**
-   * In ids (their beginning), names of models, providers and clients, error codes and messages, and captured bodies. Of texts and
-   * bodies whole words count, the last one also as the beginning of a word.
+   * Searches ids (their beginning), names of models, providers and clients, error codes and messages, and captured
+   * bodies. In texts and bodies it matches whole words, and the last word also as the beginning of a word.
    */
   search: z.string().max(200).optional(),
   /** Unix milliseconds; `untilMs` is exclusive. */
@@ -73,15 +73,15 @@ export const sessionFilterSchema = z.strictObject({
   groupId: z.string().optional(),
   /** The client's `user-agent`, as in `RequestRecord`. */
   client: z.string().optional(),
-  /** Unix milliseconds: with a request since then. */
+  /** Unix milliseconds: sessions with a request since then. */
   sinceMs: moment.optional(),
-  /** With a request that has not ended. */
+  /** Sessions with a running request. */
   running: z.literal(true).optional(),
-  /** Whose requests are refused: stopped, or over their budget. */
+  /** Sessions whose requests are refused, because they were stopped or are over their budget. */
   stopped: z.literal(true).optional(),
 });
 
-/** Local time minus UTC; decides where days begin. */
+/** Local time minus UTC; determines where days begin. */
 const utcOffsetMinutes = z.number().int().min(-900).max(900).optional();
 
 const overTime = {
@@ -106,8 +106,8 @@ export const querySchema = z.discriminatedUnion('type', [
   /** Unused credentials in Sluice's environment: variable names, never values. */
   z.strictObject({ type: z.literal('environment-credentials') }),
   /**
-   * Connects to the provider and reports the first step that fails. Ends with a small call to `model`; without one, to a
-   * model that is known to cost less than a cent for it, if there is one.
+   * Connects to the provider and reports the first step that fails. Ends with a small call to `model`; without one, to
+   * a model that is known to cost less than a cent for it, if there is one.
    */
   z.strictObject({ type: z.literal('provider-test'), id: idSchema, model: z.string().min(1).max(512).optional() }),
   z.strictObject({ type: z.literal('keys') }),
@@ -123,9 +123,11 @@ export const querySchema = z.discriminatedUnion('type', [
   /** The cassettes of groups and keys. */
   z.strictObject({ type: z.literal('cassettes') }),
   z.strictObject({ type: z.literal('aliases') }),
-  /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
+  /**
+   * The models that a key or a group may use. One of the two is required; with both, the key must belong to the group.
+   */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
-  /** The prices of all models that providers are known to serve, or were used with; the demo's are left out. */
+  /** The prices of all models that providers are known to serve or that were used with them, except the demo's. */
   z.strictObject({ type: z.literal('prices') }),
   /** How a request for one model would be routed. */
   z.strictObject({
@@ -140,12 +142,15 @@ export const querySchema = z.discriminatedUnion('type', [
     limit: z.number().int().min(1).max(1000).default(100),
     /** The `next` of the previous page. */
     before: z.number().int().optional(),
-    /** Default: newest first. Otherwise the first `limit` of the newest 10,000 that match, without `before` and `next`. */
+    /**
+     * Default: newest first. Otherwise the newest 10,000 matches are sorted and the first `limit` returned; `before`
+     * and `next` do not apply.
+     */
     sort: z.strictObject({ by: z.enum(requestSorts), isAscending: z.boolean().default(false) }).optional(),
   }),
   /** Reads at most 200,000 requests. */
   z.strictObject({ type: z.literal('request-count'), filter: requestFilterSchema.prefault({}) }),
-  /** What requests in the ledger have, at most 2,000 names. */
+  /** The distinct values that occur in the ledger's requests, at most 2,000. */
   z.strictObject({
     type: z.literal('request-names'),
     of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
@@ -160,29 +165,32 @@ export const querySchema = z.discriminatedUnion('type', [
   }),
   /** Fails with `not_found`. */
   z.strictObject({ type: z.literal('session'), id: sessionId }),
-  /** What shadow requests tell of their targets. Reads the newest 100,000 shadows. */
+  /** Compares shadow requests with the clients' own. Reads the newest 100,000 shadows. */
   z.strictObject({ type: z.literal('shadows'), groupId: z.string().optional(), sinceMs: moment.optional() }),
-  /** What a dataset of captured conversations would have. Reads all requests of the filter. */
+  /** The counts of a dataset of captured conversations. Reads all requests of the filter. */
   z.strictObject({
     type: z.literal('dataset'),
     filter: requestFilterSchema.prefault({}),
     answer: z.enum(datasetAnswers).default('own'),
   }),
-  /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
+  /**
+   * Requests without a valid key. They have no ledger rows; they are counted by reason and minute, in up to 10,000
+   * entries.
+   */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
   /** The clients whose configuration files `connect.apply` can change. */
   z.strictObject({ type: z.literal('connect-clients') }),
-  /** What `connect.apply` would write. */
+  /** The changes that `connect.apply` would write. */
   z.strictObject({ type: z.literal('connect-preview'), ...connectShape }),
-  /** What `connect.undo` would write. */
+  /** The changes that `connect.undo` would write. */
   z.strictObject({ type: z.literal('connect-undo-preview'), client: connectShape.client }),
   z.strictObject({
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
-    /** Restricts the result to these names; not by day. */
-    names: z.array(z.string()).max(mostKeysTold).optional(),
+    /** Restricts the result to these names; cannot be used by day. */
+    names: z.array(z.string()).max(maxKeysReported).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,
@@ -190,11 +198,11 @@ export const querySchema = z.discriminatedUnion('type', [
   z
     .strictObject({
       type: z.literal('usage-over-time'),
-      /** `day`: the total only. */
+      /** `day`: only the total. */
       by: z.enum(usageDimensions),
       /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
-      /** Only what the person who asks has used, with keys of their own; computed from individual requests. */
+      /** Only the use of the caller's own keys; computed from individual requests. */
       own: z.literal(true).optional(),
       ...overTime,
     })
@@ -203,7 +211,7 @@ export const querySchema = z.discriminatedUnion('type', [
   z
     .strictObject({
       type: z.literal('first-byte-times'),
-      /** Also broken down by this, in `named`. `day`: the total only. */
+      /** Also grouped by this dimension, in `named`. `day`: only the total. */
       by: z.enum(usageDimensions).default('day'),
       /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
@@ -214,7 +222,10 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('config') }),
   /** What `config.import` with this configuration would change. */
   z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
-  /** What `team-preset.apply` would change; with `as: managed`, what the preset would change as a policy or built in. */
+  /**
+   * The changes that `team-preset.apply` would make; with `as: managed`, those that the preset would make as a policy
+   * or built in.
+   */
   z.strictObject({
     type: z.literal('team-preset-preview'),
     preset: writtenTeamPresetSchema,
@@ -252,7 +263,9 @@ export interface QueryResults {
   models: ModelView[];
   prices: PriceListView;
   route: RouteView;
-  /** `next` is the `before` of the next page, or null. `sortedOf`: how many were sorted, if not all that match. */
+  /**
+   * `next` is the `before` of the next page, or null. `sortedOf`: how many requests were sorted, if not all that match.
+   */
   requests: { requests: RequestView[]; next: number | null; sortedOf: number | null };
   'request-count': RequestCount;
   /** In alphabetical order. */
@@ -279,7 +292,7 @@ export interface QueryResults {
   /** `enteredAnew` as in `TeamPresetPreview`. If there are `refusals`, the import would fail. */
   'import-preview': { revision: number; changes: ConfigChange[]; refusals: ImportRefusal[]; enteredAnew: string[] };
   'team-preset-preview': TeamPresetPreview;
-  /** `person`: null for the administrator of the machine. `signsIn`: whether people sign in here. */
+  /** `person`: null for the administrator of the machine. `signsIn`: whether sign-in is set up. */
   'who-am-i': { person: Person | null; signsIn: boolean };
   'join-preset': { preset: TeamPreset | null };
   people: PersonView[];

@@ -1,7 +1,7 @@
-/** Counting limits together with other replicas, in Valkey: its state for people, and its setting. */
+/** Limits counted together with other replicas in Valkey: the view of its state, and its setting. */
 import { z } from 'zod';
 
-/** Why Valkey cannot be used now. */
+/** Why Valkey cannot be used at present. */
 export type SharedCountsProblem =
   | 'unreachable'
   | 'slow'
@@ -14,17 +14,17 @@ export type SharedCountsProblem =
 export interface SharedCountsView {
   /** Such as `valkey://valkey.example:6379`, without user and password. */
   address: string;
-  /** Null: limits are counted together. Otherwise each replica counts for itself. */
+  /** Null if limits are counted together. Otherwise each replica counts on its own. */
   problem: SharedCountsProblem | null;
-  /** Since when it is as it is, in Unix milliseconds. */
+  /** Time of the last change of this state, in Unix milliseconds. */
   sinceMs: number;
-  /** Replicas last seen, with this one. Alone, each allows an equal share of a limit. */
+  /** Number of replicas last seen, including this one. On its own, each allows an equal share of a limit. */
   replicas: number;
 }
 
-/** What becomes of requests under a hard budget while Valkey cannot be used. */
+/** How requests under a hard budget are handled while Valkey cannot be used. */
 export const sharedCountsSchema = z.strictObject({
-  /** `closed`: they are refused with 503. `open`: each replica spends an equal share of what was left. */
+  /** `closed`: they are refused with 503. `open`: each replica may spend an equal share of the remaining amount. */
   hardBudgets: z.enum(['closed', 'open']).default('closed'),
 });
 

@@ -10,7 +10,7 @@ export type RequestView = Omit<RequestRecord, 'outcome' | 'totalMs'> & {
   totalMs: number | null;
 };
 
-/** A client, by its `user-agent`, and the key it used. */
+/** A client, identified by its `user-agent`, and the key that it used. */
 export interface ClientUseView {
   /** As in `RequestRecord`. */
   client: string;
@@ -19,14 +19,14 @@ export interface ClientUseView {
   lastUsedAt: number;
 }
 
-/** How many requests without a valid key were refused for a reason. They have no ledger rows. */
+/** Number of requests without a valid key that were refused for one reason. They have no ledger rows. */
 export interface RefusalView {
   /** The `errorCode` of `RequestRecord`. */
   reason: string;
   requests: number;
   /** Unix milliseconds. */
   lastAt: number;
-  /** The last one's `client`, as in `RequestRecord`. */
+  /** `client` of the last one, as in `RequestRecord`. */
   lastClient: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface RequestCount {
   isComplete: boolean;
 }
 
-/** A body, or as much of it as was kept. */
+/** A body, or the part of it that was kept. */
 export interface CapturedBody {
   encoding: 'utf8' | 'base64';
   data: string;
@@ -47,7 +47,7 @@ export interface CapturedBody {
 /** One request in full. */
 export interface RequestInFull {
   request: RequestView;
-  /** Null if nothing is kept: then `captureAbsence` says why. */
+  /** Null if nothing is kept; `captureAbsence` then has the reason. */
   capture: CapturedExchange<CapturedBody> | null;
   captureAbsence: CaptureAbsence | null;
   /** The request that repeats it at its group's shadow target; null if there is none. */
@@ -55,15 +55,17 @@ export interface RequestInFull {
 }
 
 export interface UsageView extends UsageTotals {
-  /** Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null: requests without one. */
+  /**
+   * Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null for requests without one.
+   */
   name: string | null;
 }
 
-/** Steps without requests are left out. */
+/** Steps without requests are omitted. */
 export interface UsageStepView {
   /** Unix milliseconds. */
   startMs: number;
-  /** Id of the key, group or provider, or name of the model; null: requests without one, or the total. */
+  /** Id of the key, group or provider, or name of the model; null for requests without one, or for the total. */
   name: string | null;
   requests: number;
   errors: number;

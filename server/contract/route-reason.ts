@@ -1,11 +1,11 @@
-/** Why a provider is asked for a model, or is not. */
+/** Why a provider is asked for a model, or why it is excluded. */
 export type RouteReason =
   | { code: 'alias'; alias: string }
   | { code: 'addressed' | 'listed' | 'any-name' }
   | { code: 'not-in-group' | 'not-allowed'; group: string }
   | { code: 'not-on-key'; key: string }
   | { code: 'not-in-alias'; alias: string }
-  /** `reason`: why the provider gets no requests. */
+  /** `reason`: why the provider receives no requests. */
   | { code: 'unusable'; reason: string }
   | { code: 'other-addressed'; provider: string }
   | { code: 'not-served' };

@@ -9,15 +9,17 @@ const secretShapes: readonly RegExp[] = [
   /(?<![\w-])(?=[\w-]*eyJ[\w-]{10})[\w-]+\.[\w-]{10,}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
-/** For header values only: in a URL such a run may be an account name, and "basic" is a common word. */
+/** For header values only: in a URL such a sequence may be an account name, and "basic" is a common word. */
 const secretHeaderValue = /[A-Fa-f0-9]{32,}|[A-Za-z0-9+/_-]{40,}|^(bearer|basic)\s/i;
 
-/** A broad guess: false positives are acceptable, since a preset's author can reword the text. */
+/** A broad guess: false positives are acceptable, because a preset's author can reword the text. */
 export function looksLikeSecret(text: string): boolean {
   return secretShapes.some((shape) => shape.test(text));
 }
 
-/** Narrower than `secretShapes`, since model names must stay readable: `xai-grok-4-fast-reasoning` begins like a key. */
+/**
+ * Narrower than `secretShapes`, because model names must stay readable: `xai-grok-4-fast-reasoning` begins like a key.
+ */
 export const secretShape = new RegExp(
   [
     /\bsk[-_][A-Za-z0-9_-]{16,}/,
@@ -32,7 +34,7 @@ export const secretShape = new RegExp(
   'g',
 );
 
-/** The shortest match of `secretShape`: `Bearer` and eight characters. */
+/** Length of the shortest match of `secretShape`: `Bearer` and eight characters. */
 const shortestShape = 15;
 
 /** Replaces secrets in a short text. */

@@ -1,6 +1,6 @@
 /**
- * An earlier request as its client sent it, to send it again or to go on from it in the playground. What was not kept is
- * never made up: then it says why.
+ * An earlier request as its client sent it, for sending it again or continuing it in the playground. Missing parts are
+ * never made up; the reason why they are missing is returned instead.
  */
 import type { CaptureAbsence, CaptureGap } from './capture.ts';
 import type { RequestInFull, RequestView } from './request-views.ts';
@@ -11,11 +11,11 @@ export interface KeptRequest {
   kind: 'kept';
   request: RequestView;
   method: string;
-  /** With its query: `/v1/chat/completions`. */
+  /** Includes the query: `/v1/chat/completions`. */
   path: string;
-  /** Those that change what is answered, such as `anthropic-version`; no credentials. */
+  /** Only headers that affect the answer, such as `anthropic-version`; no credentials. */
   headers: Readonly<Record<string, string>>;
-  /** Byte for byte what was sent; empty for a request without one. */
+  /** Exactly the bytes that were sent; empty for a request without a body. */
   body: string;
 }
 
@@ -25,7 +25,7 @@ export interface MissingRequest {
   why: CaptureAbsence | CaptureGap | 'not-text';
 }
 
-/** Of what the engine answers to the query for one request. */
+/** `RequestInFull` is the engine's result of the query for one request. */
 export function sentRequestOf({ request, capture, captureAbsence }: RequestInFull): SentRequest {
   const missing = (why: MissingRequest['why']): MissingRequest => ({ kind: 'missing', request, why });
   if (!capture) return missing(captureAbsence ?? 'unknown');
@@ -45,7 +45,7 @@ function keptHeaders(headers: readonly (readonly [name: string, value: string])[
   );
 }
 
-/** Null if the path has more in it than the model. */
+/** Null if the path has parameters other than the model. */
 function pathOf({ route, modelAsked }: RequestView): string | null {
   const path = modelAsked === null ? route : route.replace('{model}', () => encodeURIComponent(modelAsked));
   return path.includes('{') ? null : path;

@@ -1,24 +1,24 @@
-/** What a single session may cost. Off by default. */
+/** Limits for the cost of a single session. Off by default. */
 import { z } from 'zod';
 
-/** US dollars; null: off. */
+/** US dollars; null if off. */
 const amountUsd = z.number().positive().nullable().default(null);
 
 /** Counted from a session's first request, or from when it was last resumed. */
 export const sessionBudgetSchema = z.strictObject({
-  /** A notification and a webhook tell of a session that has cost this much. */
+  /** Cost of a session at which a notification and a webhook are sent. */
   notifyAtUsd: amountUsd,
-  /** Further requests of a session that has cost this much are refused until it is resumed. */
+  /** Cost of a session at which its further requests are refused, until it is resumed. */
   stopAtUsd: amountUsd,
 });
 export type SessionBudget = z.infer<typeof sessionBudgetSchema>;
 
-/** A session has reached an amount of its budget; told once for each amount. */
+/** A session has reached an amount of its budget. Reported once for each amount. */
 export interface SessionBudgetReached {
   /** As in `SessionView`. */
   sessionId: string;
   keyId: string | null;
-  /** As in `RequestRecord`, of its latest request. */
+  /** `client` of its latest request, as in `RequestRecord`. */
   client: string | null;
   /** `stop`: its further requests are refused. */
   amount: 'notify' | 'stop';

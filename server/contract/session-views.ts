@@ -1,4 +1,4 @@
-/** Views of sessions: the requests of one conversation or of one run of an agent, in the order in which they came. */
+/** Views of sessions: the requests of one conversation or of one run of an agent, in order of arrival. */
 import type { RequestOutcome, ToolResult } from './ledger.ts';
 
 /** Sums over requests of a session. */
@@ -20,9 +20,9 @@ export interface SessionSums {
 }
 
 export interface SessionView extends SessionSums {
-  /** `ses_` and 16 hexadecimal digits, made of the key's id and the client's own name of the session. */
+  /** `ses_` and 16 hexadecimal digits, derived from the key's id and the client's own name of the session. */
   id: string;
-  /** As `x-sluice-session` named it; null if nothing did. */
+  /** The value of `x-sluice-session`; null if the header was absent. */
   name: string | null;
   keyId: string | null;
   groupId: string | null;
@@ -33,29 +33,30 @@ export interface SessionView extends SessionSums {
   lastAt: number;
   running: number;
   turns: number;
-  /** When a person stopped it, in Unix milliseconds; null: nobody has. */
+  /** When a person stopped it, in Unix milliseconds; null if it is not stopped. */
   stoppedAt: number | null;
-  /** Its requests are refused because it has used up its budget. */
+  /** Whether its requests are refused because it has used up its budget. */
   isOverBudget: boolean;
   /** US dollars of known cost since its first request, or since it was last resumed. */
   budgetUsedUsd: number;
-  /** False if the session has more requests than are read; sums are of the newest. */
+  /** False if the session has more requests than are read; the sums are then those of the newest. */
   isComplete: boolean;
 }
 
 /**
- * Why fewer input tokens came from the provider's cache than for the request before, although the input grew: another
- * model or provider was asked (`target`), it was asked too late (`pause`), or the beginning of the input has changed (`prefix`).
+ * Why fewer input tokens came from the provider's cache than for the previous request, although the input grew: another
+ * model or provider was asked (`target`), it was asked too late (`pause`), or the beginning of the input changed
+ * (`prefix`).
  */
 export type CacheLossCause = 'target' | 'pause' | 'prefix';
 
 export interface CacheLoss {
   cause: CacheLossCause;
-  /** Tokens that were read from the cache before and not this time. */
+  /** Tokens that were read from the cache for the previous request but not for this one. */
   tokens: number;
 }
 
-/** What the ledger's row says of a request in a session. */
+/** The columns of the ledger's row for a request in a session. */
 export interface SessionRequestFacts {
   id: string;
   startedAt: number;
@@ -73,42 +74,44 @@ export interface SessionRequestFacts {
 }
 
 export interface SessionRequest extends SessionRequestFacts {
-  /** Null: unknown. */
+  /** Null if unknown. */
   inputTokens: number | null;
   outputTokens: number | null;
   cachedInputTokens: number | null;
   cacheWriteTokens: number | null;
   costUsd: number | null;
-  /** From 1. */
+  /** Starts at 1. */
   turn: number;
-  /** The conversation within the session: 0 is the main one, others are those of subagents and of tasks beside it. */
+  /** The conversation within the session: 0 is the main one, others are those of subagents and side tasks. */
   thread: number;
-  /** It carries results of tools rather than something that a person said; null: unknown. */
+  /** Whether it carries tool results rather than a person's message; null if unknown. */
   isToolResult: boolean | null;
-  /** The results that it carries: of calls that the answer before has made. */
+  /** The tool results that it carries, for calls made by the previous answer. */
   tools: readonly ToolResult[];
-  /** The model that answered the request before in the same thread; null: the same one. */
+  /** The model that answered the previous request in the same thread; null if it is the same one. */
   modelBefore: string | null;
   cacheLoss: CacheLoss | null;
-  /** The input is less than half of the one before in the same thread, as after a compaction. */
+  /** Whether the input is less than half of the previous one in the same thread, as after a compaction. */
   isShorter: boolean;
   isCaptured: boolean;
 }
 
-/** What a person said, and all requests that answer it. */
+/** A person's message and all requests that answer it. */
 export interface SessionTurn extends SessionSums {
-  /** From 1. */
+  /** Starts at 1. */
   turn: number;
   startedAt: number;
-  /** Of the last request; null while one runs. */
+  /** When the last request ended; null while one is running. */
   endedAt: number | null;
-  /** Input tokens of the last request of the main conversation: how large its context has become. Null: unknown. */
+  /**
+   * Input tokens of the last request of the main conversation, which shows the size of its context. Null if unknown.
+   */
   contextTokens: number | null;
 }
 
 export interface SessionInFull {
   session: SessionView;
   turns: SessionTurn[];
-  /** In order of arrival; the newest 5,000. */
+  /** In order of arrival; at most the newest 5,000. */
   requests: SessionRequest[];
 }

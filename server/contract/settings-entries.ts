@@ -1,16 +1,19 @@
 /**
- * What an entry of a setting can be. Checked when it is entered, not in the schema: a configuration that exists goes on working,
- * an entry that matches nothing harms nobody.
+ * Checks entries of list settings when they are entered. The schema does not check them: existing configurations must
+ * keep working, and an entry that matches nothing does no harm.
  */
 
-/** As the header Host has it, without the port. */
+/** A host as in the header Host, without the port. */
 const hostName = /^(?:\*|[a-z0-9._-]+|\[[0-9a-f:.]+\])$/i;
-/** As browsers write the header Origin: nothing after the port. Extensions and web views have schemes of their own. */
+/**
+ * An origin as browsers write it in the header Origin: nothing after the port. Extensions and web views have their own
+ * schemes.
+ */
 const origin = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+)$/;
-/** Names, addresses and ranges, with a port if need be, as NO_PROXY has them. */
+/** Names, addresses and ranges, optionally with a port, as in NO_PROXY. */
 const proxyBypass = /^[\w.*:,[\]-]+(?:\/\d{1,3})?$/;
 
-/** By setting: whether an entry can be used. */
+/** Per setting: whether an entry can be used. */
 export const entryChecks = {
   allowedHosts: (entry: string) => hostName.test(entry),
   allowedOrigins: (entry: string) => origin.test(entry),
@@ -25,7 +28,7 @@ const advice: Record<keyof typeof entryChecks, string> = {
 
 const names = ['allowedHosts', 'allowedOrigins', 'noProxy'] as const;
 
-/** Says which entry cannot be used, and what to write instead; null: each can. */
+/** A message that names the first unusable entry and what to write instead; null if all can be used. */
 export function unusableEntry(changes: Partial<Record<keyof typeof entryChecks, readonly string[] | undefined>>) {
   for (const name of names) {
     const wrong = changes[name]?.find((entry) => !entryChecks[name](entry));

@@ -29,16 +29,18 @@ export const settingsSchema = z.strictObject({
         .default(512 * 1024 * 1024),
     })
     .prefault({}),
-  /** Load limits over all keys. Further requests wait in a queue that is fair between groups and keys. */
+  /** Load limits over all keys. Requests beyond them wait in a queue that is fair between groups and keys. */
   admission: z
     .strictObject({
-      /** Requests running at the same time. One group may take at most nine tenths of them. */
+      /** Requests running at the same time. One group may use at most nine tenths of them. */
       running: z.number().int().positive().default(1_000),
       /** Requests waiting; further ones are refused with 429. 0: no waiting. */
       waiting: z.number().int().min(0).default(500),
       /** The longest time a request may wait. */
       waitMs: milliseconds.default(10_000),
-      /** Bytes of request bodies and whole answers held in memory. 0: a quarter of the machine's memory, at most 2 GB. */
+      /**
+       * Bytes of request bodies and whole answers held in memory. 0: a quarter of the machine's memory, at most 2 GB.
+       */
       bytes: z.number().int().min(0).default(0),
     })
     .prefault({}),
@@ -65,15 +67,15 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({}),
   /**
-   * Which requests are shown together as sessions. `named`: those whose client names one, or that continue a stored response.
-   * `all`: also those that continue a conversation, which costs some 20 µs of CPU for each request. `off`: none.
+   * Which requests are shown together as sessions. `named`: those whose client names one, or that continue a stored
+   * response. `all`: also those that continue a conversation, which costs about 20 µs of CPU per request. `off`: none.
    */
   sessions: z.enum(['off', 'named', 'all']).default('named'),
-  /** What each session may cost. */
+  /** Limits for the cost of each session. */
   sessionBudget: sessionBudgetSchema.prefault({}),
   /** How long the owner of a video or a stored response is remembered after its last use. */
   jobs: z.strictObject({ retentionDays: z.number().int().positive().default(30) }).prefault({}),
-  /** Storage of responses that Sluice produces by translation, so that no provider stores them. */
+  /** Storage of responses that Sluice produces by translation, which no provider stores. */
   keptResponses: z
     .strictObject({
       /** How long responses can be continued and retrieved. 0 disables storage. */
@@ -101,9 +103,12 @@ export const settingsSchema = z.strictObject({
   /** OpenTelemetry: traces and metrics over OTLP/HTTP. */
   telemetry: telemetrySchema.prefault({}),
   webhooks: webhooksSetting.default([]),
-  /** Who may sign in, and what they may do. Null: nobody; the window is opened by addresses that `sluice window` prints. */
+  /**
+   * Who may sign in, and their rights. Null: sign-in is off, and the window is opened by addresses that `sluice window`
+   * prints.
+   */
   people: peopleSchema.nullable().default(null),
-  /** The team preset that laptops are offered when they join this gateway. `checkJoinPreset` says what it may contain. */
+  /** The team preset that is offered to laptops that join this gateway. `checkJoinPreset` checks its content. */
   joinPreset: z.record(z.string(), z.unknown()).nullable().default(null),
 });
 

@@ -1,11 +1,11 @@
-/** What several measurements of the same thing say. */
+/** Median and range of several measurements of the same quantity. */
 export interface Spread {
   median: number;
   least: number;
   most: number;
 }
 
-/** Of what is known; null if nothing is. */
+/** Over the known values; null if there are none. */
 export function spreadOf(values: readonly (number | null | undefined)[]): Spread | null {
   const known = values.filter((value) => value != null).sort((one, other) => one - other);
   const [least, most] = [known[0], known.at(-1)];

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 export type SecretStoreKind = 'keychain' | 'file' | 'database' | 'memory';
 
 export interface StatusView {
-  /** Who is signed in; null: the administrator of the machine. */
+  /** The signed-in person; null for the administrator of the machine. */
   person: Person | null;
   version: string;
   instanceId: string;
@@ -17,6 +17,8 @@ export interface StatusView {
   startedAt: number;
   /** `http://127.0.0.1:4810/v1`; null while it does not listen. */
   baseUrl: string | null;
+  /** The parts of its address that were given at the start, which count more than the settings. */
+  givenAddress: ('host' | 'port')[];
   /** The configuration's revision. */
   revision: number;
   /** The configuration is a declarative file, so commands that change it are refused with `read_only`. */
@@ -24,20 +26,20 @@ export interface StatusView {
   /** Set if the stored configuration could not be used at this start and was replaced. */
   configReplaced: ReplacedConfig | null;
   settings: Settings;
-  /** Whether the demo provider is running; `settings.demo` says whether it should. */
+  /** Whether the demo provider is running; `settings.demo` is the setting. */
   demoIsRunning: boolean;
-  /** Where secrets are stored, for a person; null until a secret was needed. */
+  /** Where secrets are stored, as text for a person; null until a secret is needed. */
   secretStore: string | null;
   /** The same as a code. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
-  /** Null: limits are counted by this process alone, without `serve --shared`. */
+  /** Null if limits are counted by this process alone, without `serve --shared`. */
   sharedCounts: SharedCountsView | null;
   /** Captures that `capture.start` has begun and that have not ended yet. */
   capture: TimedCaptureView[];
   /** Faults on purpose that `faults.start` has begun and that have not ended yet. */
   faults: TimedFaultsView[];
-  /** The latest one since the start. */
+  /** The latest standstill since the start. */
   standstill: StandstillView | null;
   /** The team presets in force and their locks. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
@@ -46,9 +48,9 @@ export interface StatusView {
 /** A capture of all requests, or of those of a group or key, that ends by itself. */
 export interface TimedCaptureView {
   kind: 'all' | 'group' | 'key';
-  /** Of the group or key; null for all requests. */
+  /** Id of the group or key; null for all requests. */
   id: string | null;
-  /** It ends after so many more requests; null: only by its time. */
+  /** It ends after this many more requests; null if only the time ends it. */
   requestsLeft: number | null;
   /** Unix milliseconds. */
   untilMs: number;
@@ -65,7 +67,7 @@ export interface LedgerHealthView {
   ok: boolean;
   /** Rows waiting to be written. */
   pending: number;
-  /** Those of them that wait on this replica's disk, since the database is away. */
+  /** The part of `pending` that is kept on this replica's disk, because the database cannot be reached. */
   spooled: number;
   /** Rows that were lost. */
   dropped: number;
@@ -73,8 +75,8 @@ export interface LedgerHealthView {
   /** Why the budget totals cannot be written to their file; null if they can. */
   budgetsError: string | null;
   /**
-   * Set if the file was damaged or removed since the start and a new one was created; `movedTo` is the path of the damaged
-   * one. `budgetsAreLost`: the budget totals were lost too, and budgets start again from zero.
+   * Set if the file was damaged or removed since the start and a new one was created; `movedTo` is the path of the
+   * damaged one. `budgetsAreLost`: the budget totals were lost too, and budgets start again from zero.
    */
   replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
 }
@@ -84,7 +86,7 @@ export interface StandstillView {
   /** Unix milliseconds. */
   at: number;
   ms: number;
-  /** The request that blocked it; null if it was none of `/v1`. */
+  /** The request that blocked it; null if it was not a request to `/v1`. */
   request: { id: string; keyId: string; route: string } | null;
   /** Number of standstills since the start. */
   count: number;
@@ -102,9 +104,9 @@ export interface TeamPresetView {
 }
 
 export interface HostView {
-  /** Null: nothing is stored on disk. */
+  /** Null if nothing is stored on disk. */
   dataFolder: string | null;
-  /** Null: there is no log file. */
+  /** Null if there is no log file. */
   logFolder: string | null;
   /** Node's version, such as `24.1.0`. */
   node: string;
@@ -119,7 +121,10 @@ export interface NetworkView {
     name: string;
     /** Where that is configured: on the provider, in the environment, in the operating system, or nowhere. */
     by: 'provider' | 'environment' | 'system' | 'nobody';
-    /** Host and port in the order in which they are tried; null: direct. Empty if only unusable proxies are configured. */
+    /**
+     * Host and port in the order in which they are tried; null for a direct connection. Empty if only unusable proxies
+     * are configured.
+     */
     proxies: (string | null)[];
     /** Configured proxies of unsupported kinds, such as `SOCKS5 proxy.example:1080`. */
     unusable: string[];

@@ -1,6 +1,6 @@
 /**
- * A team preset: a partial configuration that a team distributes, so that each person only adds credentials. It names its
- * publisher and the parts that are locked. `docs/team-preset.schema.json` is generated from this schema.
+ * A team preset: a partial configuration that a team distributes, so that each person only adds credentials. It names
+ * its publisher and the parts that are locked. `docs/team-preset.schema.json` is generated from this schema.
  *
  * A preset with anything that looks like a secret is refused.
  */
@@ -58,7 +58,8 @@ const presetShape = z.strictObject({
   settings: writtenSettingsSchema.optional(),
   /**
    * The parts of the preset that nobody may change: `groups` (all its groups; no group can be added), `groups/default`
-   * (every field that the preset sets on that group), `groups/default/models` (one field); `settings/host`, `settings/ledger`.
+   * (every field that the preset sets on that group), `groups/default/models` (one field); `settings/host`,
+   * `settings/ledger`.
    */
   locked: z.array(lockPath).max(1000).default([]),
   /** Whether an installed program checks for updates. Only in built-in presets and policies. */
@@ -74,10 +75,10 @@ export const teamPresetSchema = presetShape.superRefine((preset, context) => {
   findProviderFaults(preset, issue);
 });
 
-/** A preset as written. Fields it leaves out are not changed. */
+/** A preset as written. Fields that it omits are not changed. */
 export type TeamPreset = z.input<typeof teamPresetSchema>;
 
-/** Validates a preset without applying the schema's defaults, which would set fields that the preset leaves out. */
+/** Validates a preset without applying the schema's defaults, which would set fields that the preset omits. */
 export const writtenTeamPresetSchema = z.unknown().transform((value, context): TeamPreset => {
   const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
   const parsed = teamPresetSchema.safeParse(value);
@@ -93,7 +94,7 @@ export const writtenTeamPresetSchema = z.unknown().transform((value, context): T
   return preset.settings ? withoutRetired(preset, preset.settings) : preset;
 });
 
-/** Removes retired settings, and locks that concern nothing else. */
+/** Removes retired settings, and locks that cover nothing else. */
 function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['settings']>): TeamPreset {
   const left = { ...preset, settings: withoutRetiredSettings(settings) };
   const locked = preset.locked?.filter((path) => lockedPaths(left, path).length > 0);

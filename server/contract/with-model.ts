@@ -6,8 +6,8 @@ type Call = Pick<KeptRequest, 'path' | 'body'>;
 const modelInPath = /(\/models\/)([^/:?]+)(:)/;
 
 /**
- * The same call for another model, which stands in the path (Gemini) or in the body. Null if it is in neither. A body whose
- * model stays the same is not touched.
+ * The same call for another model, which is in the path (Gemini) or in the body. Null if it is in neither. A body whose
+ * model stays the same is not modified.
  */
 export function withModel({ path, body }: Call, model: string): Call | null {
   if (modelInPath.test(path)) {
@@ -29,7 +29,7 @@ export function modelOf({ path, body }: Call): string | null {
   return isObject(value) && typeof value.model === 'string' ? value.model : null;
 }
 
-/** A client may have sent a path that is not well encoded. */
+/** A client may have sent a path with invalid percent-encoding. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,4 +1,4 @@
-/** Settings as files written for earlier versions may contain them: stored or exported configurations, team presets. */
+/** Settings as found in files written for earlier versions: stored or exported configurations, team presets. */
 import { z } from 'zod';
 import { isObject } from './is-object.ts';
 import { settingsSchema } from './settings.ts';
@@ -7,12 +7,12 @@ import { settingsSchema } from './settings.ts';
 type Retired = { runawayGuard?: unknown };
 type Settings = z.input<typeof settingsSchema>;
 
-/** A value that is not an object is returned as it is; the schema refuses it. */
+/** A value that is not an object is returned unchanged; the schema refuses it. */
 export function withoutRetiredSettings(settings: Settings & Retired): Settings {
   if (!isObject(settings)) return settings;
   const { runawayGuard: _, ...kept } = settings;
   return kept;
 }
 
-/** Drops retired settings. The format's version stays, so that an earlier Sluice can read the file. */
+/** Drops retired settings. The format's version stays the same, so that an earlier Sluice can read the file. */
 export const writtenSettingsSchema = z.preprocess(withoutRetiredSettings, settingsSchema);

@@ -1,6 +1,6 @@
 /**
- * The admin token opens the control plane to whoever can read the data folder. This file manages the token's file and the
- * single-use tickets that replace the token in printed addresses.
+ * The admin token gives anyone who can read the data folder access to the control plane. This file manages the token's
+ * file and the single-use tickets that replace the token in printed addresses.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -10,27 +10,27 @@ import { isUnwritable, systemErrorCode } from '../files/file-problem.ts';
 
 export const adminTokenFileName = 'admin.token';
 
-/** Unused tickets; beyond this the oldest are dropped. */
+/** Maximum number of unused tickets; beyond it, the oldest are dropped. */
 const maxTickets = 100;
-/** Short, since printed addresses stay in terminals and journals. */
+/** Short, because printed addresses stay in terminals and journals. */
 export const ticketLifeMs = 10 * 60_000;
 
 export interface AdminToken {
   matches(presented: string): boolean;
   /** For the window's address: valid once, for ten minutes. */
   createTicket(): string;
-  /** True only the first time. */
+  /** Returns true only the first time. */
   redeemTicket(ticket: string): boolean;
   /** Voids all unused tickets. */
   dropTickets(): void;
-  /** Differs between data folders, since browsers share cookies between the ports of a host. */
+  /** Differs between data folders, because browsers share cookies between the ports of a host. */
   readonly cookieName: string;
 }
 
 interface TokenPlaces {
-  /** Null: the token is not stored. */
+  /** Null if the token is not stored. */
   dataDir: string | null;
-  /** A private folder for the token if the data folder cannot be written. */
+  /** A private folder for the token, used if the data folder is not writable. */
   fallbackFolder?: string | null | undefined;
 }
 
@@ -75,7 +75,7 @@ async function readOrCreate({ dataDir, fallbackFolder }: TokenPlaces & { dataDir
   return token;
 }
 
-/** Undefined if there is none, or if it is damaged or readable by others. */
+/** Undefined if the file does not exist, is damaged or is readable by others. */
 async function readPrivate(path: string): Promise<string | undefined> {
   try {
     const text = (await readFile(path, 'utf8')).trim();
@@ -89,7 +89,7 @@ async function readPrivate(path: string): Promise<string | undefined> {
 
 const newToken = () => randomBytes(32).toString('base64url');
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, regardless of the lengths. */
 export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(sha256(one), sha256(other));
 }

@@ -23,8 +23,8 @@ import type { LedgerQueries } from '../ledger/queries.ts';
 import type { ShadowsQuestion } from '../ledger/shadow-sums.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import type { PeopleControl } from '../people/people-control.ts';
-import { isSummed, keptAnswer, narrowed } from '../people/query-rules.ts';
-import { ownOf, sightOf, withinOf } from '../people/sight.ts';
+import { isSummed, narrowed, visibleAnswer } from '../people/query-rules.ts';
+import { ownOf, visibilityOf, withinOf } from '../people/visibility.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
@@ -76,7 +76,9 @@ export interface QueryPorts {
   prices: Pick<PriceTable, 'applied'>;
 }
 
-/** Validates its input. Rejects with a GatewayError. `by`: who asks, if that is not the administrator of this machine. */
+/**
+ * Validates its input. Rejects with a GatewayError. `by`: the caller, unless that is the administrator of this machine.
+ */
 export interface AnswerQuery {
   <Input extends QueryInput>(query: Input, by?: Caller): Promise<QueryResults[Input['type']]>;
   (query: unknown, by?: Caller): Promise<QueryResult>;
@@ -84,7 +86,7 @@ export interface AnswerQuery {
 
 interface Asking {
   by: Caller | undefined;
-  /** The visible part of the ledger, if that is not all of it. */
+  /** The part of the ledger that the caller may see; undefined for all of it. */
   within: Within | undefined;
 }
 
@@ -143,27 +145,27 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
     if (!by) return answers[type](query, { by, within: undefined });
-    const sight = sightOf(by.person, ports.live.used.config);
-    const asked = narrowed(type, query, sight);
-    const result = await answers[type](asked, { by, within: withinOf(sight) });
-    return keptAnswer(type, { query: asked, result }, sight);
+    const visibility = visibilityOf(by.person, ports.live.used.config);
+    const asked = narrowed(type, query, visibility);
+    const result = await answers[type](asked, { by, within: withinOf(visibility) });
+    return visibleAnswer(type, { query: asked, result }, visibility);
   };
   const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
     const query: Query = parseInput(querySchema, input, 'query');
     if (by) checkScope(by, 'read');
     return answer(query.type, query, by);
   };
-  // Safe: the type of `answers` pairs each query with its result.
+  // Safe, because the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
 }
 
-/** Throws GatewayError `not_found` for the administrator of the machine, who has no keys of their own. */
+/** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */
 function usedBy({ live }: Pick<QueryPorts, 'live'>, by: Caller | undefined): Within {
   if (!by) throw controlError('not_found', { code: 'no-sign-in' });
   return ownOf(by.person, live.used.config);
 }
 
-/** Of keys and groups there are sums, which are narrowed by name. */
+/** The ledger has sums by key and group, which are restricted by name instead. */
 const partOf = ({ by }: Pick<QueryMap['usage'], 'by'>, { within }: Asking) => (isSummed(by) ? undefined : within);
 
 function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {

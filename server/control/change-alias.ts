@@ -16,7 +16,7 @@ export const putAlias: Changer<'alias.put'> = (config, { alias }) => {
 export const removeAlias: Changer<'alias.remove'> = (config, { name }) => {
   const aliases = config.aliases.filter((alias) => alias.name !== name);
   if (aliases.length === config.aliases.length) throw controlError('not_found', { code: 'no-alias', id: name });
-  // Groups that sent shadows there send none any more.
+  // Groups whose shadows used this alias send none any more.
   const groups = config.groups.map((group) => (group.shadow?.target === name ? { ...group, shadow: null } : group));
   return { config: { ...config, aliases, groups }, result: ({ revision }) => ({ revision }) };
 };

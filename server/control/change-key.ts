@@ -31,7 +31,7 @@ export const createKey: Changer<'key.create'> = (config, command, context) => {
   return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
 };
 
-/** An administrator's keys are named like the key; others must not learn which names are taken. */
+/** For administrators, the id is derived from the key's name. Others must not learn which ids are taken. */
 function idOf({ keys }: Config, { id, name }: CommandMap['key.create'], { by, createKeyId }: ChangeContext): string {
   if (by && !by.isAdmin) return createKeyId();
   return chooseId(
@@ -42,7 +42,7 @@ function idOf({ keys }: Config, { id, name }: CommandMap['key.create'], { by, cr
   );
 }
 
-/** The id of the person whose key it becomes. */
+/** The id of the person who will own the key. */
 function ownerOf({ own, group }: CommandMap['key.create'], by: Person | null): string | undefined {
   if (!by) return undefined;
   const mayHaveOthers = by.isAdmin || by.manages.includes(group);
@@ -84,7 +84,7 @@ export function withoutEndedSecrets(config: Config, nowMs: number): Config {
 
 function withPrevious(key: KeyConfig, graceHours: number, nowMs: number): KeyConfig {
   if (graceHours === 0) return withoutPrevious(key);
-  // Of a secret that is only referred to, the configuration does not know the hash.
+  // The configuration does not contain the hash of a referenced secret.
   if (!key.hash) throw controlError('invalid_value', { code: 'no-grace', key: key.id }, 'graceHours');
   const until = new Date(nowMs + graceHours * hourMs).toISOString();
   return { ...key, previous: { hash: key.hash, until } };
@@ -94,7 +94,10 @@ function withoutPrevious({ previous: _, ...key }: KeyConfig): KeyConfig {
   return key;
 }
 
-/** The configuration gets the hash and the last four characters; the secret goes to the caller and, with `keepSecret`, into the secret store. */
+/**
+ * The configuration gets the hash and the last four characters. The secret is returned to the caller and, with
+ * `keepSecret`, also put into the secret store.
+ */
 function withNewSecret(
   config: Config,
   key: KeyConfig,

@@ -1,7 +1,7 @@
 import { controlError } from '../contract/control-error.ts';
 import type { Named } from '../contract/control-problem.ts';
 
-/** The entry with that id. Throws GatewayError `not_found`, whose message names the `noun`. */
+/** The entry with this id. Throws GatewayError `not_found`, whose message names the `noun`. */
 export function findById<Item extends { id: string }>(list: readonly Item[], id: string, noun: Named): Item {
   const item = list.find((each) => each.id === id);
   if (!item) throw controlError('not_found', { code: `no-${noun}`, id }, 'id');
@@ -28,7 +28,7 @@ export function applyChanges(target: object, changes: object): Record<string, un
   return changed;
 }
 
-/** `"a", "b" and 3 more`. */
+/** Formats names: `"a", "b" and 3 more`. */
 export function nameSome(names: readonly string[]): string {
   const shown = names.slice(0, 5).map((name) => `"${name}"`);
   return names.length > 5 ? `${shown.join(', ')} and ${names.length - 5} more` : shown.join(', ');

@@ -78,7 +78,7 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }, conte
   };
 };
 
-/** Without aliases that the preset of a team gateway has brought, and that lead to that gateway alone. */
+/** Removes the aliases that a team gateway's preset added and whose targets are all at that gateway. */
 function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases'], gateway: string): Config['aliases'] {
   const brought = new Set(aliases.map(({ name }) => name));
   const isForIt = ({ name, targets }: Config['aliases'][number]) =>
@@ -86,7 +86,10 @@ function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases']
   return present.filter((alias) => !isForIt(alias));
 }
 
-/** A group that used the provider for passthrough or shadows then has none; another one is not chosen automatically. */
+/**
+ * A group that used the provider for passthrough or shadows has none afterwards; no other provider is chosen
+ * automatically.
+ */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
   const order = group.order.filter((place) => place.provider !== id);
   const isShadowed = group.shadow?.target.startsWith(`${id}/`);
@@ -110,7 +113,7 @@ export function findProvider(config: Config, id: string): ProviderConfig {
   return findById(config.providers, id, 'provider');
 }
 
-/** Validates the changed provider here, since an error at the commit would be less specific. */
+/** Validated here, because an error at the commit would be less specific. */
 function parseProvider(provider: object): ProviderConfig {
   const parsed = providerSchema.safeParse(provider);
   if (parsed.success) return parsed.data;

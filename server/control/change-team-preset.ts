@@ -1,4 +1,6 @@
-/** Imports a team preset from a file, a link or pasted text. It is untrusted: the person decides by its preview. */
+/**
+ * Imports a team preset from a file, a link or pasted text. The preset is untrusted: the person decides by its preview.
+ */
 import type { CommandResults } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -18,7 +20,7 @@ export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset, 
   result: resultOf(preset),
 });
 
-/** What an administrator declares, who may set everything by other commands as well. */
+/** An administrator's declaration, who may set everything by other commands as well. */
 export const applyDeclared: Changer<'config.apply'> = (config, { preset }, { ownAddresses }) => {
   if (preset.locked !== undefined) {
     throw new GatewayError(
@@ -48,7 +50,7 @@ function checkNamed({ providers }: Config, preset: TeamPreset, ownAddresses: Rea
   }
 }
 
-/** Throws GatewayError `invalid_value` for content that only a managed preset may have. */
+/** Throws GatewayError `invalid_value` for content that is allowed only in a managed preset. */
 export function importTeamPreset(
   config: Config,
   preset: TeamPreset,
@@ -73,7 +75,7 @@ const importableSettings = [
   'prices',
 ];
 
-/** Throws GatewayError `invalid_value` for content that only a managed preset may have. */
+/** Throws GatewayError `invalid_value` for content that is allowed only in a managed preset. */
 export function refuseManagedOnly(preset: TeamPreset): void {
   const setting = settingNames(preset.settings ?? {}).find(
     (name) => !importableSettings.includes(name.split('.')[0] ?? ''),

@@ -13,13 +13,13 @@ export interface Change<Result> {
   storeBefore?: readonly { name: string; value: string }[];
   /** Names of secrets deleted before the configuration is stored; restored if that fails. */
   deleteBefore?: readonly string[];
-  /** Replaces the imported preset in force; null: it is left. */
+  /** Replaces the imported preset in force; null removes it. */
   importedPreset?: TeamPreset | null;
   /** Origin of the team gateway that offered `importedPreset`. */
   presetGateway?: string | undefined;
   /** Names of secrets deleted after the configuration is stored. */
   deleteAfter?: readonly string[];
-  /** A credential that was entered again: its health is reset even if the value is the same. */
+  /** A credential that was entered again. Its health is reset even if the value is the same. */
   renewed?: { provider: string; credential: string };
   /** Called once the new configuration is in force. */
   result(done: { revision: number; views: Views }): Result;
@@ -30,15 +30,15 @@ export interface ChangeContext {
   /** Unix milliseconds. */
   now(): number;
   createKeySecret(): string;
-  /** For keys of people, whose ids say nothing of other keys. */
+  /** For keys of people: random, so that ids disclose nothing about other keys. */
   createKeyId(): string;
-  /** Who gives the command; null: the administrator of this machine. */
+  /** The caller; null: the administrator of this machine. */
   by: Person | null;
   /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
   /** A variable of Sluice's own environment. */
   variable(name: string): string | undefined;
-  /** The values of a preset; undefined if there is none of that id. */
+  /** The values of a preset; undefined if there is no preset with this id. */
   preset(id: string): ProviderChanges | undefined;
   /** The imported team preset in force, and the origin of the team gateway that offered it. */
   imported(): Pick<TeamMemory, 'imported' | 'gateway'>;

@@ -3,17 +3,19 @@ import type { CassetteChoice, CassetteView, KeyCassette } from '../contract/cass
 import type { Command } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 
-/** The cassettes of groups and keys, as the control plane sees them. */
+/** Operations of the control plane on the cassettes of groups and keys. */
 export interface CassetteControl {
-  /** Opens the cassette. Rejects with a GatewayError `invalid_value` that names the file and field that cannot be used. */
+  /**
+   * Opens the cassette. Rejects with a GatewayError `invalid_value` that names the file and field that cannot be used.
+   */
   check(choice: CassetteChoice): Promise<void>;
-  /** Null: all. */
+  /** Null for all cassettes. */
   rewind(folder: string | null): void;
-  /** Those that the configuration names. */
+  /** The cassettes that the configuration names. */
   view(): Promise<CassetteView[]>;
 }
 
-/** Refuses a cassette that a command newly gives to a group or a key and that cannot be used. Rejects with a GatewayError. */
+/** Refuses an unusable cassette that a command newly assigns to a group or a key. Rejects with a GatewayError. */
 export async function checkCassette(cassettes: CassetteControl, command: Command, config: Config): Promise<void> {
   const { before, after } = cassetteChangeOf(command, config);
   if (after && after !== 'off' && !isDeepStrictEqual(before, after)) await cassettes.check(after);

@@ -4,13 +4,13 @@ import type { Settings } from '../contract/settings.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from './change-team-preset.ts';
 
-/** The status, which contains all settings, is told with each change. */
+/** Bounded because the status, which contains all settings, is part of each change event. */
 const largestBytes = 64 * 1024;
 
 /**
- * The team preset for those who join; null: there is none.
+ * The team preset for those who join; null if there is none.
  *
- * @throws GatewayError `invalid_value` if it is one that nobody could import
+ * @throws GatewayError `invalid_value` if the preset could not be imported
  */
 export function checkJoinPreset({ joinPreset }: Pick<Settings, 'joinPreset'>): TeamPreset | null {
   if (joinPreset === null) return null;

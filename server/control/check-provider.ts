@@ -6,8 +6,8 @@ import { hasUserInfo } from '../contract/secret-shape.ts';
 import { leadsBack } from '../routing/compile.ts';
 
 /**
- * Throws `invalid_command` for faults that the schema cannot detect: loops, and secrets outside of credentials, where they
- * would be stored and shown in plain text.
+ * Throws `invalid_command` for errors that the schema cannot detect: loops, and secrets outside of credentials, where
+ * they would be stored and shown in plain text.
  */
 export function checkProvider(provider: ProviderConfig, ownAddresses: ReadonlySet<string>): void {
   const refuse = (param: string, problem: ControlProblem) => {

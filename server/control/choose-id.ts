@@ -3,8 +3,8 @@ import { controlError } from '../contract/control-error.ts';
 const maxLength = 56;
 
 /**
- * Returns the wanted id if it is free (else throws `conflict`); without one, a unique id derived from the first usable name,
- * or `prefix` and a number.
+ * Returns the wanted id if it is free, and otherwise throws `conflict`. Without a wanted id, returns a unique one
+ * derived from the first usable name, or from `prefix` and a number.
  */
 export function chooseId(
   wanted: string | undefined,

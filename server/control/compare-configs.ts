@@ -9,7 +9,7 @@ export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
   return differences(normal(earlier), normal(later));
 }
 
-/** The same for what a change has made of a configuration: entries that it left alone are the same objects. */
+/** The same for two versions of a configuration, in which unchanged entries are the same objects. */
 export function changesBetween(earlier: Config, later: Config): ConfigChange[] {
   const before = withoutSecretsInProviders(withoutThose(earlier, later));
   const after = withoutSecretsInProviders(withoutThose(later, earlier));

@@ -11,7 +11,7 @@ interface ConnectClientsPorts {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   dataFolder: string | null;
-  /** Null while it does not listen. */
+  /** Null while Sluice does not listen. */
   baseUrl(): string | null;
   now(): number;
 }
@@ -26,13 +26,13 @@ export interface ConnectClients {
 }
 
 export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
-  // Loaded when it is first asked for: the editors of JSON, TOML and YAML would slow down each start.
+  // Loaded on first use: the editors of JSON, TOML and YAML would slow down each start.
   const loadDesk = async () => {
-    const { createConnectDesk } = await import('../connect/connect-desk.ts');
-    return createConnectDesk(ports);
+    const { createConnectService } = await import('../connect/connect-service.ts');
+    return createConnectService(ports);
   };
   let loaded: ReturnType<typeof loadDesk> | undefined;
-  const desk = () => {
+  const service = () => {
     loaded ??= loadDesk();
     return loaded;
   };
@@ -43,15 +43,15 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
     return { client, keyId: key, model, baseUrl, secret: async () => secret ?? (await revealKey(ports, key)) };
   };
   return {
-    list: async () => (await desk()).list(),
-    preview: async (query) => (await desk()).preview(wanted(query)),
-    previewUndo: async (client) => (await desk()).previewUndo(client),
+    list: async () => (await service()).list(),
+    preview: async (query) => (await service()).preview(wanted(query)),
+    previewUndo: async (client) => (await service()).previewUndo(client),
     async apply(command) {
-      await (await desk()).apply(wanted(command), command.fingerprint);
+      await (await service()).apply(wanted(command), command.fingerprint);
       return {};
     },
     async undo({ client, fingerprint }) {
-      await (await desk()).undo(client, fingerprint);
+      await (await service()).undo(client, fingerprint);
       return {};
     },
   };

@@ -1,13 +1,13 @@
-/** What listeners to the control plane are told of configuration, health, limits and the ledger. */
+/** The events of the control plane about configuration, health, limits and the ledger. */
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { createEventHub } from './event-hub.ts';
-import { createHealthTeller } from './health-teller.ts';
+import { createHealthEvents } from './health-events.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
 import { keyCounts, type Views } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
@@ -16,7 +16,7 @@ import { watchValue } from './watch-value.ts';
 interface EventPorts {
   ledger: Ledger;
   live: LiveConfig;
-  health: HealthBook;
+  health: HealthTracker;
   log: Logger;
 }
 
@@ -25,7 +25,7 @@ const shownRequests = 100;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
+/** Creates the event hub, with the events of configuration and health. Nothing is computed without a listener. */
 export function createControlEvents({ ledger, live, health, log }: EventPorts, views: Views) {
   const hub = createEventHub({
     log,
@@ -33,39 +33,41 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
       const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
       return { type: 'snapshot', requests, ...views.all() };
     },
-    whileHeard() {
+    whileListening() {
       const stops = [
         watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
-          hub.tell({ type: 'ledger-health', ledger: value }),
+          hub.emit({ type: 'ledger-health', ledger: value }),
         ),
         watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
-          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
+          hub.emit({ type: 'refusals', refusals: recentRefusals(ledger) }),
         ),
-        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
+        watchLimitUse(views, (use) => hub.emit({ type: 'limit-use', ...use })),
       ];
       return () => {
-        teller.stop();
+        healthEvents.stop();
         for (const stop of stops) stop();
       };
     },
   });
   const providerChanged = (id: string) => {
-    if (!hub.isHeard) return;
-    // A removed provider was reported with the configuration already.
+    if (!hub.hasListeners) return;
+    // The removal of a provider was already reported with the configuration.
     const provider = views.providers().find((each) => each.id === id);
-    if (provider) hub.tell({ type: 'provider-changed', provider });
+    if (provider) hub.emit({ type: 'provider-changed', provider });
   };
-  const teller = createHealthTeller(providerChanged);
+  const healthEvents = createHealthEvents(providerChanged);
   health.onChange((id, isState) => {
-    if (hub.isHeard) teller.changed(id, isState);
+    if (hub.hasListeners) healthEvents.changed(id, isState);
   });
   live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views));
+    if (hub.hasListeners) hub.emit(configChanged(change, views));
   });
   return { hub, providerChanged };
 }
 
-/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
+/**
+ * Contains only the lists that changed, but always the providers, whose state depends on more than their own entries.
+ */
 function configChanged({ before, after }: ConfigInForce, views: Views): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
   const keysAreSame = isSame('keys');
@@ -81,14 +83,14 @@ function configChanged({ before, after }: ConfigInForce, views: Views): ControlE
   };
 }
 
-/** By group, of those that have got or lost keys. */
+/** By group, for groups that gained or lost keys. */
 function changedKeyCounts(before: Config['keys'], after: Config['keys']): Record<string, number> {
   const [old, now] = [keyCounts(before), keyCounts(after)];
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter((id) => old.get(id) !== now.get(id));
   return Object.fromEntries(changed.map((id) => [id, now.get(id) ?? 0]));
 }
 
-/** Entries that a change has left alone are mostly the same objects, of which there may be very many. */
+/** Compares by identity first: unchanged entries are mostly the same objects, and there may be very many. */
 function haveSameEntries(before: readonly object[], after: readonly object[]): boolean {
   if (before.length !== after.length) return false;
   return before.every((entry, index) => {
@@ -101,12 +103,12 @@ function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
   return JSON.stringify(health);
 }
 
-/** Those of the last hour. */
+/** Refusals of the last hour. */
 export function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
   return refusals.since(Date.now() - hourMs);
 }
 
-/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
+/** Changes with each refusal, and every minute, because refusals leave the last hour. */
 function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
   return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }

@@ -14,17 +14,17 @@ import { FaultSwitch } from '../faults/fault-switch.ts';
 import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
+import type { AuditChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
-import type { NoteChange } from '../people/note-change.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { judgeTarget } from '../routing/health/judge.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
-import type { JoinPorts } from '../teams/join-desk.ts';
+import type { JoinPorts } from '../teams/join-service.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
@@ -44,7 +44,7 @@ import { createViews, type EngineState } from './views.ts';
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
   StatusView,
-  'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
+  'instanceId' | 'startedAt' | 'baseUrl' | 'givenAddress' | 'secretStore' | 'secretStoreKind' | 'version'
 >;
 
 interface ControlPorts {
@@ -57,36 +57,39 @@ interface ControlPorts {
   ownAddresses: ReadonlySet<string>;
   providers: ProviderKnowledge;
   team: TeamPresets;
-  health: HealthBook;
+  health: HealthTracker;
   cache: AnswerCache;
   cassettes: CassetteControl;
-  /** The price of a typical request in US dollars; null: unknown. */
+  /** The price of a typical request in US dollars; null if unknown. */
   typicalPrice(target: Target): number | null;
   prices: Pick<PriceTable, 'tokenPrice' | 'applied'>;
-  /** Null: nothing is stored on disk. */
+  /** Null if nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;
   network: QueryPorts['network'];
   engine(): EngineStatus;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   sharedCounts(): SharedCountsView | null;
   createAdminUrl(): string;
-  /** A session's requests are refused from now on, or served again. */
+  /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
   skippedShadows(): ShadowReport['skipped'];
   /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   people: PeopleControl;
   joining: Pick<JoinPorts, 'fetch' | 'logins'>;
-  /** Absent: nobody signs in. */
-  audit?: NoteChange | undefined;
+  /** Absent if sign-in is not set up. */
+  audit?: AuditChange | undefined;
   log: Logger;
 }
 
 export interface ControlPlane {
   execute: Execute;
   query: AnswerQuery;
-  /** Calls the listener with a snapshot, then with changes; `by`: with what this person may see. Returns how to unsubscribe. */
+  /**
+   * Calls the listener with a snapshot, then with changes; with `by`, only with what this person may see. Returns the
+   * unsubscribe function.
+   */
   onEvent(listener: EventListener, by?: Caller): () => void;
   requestStarted(request: RequestStarted): void;
   requestFinished(request: RequestRecord): void;
@@ -95,13 +98,16 @@ export interface ControlPlane {
   /** A session has reached an amount of its budget. */
   sessionBudgetReached(notice: SessionBudgetReached): void;
   updateReady(version: string): void;
-  /** Applies the team presets in force to the configuration. Rejects with a GatewayError, changing nothing, if one does not fit. */
+  /**
+   * Applies the team presets in force to the configuration. If one does not fit, rejects with a GatewayError and
+   * changes nothing.
+   */
   followTeam(): Promise<void>;
-  /** The event loop was blocked and runs again. */
+  /** The event loop was blocked and is running again. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
-  /** Something in the status has changed by itself. */
+  /** The status has changed without a command. */
   statusChanged(): void;
-  /** Its discovered models have changed. */
+  /** The provider's discovered models have changed. */
   providerChanged(providerId: string): void;
   readonly captureSwitch: CaptureSwitch;
   readonly faults: FaultSwitch;
@@ -122,7 +128,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const context = changeContext(ports);
   const clients = createConnectClients({ ...ports, baseUrl: () => ports.engine().baseUrl, now: Date.now });
   const statusChanged = () => {
-    if (hub.isHeard) hub.tell({ type: 'config-changed', status: views.status() });
+    if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
   return {
     execute: createExecute({
@@ -163,11 +169,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
           ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
           : listener,
       ),
-    ...createTellers(hub, log),
+    ...createNotifiers(hub, log),
     stoodStill(latest) {
       log.error(latest, 'the event loop was blocked: no request was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
-      hub.tell({ type: 'standstill', standstill });
+      hub.emit({ type: 'standstill', standstill });
     },
     statusChanged,
     providerChanged,
@@ -176,29 +182,29 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   };
 }
 
-type Tellers = Pick<
+type Notifiers = Pick<
   ControlPlane,
   'requestStarted' | 'requestFinished' | 'limitReached' | 'sessionBudgetReached' | 'updateReady'
 >;
 
-/** What other parts of the program have to tell. */
-function createTellers(hub: EventHub, log: Logger): Tellers {
+/** Events from other parts of the program. */
+function createNotifiers(hub: EventHub, log: Logger): Notifiers {
   return {
     requestStarted(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-started', request });
+      if (hub.hasListeners) hub.emit({ type: 'request-started', request });
     },
     requestFinished(request) {
-      if (hub.isHeard) hub.tell({ type: 'request-finished', request });
+      if (hub.hasListeners) hub.emit({ type: 'request-finished', request });
     },
     limitReached(notice) {
       log.info(notice, 'a budget is reached');
-      hub.tell({ type: 'limit-reached', notice });
+      hub.emit({ type: 'limit-reached', notice });
     },
     sessionBudgetReached(notice) {
       log.info(notice, 'a session has reached an amount of its budget');
-      hub.tell({ type: 'session-budget-reached', notice });
+      hub.emit({ type: 'session-budget-reached', notice });
     },
-    updateReady: (version) => hub.tell({ type: 'update-ready', version }),
+    updateReady: (version) => hub.emit({ type: 'update-ready', version }),
   };
 }
 
@@ -208,7 +214,7 @@ function changeContext({ config, env, ownAddresses, providers, team }: ControlPo
     createKeySecret,
     createKeyId: () => `key-${randomBytes(6).toString('hex')}`,
     by: null,
-    // Includes the port that it will have after the next start.
+    // Includes the port that takes effect at the next start.
     get ownAddresses() {
       return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
     },

@@ -8,7 +8,7 @@ export interface RunningDemo {
   secrets: ReadonlyMap<string, string>;
   /** Stops accepting requests; resolves once the running ones have ended. */
   end(): Promise<void>;
-  /** Ends at once. */
+  /** Ends immediately. */
   stop(): Promise<void>;
 }
 

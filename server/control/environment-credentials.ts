@@ -26,7 +26,7 @@ export function findEnvironmentCredentials({
   });
 }
 
-/** A key of Sluice's, which users often have in `OPENAI_API_KEY`, is not a provider's credential. */
+/** A key of Sluice itself, which users often have in `OPENAI_API_KEY`, is not a provider's credential. */
 function isCredential(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== '' && !value.startsWith(keyPrefix);
 }

@@ -1,28 +1,31 @@
-/** Distributes events to listeners, numbered and in order. Without listeners, `tell` costs one comparison. */
+/** Distributes events to listeners, numbered and in order. Without listeners, `emit` costs one comparison. */
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
 export interface EventHub {
-  readonly isHeard: boolean;
-  /** Calls the listener with a snapshot, then with every event. Returns how to unsubscribe. */
+  readonly hasListeners: boolean;
+  /** Calls the listener with a snapshot, then with every event. Returns the unsubscribe function. */
   subscribe(listener: EventListener): () => void;
-  /** Compute expensive events only if `isHeard`. */
-  tell(event: ControlEvent): void;
+  /** Compute expensive events only if `hasListeners`. */
+  emit(event: ControlEvent): void;
 }
 
 interface EventHubPorts {
   /** The complete present state. */
   takeSnapshot(): Promise<ControlEvent>;
-  /** Called with the first listener; returns what to call after the last. */
-  whileHeard(): () => void;
+  /** Called with the first listener; returns a function to call after the last one has left. */
+  whileListening(): () => void;
   log: { error(fields: object, message: string): void };
 }
 
-export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts): EventHub {
+const retryMs = 5_000;
+const ignore = () => {};
+
+export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPorts): EventHub {
   const listeners = new Set<EventListener>();
   let revision = 0;
-  let stopHearing: (() => void) | undefined;
+  let stopListening: (() => void) | undefined;
 
   const deliver = (listener: EventListener, message: EventMessage) => {
     try {
@@ -33,36 +36,45 @@ export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts)
   };
 
   /**
-   * Events that occur while the snapshot is taken are delivered after it. The snapshot may contain their effects already;
-   * since events state the result, repeating them does no harm.
+   * Events that occur while the snapshot is taken are delivered after it. The snapshot may already contain their
+   * effects. Because events state the result, repeating them does no harm. If there is no snapshot, there is
+   * nothing for events to follow, so it is taken again after a while.
    */
   function subscribe(listener: EventListener): () => void {
-    const waiting: EventMessage[] = [];
-    let hear: EventListener = (message) => waiting.push(message);
-    const relay: EventListener = (message) => hear(message);
-    const snapshotRevision = revision;
-    if (listeners.size === 0) stopHearing = whileHeard();
-    listeners.add(relay);
+    let receive: EventListener = ignore;
+    let retry: NodeJS.Timeout | undefined;
+    const relay: EventListener = (message) => receive(message);
     const begin = async () => {
+      const waiting: EventMessage[] = [];
+      receive = (message) => waiting.push(message);
+      const snapshotRevision = revision;
       const event = await takeSnapshot();
       if (!listeners.has(relay)) return;
-      hear = listener;
+      receive = listener;
       deliver(listener, { revision: snapshotRevision, event });
       for (const message of waiting) if (listeners.has(relay)) deliver(listener, message);
     };
-    begin().catch((error: unknown) => log.error({ error }, 'a listener to events got no snapshot'));
+    const failed = (error: unknown) => {
+      log.error({ error }, 'a listener to events got no snapshot');
+      receive = ignore;
+      if (listeners.has(relay)) retry = setTimeout(() => void begin().catch(failed), retryMs).unref();
+    };
+    if (listeners.size === 0) stopListening = whileListening();
+    listeners.add(relay);
+    begin().catch(failed);
     return () => {
+      clearTimeout(retry);
       if (!listeners.delete(relay) || listeners.size > 0) return;
-      stopHearing?.();
+      stopListening?.();
     };
   }
 
   return {
-    get isHeard() {
+    get hasListeners() {
       return listeners.size > 0;
     },
     subscribe,
-    tell(event) {
+    emit(event) {
       if (listeners.size === 0) return;
       revision++;
       for (const listener of [...listeners]) deliver(listener, { revision, event });

@@ -1,32 +1,32 @@
-/** Tells a person who is no administrator what they may see of the events. */
+/** Filters the events for a person who is not an administrator. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
-import { keptEvent, type ToldKeys } from '../people/event-rules.ts';
-import { type Sight, sightOf } from '../people/sight.ts';
+import { type ReportedKeys, visibleEvent } from '../people/event-rules.ts';
+import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
-/** Numbers the events anew, since one that is left out would look like one that was lost. */
+/** Renumbers the events, because a gap would look like a lost event. */
 export function listenerFor(
   person: Person,
-  { config, toldKeys }: { config: () => Config; toldKeys: ToldKeys },
+  { config, toldKeys }: { config: () => Config; toldKeys: ReportedKeys },
   listener: EventListener,
 ): EventListener {
-  const sight = sightOfLatest(person, config);
+  const visibility = latestVisibility(person, config);
   let revision: number | null = null;
   return (message) => {
-    const event = keptEvent(message.event, sight(), toldKeys);
+    const event = visibleEvent(message.event, visibility(), toldKeys);
     if (!event) return;
     revision = revision === null ? message.revision : revision + 1;
     listener({ revision, event });
   };
 }
 
-/** Computed once for each configuration, since there may be many events and keys. */
-function sightOfLatest(person: Person, config: () => Config): () => Sight {
-  let known: { config: Config; sight: Sight } | null = null;
+/** Computed once per configuration, because there may be many events and keys. */
+function latestVisibility(person: Person, config: () => Config): () => Visibility {
+  let known: { config: Config; visibility: Visibility } | null = null;
   return () => {
     const latest = config();
-    if (known?.config !== latest) known = { config: latest, sight: sightOf(person, latest) };
-    return known.sight;
+    if (known?.config !== latest) known = { config: latest, visibility: visibilityOf(person, latest) };
+    return known.visibility;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`); the result is checked
- * against team locks and stored (`store-change.ts`), one command at a time.
+ * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`). The result is
+ * checked against team locks and stored (`store-change.ts`), one command at a time.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnswerCache } from '../cache/answer-cache.ts';
@@ -20,14 +20,14 @@ import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
+import type { AuditChange } from '../people/audit-change.ts';
 import type { Caller } from '../people/caller.ts';
-import { keptResult } from '../people/may-do.ts';
-import type { NoteChange } from '../people/note-change.ts';
+import { visibleResult } from '../people/may-do.ts';
 import type { PeopleControl } from '../people/people-control.ts';
 import { permit, permitOn } from '../people/permit.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import type { JoinPorts } from '../teams/join-desk.ts';
+import type { JoinPorts } from '../teams/join-service.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 import { putAlias, removeAlias } from './change-alias.ts';
 import { removeCredential, setCredential } from './change-credential.ts';
@@ -70,15 +70,15 @@ interface ExecutePorts {
   teamChanged(): void;
   /** Serialises changes of the configuration. */
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
-  health: Pick<HealthBook, 'reset'>;
+  health: Pick<HealthTracker, 'reset'>;
   captureSwitch: CaptureSwitch;
   cache: Pick<AnswerCache, 'clear'>;
   cassettes: CassetteControl;
   faults: FaultSwitch;
   sessions: SessionStops;
   people: PeopleControl;
-  /** Notes a change once it is made; absent: nobody signs in. Never rejects. */
-  audit?: NoteChange | undefined;
+  /** Records a change in the audit list; absent where people do not sign in. Never rejects. */
+  audit?: AuditChange | undefined;
   ledger: Pick<LedgerQueries, 'getSession'>;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
@@ -133,7 +133,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
 };
 
 /**
- * Validates its input. Rejects with a GatewayError and then has changed nothing. `by`: who gives the command, if that is not the
+ * Validates its input. If it rejects, with a GatewayError, nothing has changed. `by`: the caller, unless it is the
  * administrator of this machine.
  */
 export interface Execute {
@@ -200,15 +200,15 @@ export function createExecute(ports: ExecutePorts): Execute {
 
   const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    const sight = by ? await permit(ports, command, by) : null;
+    const visibility = by ? await permit(ports, command, by) : null;
     if (isOther(command)) {
       const result = await runOther(command.type, command, by);
       await ports.audit?.({ command, by, changes: [] });
-      return keptResult(command.type, result, sight);
+      return visibleResult(command.type, result, visibility);
     }
     return ports.inTurn(() => carryOut(ports, command, by));
   };
-  // Safe: the types of `changers` and `others` pair each command with its result.
+  // Safe, because the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
 }
 
@@ -240,14 +240,15 @@ async function carryOut(
   const { config } = ports;
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
-  // Once more: what is changed may be another configuration than the one that was in force before this command's turn.
+  // Checked again, because the configuration may have changed while this command waited its turn.
   if (by) permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
   const change = makeChange(command.type, command, {
     config: current,
     context: { ...ports.context, by: by?.person ?? null },
   });
-  // The locks of an imported preset end when it is left or replaced, such as by its new version.
+  // The locks of an imported preset do not apply when it is removed or replaced, for example by a newer version of
+  // itself.
   refuseLocked(
     current,
     change.config,

@@ -4,7 +4,7 @@ import { parseInput } from './parse-input.ts';
 
 const times = ['sinceMs', 'untilMs'];
 
-/** The filter of an export's address. Throws GatewayError `invalid_command`. */
+/** The filter given by an export's query parameters. Throws GatewayError `invalid_command`. */
 export function exportFilterOf(parameters: Readonly<Record<string, unknown>>): RequestFilter {
   const values = Object.entries(parameters).map(([name, value]) => [
     name,

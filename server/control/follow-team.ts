@@ -18,7 +18,10 @@ interface FollowPorts {
   log: Logger;
 }
 
-/** Resolves once the presets are applied, or the reason why not was reported. Returns how to stop checking. */
+/**
+ * Resolves once the presets are applied, or the reason why they are not was reported. Returns the function that stops
+ * checking.
+ */
 export async function followTeamPresets(ports: FollowPorts): Promise<() => void> {
   const { team } = ports;
   await follow(ports);
@@ -33,7 +36,7 @@ export function withoutTeam(): TeamPorts {
   return { managed: noManagedPresets, memory: openTeamMemory(null, () => {}) };
 }
 
-/** A preset that does not fit is reported, but does not keep Sluice from starting. */
+/** A preset that does not fit is reported, but does not prevent the start. */
 async function follow({ team, config, control, notice, log }: FollowPorts): Promise<void> {
   const { current } = team.managed;
   const tell = (line: string) => {

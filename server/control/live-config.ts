@@ -1,4 +1,7 @@
-/** Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests use. */
+/**
+ * Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests
+ * use.
+ */
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../config/config-store.ts';
 import type { Config, ProviderConfig } from '../contract/config.ts';
@@ -17,10 +20,10 @@ interface LiveConfigPorts {
   ownAddresses: ReadonlySet<string>;
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
-  /** As browsers see it: `https://gateway.example`; absent: nobody reaches Sluice by such an address. */
+  /** As browsers see it: `https://gateway.example`; absent without a public address. */
   publicOrigin?: string | undefined;
   log: Logger;
-  /** Receives messages about missing secrets and other faults at start, one line each. */
+  /** Receives messages about missing secrets and other problems at start, one line each. */
   notice?: ((line: string) => void) | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface LiveConfig {
   recompile(): void;
   /** Resolves once new requests use the latest configuration. */
   inForce(): Promise<void>;
-  /** Calls the listener whenever a new configuration is in force. Returns how to unsubscribe. */
+  /** Calls the listener whenever a new configuration is in force. Returns the unsubscribe function. */
   onChange(listener: (change: ConfigInForce) => void): () => void;
   stop(): Promise<void>;
 }
@@ -75,7 +78,7 @@ async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, dem
   return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
 }
 
-/** After this time it is tried again to read secrets whose store could not be reached. */
+/** Interval of retries to read secrets from an unreachable store. */
 const readAgainMs = 2_000;
 
 class LoadedConfig implements LiveConfig {
@@ -184,7 +187,7 @@ class LoadedConfig implements LiveConfig {
   }
 }
 
-/** The configuration with the public address among the allowed hosts and origins. */
+/** The configuration with the public address added to the allowed hosts and origins. */
 function reachedAt(config: Config, publicOrigin: string | undefined): Config {
   if (publicOrigin === undefined) return config;
   const { allowedHosts, allowedOrigins } = config.settings;

@@ -1,6 +1,6 @@
 /**
- * Merges a team preset into a configuration. Objects are merged field by field, lists and single values are replaced, and
- * fields that the preset leaves out stay. Pure.
+ * Merges a team preset into a configuration. Objects are merged field by field, lists and single values are replaced,
+ * and fields that the preset omits stay. Pure.
  */
 import { problemsOf, summarizeProblems } from '../config/check-config.ts';
 import {
@@ -95,12 +95,12 @@ function mergeProvider(own: ProviderConfig, stated: PresetProvider, isTaken: IsT
   return { ...merged, credentials: mayAdd || isMoved ? withSlots(kept, slots, isMoved) : kept };
 }
 
-/** Drops references too, since they lead to a secret. */
+/** Drops references too, because they lead to a secret. */
 function emptied(credential: CredentialConfig): CredentialConfig {
   return { ...credential, secret: 'keychain' };
 }
 
-/** Credentials that exist already stay as they are. */
+/** Existing credentials are not changed. */
 function withSlots(
   own: readonly CredentialConfig[],
   slots: NonNullable<PresetProvider['credentials']>,
@@ -130,7 +130,9 @@ function mergeGroup(groups: Config['groups'], stated: PresetGroup, isTaken: IsTa
   return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: stated.id }, taken)));
 }
 
-/** `joinPreset` is one value: merged with an earlier one, it would keep what the new one leaves out. */
+/**
+ * `joinPreset` is a single value: if it were merged with an earlier one, it would keep fields that the new one omits.
+ */
 function mergeSettings(own: Settings, stated: NonNullable<TeamPreset['settings']>, isTaken: IsTaken): Settings {
   const { joinPreset, ...others } = stated;
   const isReplaced = settingNames({ joinPreset }).some((name) => isTaken(`settings/${name}`));

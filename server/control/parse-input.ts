@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 
-/** Throws GatewayError `invalid_command` that names the field, but does not quote its value, which may be a secret. */
+/** Throws GatewayError `invalid_command` that names the field but does not quote its value, which may be a secret. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, noun: string): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -7,7 +7,7 @@ import { compareConfigs } from './compare-configs.ts';
 import { withOwnSecretOnly } from './import-config.ts';
 import { credentialPaths, redirectedProviders } from './redirected-providers.ts';
 
-/** The changes of a `config.import`, and its errors. */
+/** The changes that a `config.import` would make, and its errors. */
 export function previewImport(
   { config, revision }: { config: Config; revision: number },
   imported: Config,

@@ -32,14 +32,14 @@ export function previewTeamPreset(
   return {
     revision,
     preset: { source: isImported ? 'imported' : 'policy', name, organisation, contact, version },
-    changes: compareConfigs(config, merged.config).map((change) => withWhatIsSaid(change, preset)),
+    changes: compareConfigs(config, merged.config).map((change) => withStatedFields(change, preset)),
     locked: [...locked],
     enteredAnew: merged.enteredAnew,
   };
 }
 
-/** Adds all fields of new entries, above all a provider's address. */
-function withWhatIsSaid(change: ConfigChange, preset: TeamPreset): ConfigChange {
+/** For added entries, lists all fields that the preset sets, above all a provider's address. */
+function withStatedFields(change: ConfigChange, preset: TeamPreset): ConfigChange {
   if (change.kind !== 'added') return change;
   const entries: Record<string, readonly { id?: string; name?: string | undefined }[] | undefined> = {
     provider: preset.providers,

@@ -15,10 +15,10 @@ import { chooseTrialModel, trialUsage, tryModel, wordsOf } from './trial-call.ts
 /** Presets, discovered models, and queries to services. */
 export interface ProviderKnowledge {
   presets(): readonly Preset[];
-  /** The values of a preset; undefined if there is none of that id. */
+  /** The values of a preset; undefined if there is no preset with this id. */
   preset(id: string): ProviderChanges | undefined;
   localServers(): Promise<DetectedServer[]>;
-  /** `model`: the one to call; by default a cheap one. */
+  /** `model`: the model to call; by default a cheap one. */
   probe(provider: CompiledProvider, model?: string): Promise<ProbeReport>;
   refreshModels(provider: Upstream): Promise<void>;
   discovery(providerId: string): DiscoveryView;
@@ -64,7 +64,7 @@ function probeWithCall(
     transport,
     wordsOf: (body) => wordsOf(body, provider),
     async tryModel(listed) {
-      // Azure lists what could be deployed, so a configured list is the better one.
+      // Azure lists the models that could be deployed, so a configured list is better.
       const known = provider.discoversModels ? listed : [...provider.models.keys()];
       const chosen = wanted === undefined ? chooseTrialModel(provider, known, price) : { model: wanted };
       return typeof chosen === 'string' ? chosen : tryModel(provider, chosen.model, transport);

@@ -17,7 +17,7 @@ export function withoutSecretsInProviders(config: Config): Config {
   return { ...config, providers: config.providers.map(withoutSecrets) };
 }
 
-/** Returns `system` and `direct`, which are not URLs, as they are. */
+/** Returns `system` and `direct`, which are not URLs, unchanged. */
 function withoutUserInfo(address: string): string {
   if (!hasUserInfo(address)) return address;
   const url = new URL(address);

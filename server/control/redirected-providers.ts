@@ -1,7 +1,7 @@
 import type { Config, ProviderConfig } from '../contract/config.ts';
 
 /**
- * Whether an imported file changes a provider's address, or routes it through a proxy of its own. Stored credentials would
+ * Whether an imported file changes a provider's address, or routes it through another proxy. Stored credentials would
  * then be sent to another party, so they are deleted and must be entered again.
  */
 export function isRedirected(before: ProviderConfig, after: ProviderConfig): boolean {
@@ -10,7 +10,7 @@ export function isRedirected(before: ProviderConfig, after: ProviderConfig): boo
   return isOtherAddress || isOtherProxy;
 }
 
-/** The providers whose address or proxy changes, as they were before. */
+/** The providers whose address or proxy changes, in their state before. */
 export function redirectedProviders(before: Config, after: Config): ProviderConfig[] {
   return before.providers.filter((own) => {
     const now = after.providers.find(({ id }) => id === own.id);

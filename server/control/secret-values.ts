@@ -13,12 +13,13 @@ interface SecretValueSources {
 export interface MissingSecret {
   name: string;
   reason: string;
-  /** It may be there: its store cannot be reached now. */
+  /** The secret may exist, but its store cannot be reached now. */
   isUnread: boolean;
 }
 
 /**
- * Reads all secrets that requests need in advance, so that no request waits for a keychain. Keys with a hash are not read.
+ * Reads all secrets that requests need in advance, so that no request waits for a keychain. Keys with a hash are not
+ * read.
  */
 export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
   const wanted: { name: string; reference: string }[] = [];
@@ -51,7 +52,7 @@ async function readOne(name: string, reference: string, sources: SecretValueSour
   }
 }
 
-/** One line for each reason, since one reason (a missing passphrase) often concerns all secrets. */
+/** One line per reason, because one reason (such as a missing passphrase) often concerns all secrets. */
 export function describeMissing(missing: readonly MissingSecret[]): string[] {
   const reasons = new Set(missing.map(({ reason }) => reason));
   return [...reasons].map((reason) => {

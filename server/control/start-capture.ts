@@ -22,7 +22,7 @@ export function captureScopeOf({ group, key }: Named): CaptureScope {
   return key === undefined ? null : { kind: 'key', id: key };
 }
 
-/** Throws GatewayError `not_found`, or `locked` if a team preset decides what is captured of the group. */
+/** Throws GatewayError `not_found`, or `locked` if a team preset locks the group's capture setting. */
 export function startCapture(
   { live, team, captureSwitch }: CapturePorts,
   { minutes, requests, ...named }: Named & { minutes: number; requests?: number | undefined },

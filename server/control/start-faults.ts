@@ -18,7 +18,7 @@ interface Named {
   key?: string | undefined;
 }
 
-/** Null: everything. */
+/** Null means everything. */
 export function faultScopeOf({ group, key }: Named): FaultScope | null {
   if (key !== undefined) return { kind: 'key', id: key };
   return group === undefined ? null : { kind: 'group', id: group };
@@ -26,7 +26,7 @@ export function faultScopeOf({ group, key }: Named): FaultScope | null {
 
 const mostSeeds = 2 ** 31;
 
-/** Throws GatewayError `not_found`, or `invalid_command` for a rule that cannot be read. */
+/** Throws GatewayError `not_found`, or `invalid_command` for a rule that cannot be parsed. */
 export async function startFaults(
   { live, faults }: FaultPorts,
   { minutes, profile, rules, seed = randomInt(mostSeeds), ...named }: CommandMap['faults.start'],

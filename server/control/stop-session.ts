@@ -1,14 +1,17 @@
 import { controlError } from '../contract/control-error.ts';
 import type { SessionStates } from '../ledger/session-states.ts';
 
-/** Where stopped sessions are kept: across restarts, and for the requests to come. */
+/** Stores stopped sessions, so that they stay stopped after a restart, and applies the change to new requests. */
 export interface SessionStops {
   ledger: { readonly sessionStates: Pick<SessionStates, 'setStopped'> };
-  /** Takes effect for requests that come from then on. */
+  /** Takes effect for subsequent requests. */
   changed(id: string, isStopped: boolean): void;
 }
 
-/** Rejects with a GatewayError `not_found` if there is no such session, and `storage_unavailable` if that cannot be stored. */
+/**
+ * Rejects with a GatewayError: `not_found` if the session does not exist, `storage_unavailable` if the change cannot be
+ * stored.
+ */
 export async function setSessionStopped(
   { ledger, changed }: SessionStops,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Stores a change and brings it into force: secrets first, then the configuration, deletions last. A crash in between may
- * leave an unused secret, but never a configuration that refers to a missing one.
+ * Stores a change and brings it into force: secrets first, then the configuration, deletions last. A crash in between
+ * may leave an unused secret, but never a configuration that refers to a missing one.
  */
 import type { ConfigStore } from '../config/config-store.ts';
 import type { TeamMemory, TeamMemoryStore } from '../config/team-memory.ts';
@@ -18,7 +18,7 @@ interface StorePorts {
 
 type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
 
-/** Resolves with the new revision once it is in force. Rejects, with nothing changed, if it could not be stored. */
+/** Resolves with the new revision once it is in force. If it could not be stored, rejects with nothing changed. */
 export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {
   const committed = await commitWithSecrets(ports, change, revision);
   await ports.live.inForce();
@@ -54,7 +54,7 @@ function put(store: SecretStore, name: string, value: string | undefined): Promi
   return value === undefined ? store.delete(name) : store.set(name, value);
 }
 
-/** Before the configuration, since the event of its change includes the locks. */
+/** Stored before the configuration, because the event of the configuration change includes the locks. */
 async function rememberTeam(
   memory: TeamMemoryStore,
   { team, importedPreset, presetGateway }: StoredChange,
@@ -67,7 +67,7 @@ async function rememberTeam(
   undo.push(() => memory.write(old));
 }
 
-/** `imported`: undefined leaves all as it was. */
+/** `imported`: undefined changes nothing. */
 function withImported(
   memory: TeamMemory,
   imported: TeamMemory['imported'] | undefined,

@@ -7,7 +7,7 @@ import { lockedPaths } from '../contract/locked-paths.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { compareConfigs } from './compare-configs.ts';
 
-/** All locks on a configuration. If several presets lock a path, the first one is named. */
+/** All locks on a configuration. If several presets lock a path, the first one is reported. */
 export function locksOf(presets: readonly TeamPreset[], config: Config): Lock[] {
   const locks = new Map<string, Lock>();
   for (const preset of presets) {

@@ -1,4 +1,4 @@
-/** The team presets in force, managed and imported: their locks, and the changes needed to apply them. */
+/** The managed and imported team presets in force: their locks, and the changes that apply them. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ManagedPreset, ManagedPresets } from '../config/managed-preset.ts';
@@ -24,9 +24,9 @@ export interface TeamPresets {
   readonly memory: TeamMemoryStore;
   readonly managed: ManagedPresets;
   views(): TeamPresetView[];
-  /** `managed`: only those of the managed preset. */
+  /** `managed`: only the locks of the managed preset. */
   locks(config: Config, of?: 'all' | 'managed'): Lock[];
-  /** Null if they are applied already. Throws GatewayError if one does not fit. */
+  /** Null if they are already applied. Throws GatewayError if one does not fit. */
   due(config: Config): DueMerge | null;
 }
 
@@ -58,7 +58,10 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
   };
 }
 
-/** A new managed preset is applied completely; later only its locked parts are, so that the others can be changed. */
+/**
+ * A new managed preset is applied completely. Later only its locked parts are applied, so that the others can be
+ * changed.
+ */
 function managedStep({ current }: ManagedPresets, memory: TeamMemoryStore): { preset: TeamPreset; isNew: boolean }[] {
   return current ? [{ preset: current.preset, isNew: digestOf(current) !== memory.current.applied }] : [];
 }

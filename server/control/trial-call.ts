@@ -1,4 +1,4 @@
-/** One small call to a model of a provider, to test whether it really answers. Not for clients' requests. */
+/** Makes one small call to a model of a provider, to test whether it really answers. Not used for clients' requests. */
 import { isIP } from 'node:net';
 import type { UpstreamWire } from '../contract/conversation-wires.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -6,18 +6,18 @@ import { isObject } from '../contract/is-object.ts';
 import { purposeOf } from '../contract/model-use.ts';
 import { redactSecretShapes } from '../contract/secret-shape.ts';
 import type { NoTrial, Trial } from '../providers/judge-trial.ts';
+import { readSigned } from '../providers/read-signed.ts';
 import { modelListRequest, type Upstream } from '../providers/upstream.ts';
 import { upstreamWireOf } from '../translate/upstream-wire.ts';
-import { readResponse } from '../transport/read-response.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { errorIn } from '../wire/upstream-error.ts';
 
-/** A model is loaded from disk for it, where the server is local. */
+/** Long, because a local server may have to load the model from disk. */
 const longestTrialMs = 60_000;
-/** The fewest that OpenAI's Responses API takes as `max_output_tokens`. */
+/** The lowest `max_output_tokens` that OpenAI's Responses API accepts. */
 const mostOutputTokens = 16;
-/** What such a call uses at most. */
+/** Maximum usage of such a call. */
 export const trialUsage = { inputTokens: 20, outputTokens: mostOutputTokens };
 const mostCostUsd = 0.01;
 const maxWordsLength = 300;
@@ -28,7 +28,7 @@ const messages = [{ role: 'user', content: prompt }];
 interface TrialShape {
   path: string;
   body(model: string): Record<string, unknown>;
-  /** The member that an answer has and nothing else. */
+  /** A member that every answer has and no error has. */
   answerMember: string;
 }
 
@@ -66,12 +66,12 @@ const shapes: Record<UpstreamWire, TrialShape> = {
   },
 };
 
-/** The price of a trial with a model in US dollars; null: unknown. */
+/** The price of a trial with a model in US dollars; null if unknown. */
 export type TrialPrice = (model: string) => number | null;
 
 /**
- * The model to call where the person named none: the cheapest for conversations that costs less than a cent, on a local
- * server the first.
+ * The model to call if the person named none: the cheapest conversation model that costs less than a cent; on a local
+ * server, the first one.
  */
 export function chooseTrialModel(
   provider: Upstream,
@@ -87,7 +87,7 @@ export function chooseTrialModel(
   return priced[0] ?? 'call-unpriced';
 }
 
-/** Calls the model once. Does not reject for faults of the provider or the network. */
+/** Calls the model once. Does not reject for failures of the provider or the network. */
 export async function tryModel(provider: Upstream, model: string, transport: Transport): Promise<Trial | NoTrial> {
   const wire = wireOf(provider, model);
   if (wire === null) return 'call-impossible';
@@ -109,17 +109,15 @@ async function ask(
   transport: Transport,
 ): Promise<Pick<Trial, 'outcome' | 'said'>> {
   try {
-    const request = trialRequest(provider, call);
-    Object.assign(request.headers, await provider.credentials[0]?.signing?.headersFor(request, transport));
-    const { status, body } = await readResponse(transport, request);
-    // OpenAI's models that reason refuse the older name of the limit, and others do not know the newer one.
+    const { status, body } = await readSigned(provider, trialRequest(provider, call), transport);
+    // OpenAI's reasoning models refuse the older name of the limit, and other services do not know the newer one.
     if (status === 400 && 'max_tokens' in call.body && body.includes('max_completion_tokens')) {
       const { max_tokens: limit, ...others } = call.body;
       return await ask(provider, { ...call, body: { ...others, max_completion_tokens: limit } }, transport);
     }
     const isAnswer = status < 400 && hasMember(body, call.shape.answerMember);
-    const said = isAnswer ? null : wordsOf(body, provider);
-    return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said };
+    const words = isAnswer ? null : wordsOf(body, provider);
+    return { outcome: { kind: isAnswer ? 'answer' : 'no-answer', status }, said: words };
   } catch (error) {
     if (error instanceof TransportError) return { outcome: { kind: 'unreachable', detail: error.message }, said: null };
     if (error instanceof GatewayError) return { outcome: { kind: 'refused' }, said: error.message };
@@ -165,7 +163,7 @@ function hasMember(body: Buffer, member: string): boolean {
   return (Array.isArray(found) || isObject(found)) && errorIn(value) === null;
 }
 
-/** What an error response of the provider says, without its credentials; null: nothing. */
+/** The text of the provider's error response, without credentials; null if there is none. */
 export function wordsOf(body: Buffer, { credentials }: Upstream): string | null {
   const words = errorIn(parsed(body))?.message.slice(0, 4 * maxWordsLength) ?? '';
   const secrets = credentials.flatMap(({ headers, signing }) => [
@@ -187,7 +185,7 @@ function parsed(body: Buffer): unknown {
 const privateHost =
   /^(localhost|.*\.(localhost|local|lan|internal)|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*)$/;
 
-/** On this machine or in its network, where a call costs nothing. */
+/** Whether the provider is on this machine or in its network, where a call costs nothing. */
 function isNearby({ endpoint }: Upstream): boolean {
   const { hostname } = new URL(endpoint.origin);
   return (

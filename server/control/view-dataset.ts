@@ -11,7 +11,7 @@ import { type RequestLedger, viewRequest } from './view-request.ts';
 
 type DatasetLedger = RequestLedger & Pick<LedgerQueries, 'listRequests'>;
 
-/** What a dataset of these requests has, and what it lacks. Reads all of them. */
+/** Counts what a dataset of these requests would contain, and what it would lack. Reads all of them. */
 export async function countDataset(
   ledger: DatasetLedger,
   filter: RequestConditions,
@@ -25,13 +25,13 @@ export async function countDataset(
 
 interface ExportQuestion {
   parameters: Readonly<Record<string, unknown>>;
-  /** The visible part of the ledger; absent: all of it. */
+  /** The part of the ledger that the caller may see; absent for all of it. */
   within?: Within | undefined;
 }
 
 /**
- * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: as in the address of an
- * export. Throws GatewayError `invalid_command`.
+ * The requests of a filter as text, newest first; `dataset`: captured conversations. `parameters`: the query parameters
+ * of an export's address. Throws GatewayError `invalid_command`.
  */
 export function exportLedger(
   ledger: DatasetLedger,
@@ -51,7 +51,7 @@ function sourceOf(ledger: DatasetLedger, filter: RequestConditions): DatasetSour
   return {
     list: (before) => ledger.listRequests({ ...filter, limit: rowsPerPage, ...(before !== undefined && { before }) }),
     async read(id) {
-      // Each conversation is parsed and rendered in a turn of its own.
+      // Each conversation is parsed and rendered in its own turn of the event loop.
       await nextTurn();
       return viewRequest(ledger, id);
     },

@@ -1,6 +1,6 @@
 import type { CooldownView, ProviderHealthView } from '../contract/provider-views.ts';
 import { viewCooldown } from '../routing/health/cooldown-view.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { bestOf, type Judgement, judgeCredential, judgeTarget, worstOf } from '../routing/health/judge.ts';
 import type { ProviderHealth } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
@@ -11,13 +11,13 @@ export interface HealthViews {
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
-/** Below this number of recent calls (a call's weight halves every 15 s) there are no figures. */
+/** With a smaller number of recent calls (a call's weight halves every 15 s), no figures are shown. */
 const hardlyAsked = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
 const mostModels = 20;
 
-export function createHealthViews(book: HealthBook, wallMs: () => number): HealthViews {
+export function createHealthViews(book: HealthTracker, wallMs: () => number): HealthViews {
   const view = (judgement: Judgement) => viewCooldown(judgement, { bookMs: book.nowMs(), wallMs: wallMs() });
   return {
     credential: (providerId, credentialId) => view(judgeCredential(book.provider(providerId), credentialId)),
@@ -39,7 +39,7 @@ export function createHealthViews(book: HealthBook, wallMs: () => number): Healt
   };
 }
 
-/** The models with recent calls or in a cooldown. */
+/** The models that have recent calls or are in a cooldown. */
 function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
   const targets = [...health.targets].filter(
     ([, { circuit, calls, atCredential }]) =>
@@ -76,7 +76,7 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
 }
 
 function sumUp(
-  book: HealthBook,
+  book: HealthTracker,
   provider: CompiledProvider,
   judged: readonly { judgement: Judgement }[],
   { isFailing }: Figures,

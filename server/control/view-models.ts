@@ -1,18 +1,18 @@
-/** The models that a key or a group may use, with what helps to choose among them. */
+/** The models that a key or a group may use, with facts that help to choose among them. */
 import type { ModelView } from '../contract/access-views.ts';
 import type { CooldownView } from '../contract/provider-views.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
-import { contextOf } from '../routing/context-room.ts';
+import { contextOf } from '../routing/context-limits.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 
 export interface Asker {
   group: CompiledGroup;
-  /** Null: any key of the group. */
+  /** Null for any key of the group. */
   key: CompiledKey | null;
 }
 
-/** What is known of a target besides the configuration. */
+/** Facts about a target besides the configuration. */
 export interface ModelFacts {
   isAlias(name: string): boolean;
   price(target: Target): ModelView['price'];

@@ -10,7 +10,10 @@ interface NetworkPorts {
   proxies: ProxySettings;
 }
 
-/** How each provider is reached now, and the trusted certificate authorities. Proxies' user names and passwords are omitted. */
+/**
+ * How each provider is reached now, and the trusted certificate authorities. User names and passwords of proxies are
+ * omitted.
+ */
 export async function viewNetwork(
   { transport, authorities, proxies }: NetworkPorts,
   { providers }: Snapshot,

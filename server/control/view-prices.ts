@@ -7,7 +7,7 @@ import { builtInPricesDate, createPriceTable, type PriceTable } from '../usage/p
 
 interface PriceSources {
   providers: Snapshot['providers'];
-  /** What is in force. */
+  /** The prices in force. */
   prices: Pick<PriceTable, 'applied'>;
   /** The preset that a provider was made from. */
   presetOf(provider: string): string | undefined;

@@ -1,8 +1,8 @@
-/** Views of the configuration with its running state. They contain no secrets, only whether there is one. */
+/** Views of the configuration and its running state. They contain no secrets, only whether a secret exists. */
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import { type FoundKeys, fitsKey, mostKeysTold } from '../contract/find-keys.ts';
+import { type FoundKeys, fitsKey, maxKeysReported } from '../contract/find-keys.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
 import type { QueryMap } from '../contract/queries.ts';
@@ -17,7 +17,7 @@ import type { HealthViews } from './view-health.ts';
 
 /** The running state that views need. */
 export interface EngineState {
-  /** The one that `snapshot` was compiled from. */
+  /** The configuration that `snapshot` was compiled from. */
   config(): Config;
   snapshot(): Snapshot;
   /** The running demo provider. */
@@ -44,7 +44,7 @@ export interface Views {
   key(id: string): KeyView;
   keys(): KeyView[];
   findKeys(asked: KeyQuestion): FoundKeys;
-  /** Of all keys or those with these ids, what events tell. */
+  /** The keys that events contain: all, or those with these ids. */
   toldKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
@@ -54,7 +54,7 @@ export interface Views {
   meters(limited: Limited): LimitMeter[];
 }
 
-/** Absent: any. */
+/** An absent field matches any key. */
 export type KeyQuestion = Partial<Pick<QueryMap['find-keys'], 'search' | 'group' | 'ids'>> & { limit: number };
 
 export function createViews(state: EngineState): Views {
@@ -87,7 +87,7 @@ export function createViews(state: EngineState): Views {
       return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
     },
     toldKeys(ids) {
-      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: mostKeysTold });
+      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: maxKeysReported });
       return { keys, keyCount: total };
     },
     group(id) {
@@ -176,7 +176,7 @@ function viewGroup(group: GroupConfig, keyCount: number, state: EngineState): Gr
   return { ...group, keyCount, limitUse: metersOf('group', group, state) };
 }
 
-/** By group. */
+/** Number of keys by group. */
 export function keyCounts(keys: readonly KeyConfig[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { group } of keys) counts.set(group, (counts.get(group) ?? 0) + 1);

@@ -4,23 +4,23 @@ import type { Views } from './views.ts';
 type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
 
 const everyMs = 1_000;
-/** With more keys and groups than this, each is looked at less often than once a second. */
+/** With more keys and groups than this, each is checked less often than once a second. */
 const perLook = 500;
 
-/** Reports the use of limits that has changed, of keys and groups in turn. Returns how to stop. */
-export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, tell: (use: LimitUse) => void): () => void {
+/** Reports changes in the use of limits, checking keys and groups in turn. Returns the function that stops it. */
+export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (use: LimitUse) => void): () => void {
   let position = 0;
-  /** The last use as a text, by key or group: of the round before, and of this one. */
+  /** The last use by key or group, as JSON: of the previous round and of the current one. */
   let before = new Map<string, string>();
   let seen = new Map<string, string>();
   const look = (): LimitUse => {
     const changed: LimitUse = { keys: {}, groups: {} };
     const all = views.limited();
-    for (const party of all.slice(position, position + perLook)) {
-      const meters = views.meters(party);
-      const name = `${party.scope} ${party.id}`;
+    for (const subject of all.slice(position, position + perLook)) {
+      const meters = views.meters(subject);
+      const name = `${subject.scope} ${subject.id}`;
       const text = JSON.stringify(meters);
-      if (text !== before.get(name)) changed[`${party.scope}s`][party.id] = meters;
+      if (text !== before.get(name)) changed[`${subject.scope}s`][subject.id] = meters;
       seen.set(name, text);
     }
     position += perLook;
@@ -31,11 +31,11 @@ export function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, tell: (u
     }
     return changed;
   };
-  // What is so at the beginning is in the snapshot.
+  // The initial state is in the snapshot.
   look();
   const timer = setInterval(() => {
     const changed = look();
-    if (Object.keys(changed.keys).length + Object.keys(changed.groups).length > 0) tell(changed);
+    if (Object.keys(changed.keys).length + Object.keys(changed.groups).length > 0) emit(changed);
   }, everyMs).unref();
   return () => clearInterval(timer);
 }

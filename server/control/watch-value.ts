@@ -1,12 +1,12 @@
 interface Watched<Value> {
   everyMs: number;
   read(): Value;
-  /** Values with equal texts count as the same. Absent: their JSON. */
+  /** Values with equal texts are considered equal. Absent: their JSON is used. */
   fingerprint?(value: Value): string;
 }
 
-/** Polls a value and reports it whenever it has changed. Returns how to stop. */
-export function watchValue<Value>(watched: Watched<Value>, tell: (value: Value) => void): () => void {
+/** Polls a value and reports it whenever it has changed. Returns the function that stops polling. */
+export function watchValue<Value>(watched: Watched<Value>, emit: (value: Value) => void): () => void {
   const { everyMs, read, fingerprint = JSON.stringify } = watched;
   let last = fingerprint(read());
   const timer = setInterval(() => {
@@ -14,7 +14,7 @@ export function watchValue<Value>(watched: Watched<Value>, tell: (value: Value) 
     const text = fingerprint(value);
     if (text === last) return;
     last = text;
-    tell(value);
+    emit(value);
   }, everyMs).unref();
   return () => clearInterval(timer);
 }

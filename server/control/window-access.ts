@@ -8,7 +8,7 @@ import { openWindowSessions, type WindowSessions } from './window-sessions.ts';
 const sessionsFileName = 'window-sessions.json';
 
 interface AccessPorts {
-  /** Null: nothing is stored on disk. */
+  /** Null if nothing is stored on disk. */
   dataDir: string | null;
   fallbackFolder?: string | null | undefined;
   log: { warn(fields: object, message: string): void };
@@ -19,7 +19,7 @@ export interface WindowAccess {
   readonly sessions: WindowSessions;
   /**
    * Ends the sessions of all browsers and voids unused addresses; resolves with the number of sessions. Rejects with a
-   * GatewayError if that cannot be stored; the sessions are then ended until the next start only.
+   * GatewayError if that cannot be stored; the sessions are then ended only until the next start.
    */
   signOutEverywhere(): Promise<number>;
   /** Calls the listener when sessions have ended. */

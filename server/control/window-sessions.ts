@@ -1,4 +1,7 @@
-/** Sessions of browsers signed in to the window. A session's secret is in the browser's cookie; its hash is stored on disk. */
+/**
+ * Sessions of browsers signed in to the window. A session's secret is in the browser's cookie; its hash is stored on
+ * disk.
+ */
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -7,7 +10,7 @@ import { writeFileDurably } from '../files/durable-file.ts';
 const dayMs = 86_400_000;
 /** A session expires after this time without use. */
 export const sessionIdleMs = 30 * dayMs;
-/** The precision of stored last uses, so that they cause at most one write a day. */
+/** The precision at which last uses are stored, so that they cause at most one write a day. */
 const storedEveryMs = dayMs;
 /** Beyond this, the least recently used session is dropped. */
 const maxSessions = 100;
@@ -17,14 +20,14 @@ export interface WindowSessions {
   open(): Promise<string>;
   /** Whether the secret belongs to a valid session; prolongs it. */
   use(secret: string): boolean;
-  /** The same without prolonging it. */
+  /** Like `use`, but does not prolong the session. */
   lasts(secret: string): boolean;
   /** Ends all sessions. Resolves with their number once that is stored; rejects with the system's error. */
   endAll(): Promise<number>;
 }
 
 interface SessionPorts {
-  /** Null: sessions are not stored. */
+  /** Null if sessions are not stored. */
   path: string | null;
   nowMs(): number;
   log: { warn(fields: object, message: string): void };
@@ -50,7 +53,7 @@ export async function openWindowSessions(ports: SessionPorts): Promise<WindowSes
     writing = written.catch(() => {});
     return written;
   };
-  /** If this fails, sessions end with the process. */
+  /** If storing fails, sessions end with the process. */
   const writeIfPossible = () =>
     write().catch((error: unknown) => log.warn({ error }, 'the sessions of the window could not be stored'));
   const forgetOld = () => {
@@ -90,7 +93,7 @@ export async function openWindowSessions(ports: SessionPorts): Promise<WindowSes
 /** Setting the clock back does not end a session. */
 const isOver = (usedMs: number, nowMs: number) => nowMs - usedMs > sessionIdleMs;
 
-/** Secrets have 256 random bits, so a plain hash is safe and a look-up by hash reveals nothing through its timing. */
+/** Secrets have 256 random bits, so a plain hash is safe and a lookup by hash reveals nothing through its timing. */
 const digestOf = (secret: string) => hash('sha256', secret);
 
 function describe(sessions: ReadonlyMap<string, { usedMs: number }>): string {

@@ -12,13 +12,13 @@ import {
 export interface ClaimedFolder {
   folder: DataFolder;
   lock: InstanceLock;
-  /** A private, writable folder while the data folder is not writable; null: none. */
+  /** A private, writable folder to use while the data folder is not writable; null if there is none. */
   fallbackFolder: string | null;
 }
 
 /**
- * Prepares and claims the folder, or returns its holder. An existing folder that is not writable at present is used as it
- * is, and claimed once it is writable. Rejects with a GatewayError if it cannot be used.
+ * Prepares and claims the folder, or returns its holder. An existing folder that is not writable at present is used as
+ * it is, and claimed once it is writable. Rejects with a GatewayError if it cannot be used.
  */
 export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { holder: InstanceInfo }> {
   const folder = prepareDataFolder(dataDir);
@@ -44,7 +44,9 @@ async function claimUnwritable(folder: DataFolder): Promise<ClaimedFolder | { ho
 
 const retryMs = 10_000;
 
-/** A lock whose file may not be writable for a while; until then the fallback lock keeps other instances away. */
+/**
+ * A lock whose file may be unwritable for a while. Until it is written, the fallback lock keeps other instances away.
+ */
 class PatientLock implements InstanceLock {
   readonly #dataDir: string;
   readonly #fallback: InstanceLock | null;
@@ -84,7 +86,7 @@ class PatientLock implements InstanceLock {
       else if (this.#held && this.#address) await this.#held.update(this.#address);
       if (this.#held) clearInterval(this.#retries);
     } catch {
-      // Reported at the start, and by the ledger's health.
+      // Already reported at the start, and by the ledger's health.
       if (!this.#isReleased) this.#retry();
     }
   }

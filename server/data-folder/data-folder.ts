@@ -1,6 +1,9 @@
-/** The data folder with configuration, secrets, ledger, logs and temporary uploads: its creation and permissions. */
+/**
+ * Creates the data folder, which contains configuration, secrets, ledger, logs and temporary uploads, and sets its
+ * permissions.
+ */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import { temporaryInfix } from '../files/durable-file.ts';
 import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
@@ -12,7 +15,7 @@ export interface DataFolder {
   logsPath: string;
   /** Messages for the user, one line each. */
   notices: string[];
-  /** Why it cannot be written at present, for a person; null if it can. */
+  /** Why the folder cannot be written at present, as text for a person; null if it can. */
   problem: string | null;
 }
 
@@ -21,23 +24,23 @@ const throwAwayTag = 'CACHEDIR.TAG';
 const throwAwayTagText =
   'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
 
-/** The names of all files in a data folder; other files in it are left alone. */
+/** The names of all files in a data folder; other files in it are not touched. */
 const ownFiles =
   /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|window-sessions\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
-/** The admin token is replaced when opened if others could read it, so its permissions must not be changed before. */
+/** The admin token is replaced when opened if others could read it, so its permissions must not be corrected before. */
 const renewedWhereOpen = /^admin\.token$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 
 /**
- * Creates the folder and its subfolders, private to this user, and corrects permissions that are too open. Safe while another
- * Sluice is running on it. Throws a GatewayError if it cannot be used.
+ * Creates the folder and its subfolders, private to this user, and corrects permissions that are too open. Safe while
+ * another Sluice is running on it. Throws a GatewayError if the folder cannot be used.
  */
 export function prepareDataFolder(path: string): DataFolder {
   const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
   const folder: DataFolder = { path, tmpPath, logsPath, notices: [], problem: null };
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     refuseSharedFolder(path);
     prepareTmp(folder.tmpPath);
     makeFolder(folder.logsPath);
@@ -58,7 +61,7 @@ export function unusable(path: string, problem: string): GatewayError {
   );
 }
 
-/** Writes content, since an empty file can be created even on a full disk. */
+/** Writes content, because an empty file can be created even on a full disk. */
 function tryWriting(probe: string): void {
   try {
     writeFileSync(probe, Buffer.alloc(4096));
@@ -76,10 +79,10 @@ export function unwritableNotice({ path, problem }: DataFolder): string {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
-/** Removes uploads and temporary files of a killed process. Requires the instance lock. */
+/** Removes uploads and temporary files left by a killed process. Requires the instance lock. */
 export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   if (existsSync(join(tmpPath, throwAwayTag))) {
     for (const name of readdirSync(tmpPath)) {
@@ -91,7 +94,7 @@ export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   }
 }
 
-/** A shared folder such as /tmp must not be made private and cannot be trusted. */
+/** A shared folder such as /tmp must not be made private, and cannot be trusted. */
 function refuseSharedFolder(path: string): void {
   if (process.platform === 'win32' || (statSync(path).mode & stickyBit) === 0) return;
   throw new GatewayError(
@@ -100,9 +103,11 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** Without `recursive`, which reports ENOENT on a read-only disk. */
+/** Called without `recursive`, which reports ENOENT on a read-only disk and never returns below `/proc` (Node 24). */
 function makeFolder(path: string): void {
-  if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
+  if (isFolder(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Tags only a folder that it creates: an existing one may contain other files and must never be emptied. */
@@ -117,14 +122,20 @@ function isHalfWritten(name: string): boolean {
   return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
 }
 
-/** Returns a notice for each file that stays open, and one if others could have read the key of the secrets. */
+/**
+ * Returns a notice for each file that remains accessible to others, and one if others could have read the key of the
+ * secrets.
+ */
 function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   if (process.platform === 'win32') return [];
   const secretsKey = join(path, 'secrets.key');
   const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
   const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  return [...all.flatMap((each) => closeToOthers(each) ?? []), ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
+  const open = all.flatMap((each) => closeToOthers(each) ?? []);
+  // As Kubernetes makes a volume of a pod with `fsGroup`, which is root's (mode 2777).
+  if (isOpenToOthers(path)) open.push(`Choose a folder in ${path} with --data-dir: Sluice makes it for itself alone.`);
+  return [...open, ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
 }
 
 function isOpenToOthers(path: string): boolean {

@@ -1,7 +1,7 @@
 /**
- * The lock of an unwritable data folder: the usual lock file in a private temporary folder named after the data folder's real
- * path. It keeps other instances of the same user away, unless they have another temporary folder (another container, a
- * service with PrivateTmp).
+ * The lock of an unwritable data folder: the usual lock file in a private temporary folder named after the data
+ * folder's real path. It keeps other instances of the same user away, unless they have another temporary folder (in
+ * another container, or a service with PrivateTmp).
  */
 import { hash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import {
 } from './instance-lock.ts';
 
 export interface FallbackLock extends InstanceLock {
-  /** Private to this user; removed with the release. */
+  /** Private to this user; removed when the lock is released. */
   readonly folder: string;
 }
 
@@ -32,7 +32,7 @@ export async function acquireFallbackLock(dataDir: string): Promise<FallbackLock
     update: lock.update,
     async release() {
       await lock.release();
-      // Everything else in it belongs to this run.
+      // The admin token belongs to this run only.
       rmSync(join(folder, 'admin.token'), { force: true });
       removeIfEmpty(folder);
     },
@@ -60,7 +60,7 @@ export function findFallbackFolder(dataDir: string): string | undefined {
   return isPrivate(folder) ? folder : undefined;
 }
 
-/** On Linux, TMPDIR is ignored, since it may differ between a service and a terminal. */
+/** On Linux, TMPDIR is ignored, because it may differ between a service and a terminal. */
 function folderFor(dataDir: string): string {
   const root = process.platform === 'linux' ? '/tmp' : tmpdir();
   return join(root, `sluice-${process.getuid?.() ?? 'user'}-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}`);
@@ -75,7 +75,7 @@ function makePrivate(folder: string): boolean {
   return isPrivate(folder);
 }
 
-/** Other users can create folders and links there, which are never used. */
+/** Other users can create folders and links at this path; those are never used. */
 function isPrivate(folder: string): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return false;

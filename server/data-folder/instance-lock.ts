@@ -1,6 +1,6 @@
 /**
- * Ensures one process per data folder. `instance.json` names the holder; a stale file is recognised by its process and by
- * whether the address still answers as the same instance.
+ * Ensures that only one process uses a data folder. `instance.json` names the holder. A stale file is recognised by its
+ * process, and by whether the address still answers as the same instance.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const instanceInfoSchema = z.object({
   /** Unix milliseconds. */
   startedAt: z.number(),
   instanceId: z.string(),
-  /** Null until it listens. */
+  /** Null until the instance listens. */
   host: z.string().nullable(),
   port: z.number().int().nullable(),
 });
@@ -36,7 +36,7 @@ export interface InstanceLock {
 
 /** The lock file cannot be written at present. */
 export class UnwritableFolder extends GatewayError {
-  /** For a person. */
+  /** As text for a person. */
   readonly reason: string;
 
   constructor(path: string, error: unknown) {
@@ -46,7 +46,7 @@ export class UnwritableFolder extends GatewayError {
   }
 }
 
-/** The time from a process's start until it listens; after it, a process without a port is taken for an unrelated one. */
+/** The time from a process's start until it listens; later, a process without a port counts as unrelated. */
 const startLimitMs = 30_000;
 const attempts = 10;
 const retryMs = 30;
@@ -68,7 +68,7 @@ export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock
     if (createFile(path, own)) return holdLock(path, own);
     const found = readInfo(path);
     if (found && (await isAlive(found))) return { holder: found };
-    // An unreadable file may just be being written, so it is retried first.
+    // An unreadable file may be in the middle of being written, so it is retried first.
     if (found && takeOver(path, found, own)) return holdLock(path, own);
     if (!found && attempt > attempts / 2) removeUnreadable(path);
     else await wait(retryMs);
@@ -126,7 +126,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** False if the file exists. */
+/** False if the file already exists. */
 function createFile(path: string, info: InstanceInfo): boolean {
   const file = openNew(path);
   if (file === undefined) return false;
@@ -142,7 +142,7 @@ function createFile(path: string, info: InstanceInfo): boolean {
   }
 }
 
-/** Undefined if the file exists; it may belong to another process, so it is not removed. */
+/** Undefined if the file already exists. It may belong to another process, so it is not removed. */
 function openNew(path: string): number | undefined {
   try {
     return openSync(path, 'wx', 0o600);
@@ -173,12 +173,12 @@ function readInfo(path: string): InstanceInfo | undefined {
   }
 }
 
-/** A process that has not finished its takeover by then has crashed. */
+/** A process that has not finished its takeover after this time has crashed. */
 const takeoverLimitMs = 10_000;
 
 /**
- * Replaces the file of a dead process by our own. Only one process at a time may do so, and the file exists throughout, so
- * that no other can create it meanwhile. False if another process was faster.
+ * Replaces the file of a dead process by this process's own. Only one process at a time may do so, and the file exists
+ * throughout, so that no other can create it meanwhile. False if another process was faster.
  */
 function takeOver(path: string, stale: InstanceInfo, own: InstanceInfo): boolean {
   const guard = `${path}.takeover`;
@@ -204,7 +204,10 @@ function removeIfOld(guard: string): void {
   if (info && Date.now() - info.mtimeMs > takeoverLimitMs) rmSync(guard, { force: true });
 }
 
-/** Renames the file before checking again that it is unreadable: removing it by name could remove that of another process. */
+/**
+ * Renames the file before checking again that it is unreadable, because removing it by name could remove that of
+ * another process.
+ */
 function removeUnreadable(path: string): void {
   const moved = `${path}.${randomUUID()}`;
   try {

@@ -8,14 +8,14 @@ const maxReplyBytes = 64 * 1024;
 const healthSchema = z.object({ instance: z.string() });
 
 /**
- * Errors that do not mean that the instance is gone. A process without file descriptors accepts a connection and closes it at
- * once (ECONNRESET or EPIPE here); the others mean that this process itself has none left.
+ * Errors that do not mean that the instance has ended. A process without free file descriptors accepts a connection and
+ * closes it at once (ECONNRESET or EPIPE here); the other codes mean that this process itself has none left.
  */
 const signsOfLife = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
 
 /**
- * Whether `GET /healthz` at this address returns the given instance. A process that accepts a connection but does not answer
- * in time, or closes it, counts as the instance: a busy process must not lose its data folder.
+ * Whether `GET /healthz` at this address returns the given instance. A process that accepts a connection but does not
+ * answer in time, or closes it, counts as the instance: a busy process must not lose its data folder.
  */
 export function answersAsInstance(
   { host, port }: { host: string; port: number },

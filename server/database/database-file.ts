@@ -3,8 +3,8 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, stat
 import { dirname } from 'node:path';
 
 /**
- * Makes the file private before SQLite opens it, since `-wal` and `-shm` inherit its permissions. An existing file is not
- * opened here: closing it would drop all POSIX locks that this process holds on it.
+ * Makes the file private before SQLite opens it, because `-wal` and `-shm` inherit its permissions. An existing file is
+ * not opened here: closing it would drop all POSIX locks that this process holds on it.
  */
 export function makePrivateFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

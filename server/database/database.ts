@@ -1,8 +1,9 @@
 /**
- * A thin typed layer over node:sqlite, which nothing else imports.
+ * A thin typed layer over node:sqlite, which no other file imports.
  *
- * It survives faults of the file. If it cannot be opened (locked, full disk), the next statement tries again. A damaged file
- * is moved aside, never deleted, and a new one is created; so it is after a removal. `onReplaced` reports that.
+ * It survives failures of the file. If the file cannot be opened (locked, full disk), the next statement tries again. A
+ * damaged file is moved aside, never deleted, and a new one is created; a removed file is also replaced by a new one.
+ * `onReplaced` reports both.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -18,7 +19,7 @@ export interface Statement {
   run(...values: SqlValue[]): { lastId: number; changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
-  /** Reads row by row; the statement must not be used otherwise meanwhile. */
+  /** Reads row by row; the statement must not be used for anything else meanwhile. */
   iterate(...values: SqlValue[]): Iterable<Row>;
 }
 
@@ -45,16 +46,17 @@ export interface Database {
 }
 
 /**
- * Opens or creates the database `file`, readable by its owner only; `:memory:` for one in memory. Does not throw if that is
- * not possible at present; statements then throw an error that `isTemporary`. `migrations` default to the ledger's.
+ * Opens or creates the database `file`, readable by its owner only; `:memory:` for one in memory. Does not throw if
+ * that is not possible at present; statements then throw an error that `isTemporary`. `migrations` default to the
+ * ledger's.
  */
 export function openDatabase(file: string, migrations: readonly string[] = ledgerMigrations): Database {
   return new LastingDatabase(file, migrations);
 }
 
-/** Wait for a locked file at start, when nothing else is running. */
+/** Maximum wait for a locked file at start, when nothing else is running. */
 const firstWaitMs = 2_000;
-/** Later, a wait blocks all streams, so statements fail quickly and are retried. */
+/** After the start, a wait blocks all streams, so statements fail quickly and are retried. */
 const laterWaitMs = 20;
 /** After a failure to open the file, statements fail immediately for this time. */
 const reopenAfterMs = 1_000;
@@ -110,7 +112,7 @@ class LastingDatabase implements Database {
         raw.exec('COMMIT');
         return result;
       } catch (error) {
-        // SQLite has rolled back by itself on a full disk, and a damaged file is closed already.
+        // On a full disk SQLite has already rolled back, and a damaged file is already closed.
         if (raw.isOpen && raw.isTransaction) raw.exec('ROLLBACK');
         throw error;
       }
@@ -128,7 +130,7 @@ class LastingDatabase implements Database {
     this.#raw = null;
   }
 
-  /** A damaged file is abandoned completely. */
+  /** Runs the work; a damaged file is replaced by a new one. */
   #guarded<T>(work: (raw: DatabaseSync) => T): T {
     const raw = this.#raw ?? this.#reopened();
     try {
@@ -140,7 +142,7 @@ class LastingDatabase implements Database {
   }
 
   #reopened(): DatabaseSync {
-    if (!this.#isClosed && Date.now() - this.#failedAtMs >= reopenAfterMs) this.#tell(this.#open());
+    if (!this.#isClosed && Date.now() - this.#failedAtMs >= reopenAfterMs) this.#report(this.#open());
     if (this.#raw) return this.#raw;
     throw this.#failure;
   }
@@ -169,7 +171,7 @@ class LastingDatabase implements Database {
     try {
       const movedTo = setFileAside(this.file);
       this.#open();
-      this.#tell({ file: this.file, movedTo, reason: damage.message });
+      this.#report({ file: this.file, movedTo, reason: damage.message });
     } catch (error) {
       this.#fail(error);
     }
@@ -185,15 +187,15 @@ class LastingDatabase implements Database {
     this.#raw.close();
     this.#raw = null;
     this.#open();
-    this.#tell({ file: this.file, movedTo: null, reason: 'it was removed while Sluice was running' });
+    this.#report({ file: this.file, movedTo: null, reason: 'it was removed while Sluice was running' });
   }
 
-  #tell(replaced: Replaced | null): void {
+  #report(replaced: Replaced | null): void {
     if (replaced) for (const listener of this.#listeners) listener(replaced);
   }
 }
 
-/** Throws if that is not possible at present. */
+/** Throws if the file cannot be opened at present. */
 function openOrReplace(
   file: string,
   waitMs: number,

@@ -1,12 +1,12 @@
-/** Classifies SQLite's errors: temporary ones, and damage. */
+/** Classifies SQLite's errors as temporary errors and damage. */
 
 const corrupt = 11;
 const cannotOpen = 14;
 const notADatabase = 26;
-/** Busy, locked, read-only, I/O error, full, cannot open; also damage, since the file is then replaced. */
+/** Busy, locked, read-only, I/O error, full, cannot open; also damage, because the file is then replaced. */
 const temporary = new Set([5, 6, 8, 10, corrupt, 13, cannotOpen, notADatabase]);
 
-/** Like SQLite's "cannot open", for errors of the system before SQLite was called. */
+/** Like SQLite's "cannot open", for system errors before SQLite was called. */
 export class DatabaseUnavailable extends Error {
   readonly errcode = cannotOpen;
 }
@@ -26,7 +26,10 @@ export function isDamage(error: unknown): error is Error {
   return code === corrupt || code === notADatabase;
 }
 
-/** The message of anything thrown. Where each address of a host refuses, Node has one for each address and none for all. */
+/**
+ * The message of any thrown value. If all addresses of a host refuse, Node's error has a message for each address but
+ * none for the whole.
+ */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
   return error instanceof Error ? error.message : String(error);

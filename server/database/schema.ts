@@ -1,10 +1,12 @@
-/** The databases' tables, as migrations. */
+/** The tables of the databases, as migrations. */
 import type { DatabaseSync } from 'node:sqlite';
 
 /** The file was written by a newer version of Sluice. */
 export class NewerDatabase extends Error {}
 
-/** `migrations[n]` brings a file from version n to n + 1. Published ones are never edited; a change is a new entry. */
+/**
+ * `migrations[n]` converts a file from version n to n + 1. Published ones are never edited; a change is a new entry.
+ */
 export const ledgerMigrations: readonly string[] = [
   `
   -- No index over all rows beside the rowid, so that a row costs the same at a million rows as at none: an index on the random id alone

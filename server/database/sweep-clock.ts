@@ -1,7 +1,8 @@
 /**
- * The time by which records expire. The wall clock alone is not safe: if it were a year ahead for a minute, everything would
- * be deleted. Therefore a time stored in the database follows the wall clock at a bounded speed: a wrong clock moves it
- * little, and after a long downtime it catches up within hours, during which records are kept longer than necessary.
+ * The time by which records expire. The wall clock alone is not safe: if it were a year ahead for a minute, everything
+ * would be deleted. Therefore a time stored in the database follows the wall clock at a bounded speed. A wrong clock
+ * moves it only a little, and after a long downtime it catches up within hours, during which records are kept longer
+ * than necessary.
  */
 import { number } from './columns.ts';
 import type { Database } from './database.ts';
@@ -10,7 +11,7 @@ import type { Database } from './database.ts';
 export interface KnownTime {
   /** Determines a record's minimum age. */
   earliestMs: number;
-  /** Records dated later were written while the clock was ahead. */
+  /** Records with a later date were written while the clock was ahead. */
   latestMs: number;
 }
 
@@ -36,7 +37,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
   const keep = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
   const newest = database.prepare('SELECT started_at FROM requests ORDER BY seq DESC LIMIT 1');
   let readAtMs = steadyMs();
-  /** Null: must be read from the database, which may have been replaced. */
+  /** Null if it must be read from the database, which may have been replaced. */
   let knownMs: number | null = null;
   database.onReplaced(() => {
     knownMs = null;
@@ -44,7 +45,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
 
   function read(): KnownTime {
     const nowMs = wallMs();
-    // For a ledger of an older version, the last request's time.
+    // A ledger of an older version has only the last request's time.
     knownMs ??= number(kept.get()?.value) ?? number(newest.get()?.started_at) ?? nowMs;
     const mayBe = knownMs + (steadyMs() - readAtMs) * catchUpSpeed;
     readAtMs = steadyMs();
@@ -54,7 +55,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
   }
 
   try {
-    // Read before the first request of this run, which a wrong clock may date.
+    // Read before the first request of this run, whose time may be wrong.
     read();
   } catch {
     // Retried with the first sweep.

@@ -1,4 +1,4 @@
-/** One captured conversation as an example for fine-tuning a chat model. */
+/** Converts one captured conversation to an example for fine-tuning a chat model. */
 import type { CapturedMessage } from '../contract/capture.ts';
 import type { DatasetGap } from '../contract/dataset.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -17,7 +17,7 @@ export type DatasetLine = { text: string; changed: ReadonlySet<LossCode> } | { g
 
 const registry = new Registry(servedApis);
 
-/** As OpenAI, "Fine-tuning: chat format": `{"messages": […], "tools": […]}`. */
+/** The format is OpenAI's, "Fine-tuning: chat format": `{"messages": […], "tools": […]}`. */
 export function datasetLine({ request, capture }: RequestInFull): DatasetLine {
   if (!capture) return { gap: 'not-captured' };
   if (request.outcome !== 'ok') return { gap: 'not-answered' };
@@ -39,7 +39,7 @@ export function datasetLine({ request, capture }: RequestInFull): DatasetLine {
   }
 }
 
-/** Answers that the model itself has ended. */
+/** Reasons of answers that the model itself ended. */
 const finished: ReadonlySet<string> = new Set(['end', 'sequence', 'tool']);
 
 function matchOf({ method, url }: { method: string; url: string | null }): RouteMatch | null {
@@ -51,17 +51,17 @@ function matchOf({ method, url }: { method: string; url: string | null }): Route
   }
 }
 
-/** Null if it was not kept in full, or is no text. */
+/** Null if the message was not kept in full, or is not text. */
 function textOf({ body, gap }: CapturedMessage<CapturedBody>): string | null {
   return gap === null && body?.encoding === 'utf8' ? body.data : null;
 }
 
 function withAnswer(conversation: Conversation, { parts }: ReadAnswer): Conversation {
-  const said = parts.map((part) => ({ ...part, at: 'answer' }));
-  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: said }] };
+  const answered = parts.map((part) => ({ ...part, at: 'answer' }));
+  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: answered }] };
 }
 
-/** Of an API that takes what OpenAI's reference describes, and nothing else. */
+/** An API that accepts exactly what OpenAI's reference describes. */
 const target = { model: 'gpt-4.1', origin: { provider: '', model: '', account: '' }, withoutReasoning: true };
 
 function rendered(conversation: Conversation, known: readonly Loss[]): DatasetLine {
@@ -74,10 +74,10 @@ function rendered(conversation: Conversation, known: readonly Loss[]): DatasetLi
   return { text: writeJson({ messages, tools, parallel_tool_calls }), changed: new Set(changed) };
 }
 
-/** Null if the answer had nothing but what the format does not have. */
+/** Null if the answer contained only parts that the format does not support. */
 function throughAnswer(messages: unknown): unknown[] | null {
   if (!Array.isArray(messages)) return null;
-  // The answer's calls have no results yet; a request would need some.
+  // The calls of the answer have no results yet, which a request would require.
   const end = messages.findLastIndex((message) => !isObject(message) || message.role !== 'tool');
   const last: unknown = messages[end];
   return isObject(last) && last.role === 'assistant' ? messages.slice(0, end + 1) : null;
@@ -92,7 +92,7 @@ function renderedBody(conversation: Conversation, losses: Losses): Record<string
   }
 }
 
-/** Not of parameters, such as a temperature, which are no part of an example. */
+/** Excludes losses of parameters, such as a temperature, which are not part of an example. */
 function isOfContent({ field, fate, code }: Loss): boolean {
   if (field === 'answer' && code === 'missing-result') return false;
   return fate !== 'carried' && contents.some((name) => field.startsWith(name));

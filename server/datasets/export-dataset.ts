@@ -5,12 +5,12 @@ import type { RequestInFull, RequestView } from '../contract/request-views.ts';
 import { datasetLine } from './dataset-line.ts';
 
 export interface DatasetSource {
-  /** A page of the requests that were selected, newest first, from before this sequence number on. */
+  /** A page of the selected requests, newest first, starting before this sequence number. */
   list(before: number | undefined): Promise<{ requests: RequestView[]; next: number | null }>;
   read(id: string): Promise<RequestInFull>;
 }
 
-/** Yields lines, newest request first, and returns what is in them and what is not. */
+/** Yields lines, newest request first, and returns the counts of what is included and what is not. */
 export async function* exportDataset(
   source: DatasetSource,
   answer: DatasetAnswer,

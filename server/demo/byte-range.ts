@@ -1,4 +1,4 @@
-/** Byte ranges (RFC 9110, sections 13 and 14): players use them to seek in a film. */
+/** Byte ranges (RFC 9110, sections 13 and 14), which players use to seek in a film. */
 import { DemoError } from './demo-error.ts';
 import { binary, type Reply } from './reply.ts';
 
@@ -8,7 +8,9 @@ interface RangeRequest {
   ifRange: string | undefined;
 }
 
-/** 200 with all bytes, 206 with one range; throws a 416. Several ranges and malformed ones are answered with all bytes. */
+/**
+ * 200 with all bytes, or 206 with one range; throws a 416. Multiple and malformed ranges are answered with all bytes.
+ */
 export function rangedReply(bytes: Buffer, contentType: string, etag: string, request: RangeRequest): Reply {
   const whole = binary(bytes, contentType);
   if (whole.kind !== 'bytes') return whole;

@@ -1,4 +1,4 @@
-/** One call to the demo provider as a route's handler sees it, and how its body is read. */
+/** One call to the demo provider as passed to a route's handler, and the parsing of its body. */
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { isObject } from '../contract/is-object.ts';
@@ -32,7 +32,7 @@ function readJson(bytes: Buffer): JsonObject {
   throw new DemoError({ status: 400, message });
 }
 
-/** Parts of one name become a list; `image[]` and `image[0]` count as `image`. */
+/** Parts with the same name become a list; `image[]` and `image[0]` count as `image`. */
 async function readForm(bytes: Buffer, contentType: string): Promise<JsonObject> {
   const form = await parseForm(bytes, contentType);
   const values: Record<string, unknown> = Object.create(null);

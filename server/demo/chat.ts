@@ -49,7 +49,7 @@ function makeChoice(request: ChatRequest, index: number): Choice {
   return { answer: { ...answer, text }, calls: [], finishReason: isCut ? 'length' : 'stop' };
 }
 
-/** The text up to the first of the stop strings. */
+/** The text before the first of the stop strings. */
 export function beforeStop(text: string, stop: readonly string[]): string {
   const ends = stop.map((mark) => text.indexOf(mark)).filter((position) => position >= 0);
   return text.slice(0, Math.min(...ends, text.length));

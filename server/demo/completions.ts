@@ -40,7 +40,7 @@ async function complete(call: Call, context: RouteContext): Promise<Reply> {
   });
 }
 
-/** One prompt or several; token numbers are shown as numbers, since the demo has no vocabulary. */
+/** One prompt or several. Token numbers are shown as numbers, because the demo has no vocabulary. */
 function readPrompts(parameters: Parameters): string[] {
   const prompt = parameters.raw('prompt');
   if (prompt === undefined) throw missingParameter('prompt');

@@ -1,6 +1,6 @@
 /**
- * What the demo answers. Chat completions and responses are read into one `Conversation`; fixed rules decide whether the
- * answer is text, JSON for a schema, or tool calls. Equal requests get equal answers.
+ * Composes the demo's answers. Chat completions and responses are converted to one `Conversation`; fixed rules decide
+ * whether the answer is text, JSON for a schema, or tool calls. Equal requests get equal answers.
  */
 
 import { isObject } from '../contract/is-object.ts';
@@ -11,7 +11,7 @@ import { countTokens } from './tokens.ts';
 export interface Turn {
   role: 'system' | 'user' | 'assistant' | 'tool';
   text: string;
-  /** One word for each thing sent along with the text: `image`, `sound`, `file`. */
+  /** One word for each attachment of the text: `image`, `sound`, `file`. */
   attachments: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Conversation {
   allowsParallelCalls: boolean;
   /** The JSON schema that the answer must satisfy; `undefined` for an answer in prose. */
   schema: unknown;
-  /** The client asked for reasoning. */
+  /** Whether the client requested reasoning. */
   thinks: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ToolCall {
 }
 
 export type Answer = ({ kind: 'text'; text: string } | { kind: 'calls'; calls: readonly ToolCall[] }) & {
-  /** Undefined if the client asked for none. */
+  /** Undefined if the client did not request it. */
   reasoning?: string;
 };
 
@@ -87,8 +87,8 @@ function countShownTokens(answer: Answer): number {
 }
 
 /**
- * Calls the tools that the request demands, or whose name contains a word of the latest message ("weather", `get_weather`); of
- * its own accord none by which an agent would change files or run commands.
+ * Calls the tools that the request demands, or whose name contains a word of the latest message ("weather",
+ * `get_weather`). Tools by which an agent would change files or run commands are called only on demand.
  */
 function toolCalls({ turns, tools, toolChoice, allowsParallelCalls }: Conversation): ToolCall[] {
   const latest = turns.at(-1);
@@ -107,7 +107,10 @@ function chooseTools(tools: readonly Tool[], choice: ToolChoice, question: strin
   return mentioned.length === 0 ? tools.slice(0, 1) : mentioned;
 }
 
-/** By the names of its parameters: Claude Code's `Write` has `file_path` and `content`, Codex's shell a `command`. */
+/**
+ * Judged by the names of its parameters: Claude Code's `Write` has `file_path` and `content`, Codex's shell a
+ * `command`.
+ */
 function mayChangeSomething({ schema }: Tool): boolean {
   const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
   return properties.some((name) => /path|file|dir|command|cmd|script|code|patch|edit|content|url/i.test(name));
@@ -118,8 +121,8 @@ function inputFor(tool: Tool, question: string): string {
 }
 
 /**
- * One short text, without anything that a coding agent could take for an edit, a path or a command: aider once wrote a file from
- * an answer that repeated its prompt.
+ * One short text, without anything that a coding agent could interpret as an edit, a path or a command: aider once
+ * wrote a file from an answer that repeated its prompt.
  */
 function proseAnswer(turns: readonly Turn[]): string {
   const sentences = ["This is Sluice's built-in demo provider: no language model is behind it."];

@@ -1,7 +1,7 @@
 /**
- * The built-in demo provider: a loopback server that speaks the OpenAI API, so that every route of the gateway can be tried
- * without an account. Its answers are computed from the request alone. To the rest of the program it is an upstream like
- * any other, behind a base URL and a secret.
+ * The built-in demo provider: a loopback server that implements the OpenAI API, so that every route of the gateway can
+ * be tried without an account. Its answers are computed from the request alone. The rest of the program treats it like
+ * any other upstream, with a base URL and a secret.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ export interface DemoServer {
   secret: string;
   /** Stops accepting requests; resolves once the running ones have ended. */
   end(): Promise<void>;
-  /** Closes the socket and all connections at once. */
+  /** Closes the socket and all connections immediately. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   const secret = `demo-${randomBytes(24).toString('base64url')}`;
   const routes = createRoutes({ videoSeconds: options.videoSeconds ?? 4, now: options.now ?? Date.now });
   const server = createServer((request, response) => {
-    // After `end()`, a connection that has become idle would otherwise be kept alive.
+    // Without this, a connection that becomes idle after `end()` would be kept alive.
     response.on('close', () => server.listening || server.closeIdleConnections());
     void answer({ request, response, routes, secret });
   });

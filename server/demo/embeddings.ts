@@ -1,6 +1,6 @@
 /**
- * `POST /embeddings`. A vector counts the words of a text in hashed places ("feature hashing") and has length 1: the same
- * text always gives the same vector, and texts that share words lie near each other.
+ * `POST /embeddings`. A vector counts the words of a text in hashed positions ("feature hashing") and has length 1. The
+ * same text always has the same vector, and texts that share words are close to each other.
  */
 import type { Call } from './call.ts';
 import { missingParameter } from './demo-error.ts';

@@ -1,4 +1,7 @@
-/** Image generations, edits and variations: a gradient as PNG in base64 (`picture.ts`). Uploaded pictures are counted, not read. */
+/**
+ * Image generations, edits and variations. The result is a gradient as base64-encoded PNG (`picture.ts`). Uploaded
+ * pictures are counted but not read.
+ */
 import type { Call } from './call.ts';
 import { invalidValue, missingParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
@@ -10,7 +13,7 @@ import { countTokens } from './tokens.ts';
 
 interface ImageRequest {
   prompt: string;
-  /** Uploaded or referenced pictures, the mask included. */
+  /** Number of uploaded or referenced pictures, including the mask. */
   sources: number;
   count: number;
   size: PictureSize;
@@ -92,7 +95,7 @@ async function answer(parameters: Parameters, request: ImageRequest, prefix: Eve
   return json({ created: request.createdAt, data, ...settings(request), usage: usageOf(request, request.count) });
 }
 
-/** The partial images are the finished one. */
+/** The partial images are equal to the finished one. */
 async function* imageEvents(request: ImageRequest, prefix: EventPrefix): AsyncGenerator<ServerEvent> {
   for (let index = 0; index < request.count; index += 1) {
     const image = { created_at: request.createdAt, ...settings(request), b64_json: await draw(request, index) };

@@ -37,10 +37,10 @@ export const demoModelFor: Readonly<Record<Capability, (typeof ids)[number]>> = 
 /** The routes whose `model` is optional at OpenAI. */
 const mayOmitModel: ReadonlySet<Capability> = new Set(['images', 'moderations', 'videos']);
 
-/** OpenAI answers an unknown model with 400 here and with 404 elsewhere. */
+/** Routes on which OpenAI answers an unknown model with 400; elsewhere it answers 404. */
 const refusesWith400: ReadonlySet<Capability> = new Set(['responses', 'images']);
 
-/** The model that a request names, or the default where it may name none; throws OpenAI's error for any other model. */
+/** The model that a request names, or the default if it may be omitted. Throws OpenAI's error for any other model. */
 export function modelOf(parameters: Parameters, capability: Capability): string {
   const asked = parameters.string('model');
   const serving = demoModelFor[capability];

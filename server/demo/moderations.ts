@@ -28,7 +28,7 @@ export function createModerationRoutes(): Route[] {
   return [{ method: 'POST', path: '/moderations', handle: moderate }];
 }
 
-/** One result for each string; the parts of one message, text and pictures, have one result together. */
+/** One result per string; the parts of one message (text and pictures) have a single result. */
 async function moderate(call: Call): Promise<Reply> {
   const parameters = await call.parameters();
   const model = modelOf(parameters, 'moderations');

@@ -1,6 +1,6 @@
 /**
- * One second of the demo's beeps as MP3, 24 kHz mono: `encodePcm` of 20 characters, encoded at 24 kbit/s by LAME in its JavaScript
- * port `@breezystack/lamejs` 1.2.7. Nothing of the encoder is in it.
+ * One second of the demo's beeps as MP3, 24 kHz mono: `encodePcm` of 20 characters, encoded at 24 kbit/s by LAME in its
+ * JavaScript port `@breezystack/lamejs` 1.2.7. It contains no code of the encoder.
  */
 export const mp3Sample = Buffer.from(
   '//M4xAAUkLY4EVpgAQwr08bf9y1zl1zBhQcDMAKNA2ONOOY6FmpqaZ7/J8aJmQBx7Z2Y5sTYOHwubXOiupuAwEAOA0EgmGBgeGa9evXr179wAAAAADDw' +

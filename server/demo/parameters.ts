@@ -1,6 +1,6 @@
 /**
- * A request's parameters, from JSON or from a form. Wrong types are refused with OpenAI's errors; `null` means absent, as in
- * OpenAI's API. In a form all values are text, so numbers and booleans are parsed from text there.
+ * A request's parameters, from JSON or from a form. Wrong types are refused with OpenAI's errors; `null` means absent,
+ * as in OpenAI's API. In a form all values are text, so numbers and booleans are parsed from it.
  */
 import { isObject } from '../contract/is-object.ts';
 import { invalidType, invalidValue, missingParameter } from './demo-error.ts';
@@ -77,7 +77,7 @@ export class Parameters {
     throw invalidType(name, 'an array');
   }
 
-  /** The uploaded files of that name; refuses anything else. */
+  /** The uploaded files with this name. Throws if any value is not a file. */
   files(name: string): readonly File[] {
     return this.list(name).map((value) => {
       if (value instanceof File) return value;

@@ -21,7 +21,7 @@ const attachmentNames: Readonly<Record<string, string>> = {
   input_file: 'file',
 };
 
-/** A message of either API; `where` names it in an error. */
+/** Reads a message of either API; `where` is its name in an error. */
 export function readMessage(message: unknown, where: string): Turn {
   if (!isObject(message)) throw invalidType(where, 'an object');
   const role = Object.hasOwn(roles, String(message.role)) ? roles[String(message.role)] : undefined;
@@ -29,7 +29,7 @@ export function readMessage(message: unknown, where: string): Turn {
   return { role, ...readContent(message.content) };
 }
 
-/** Text, or a list of parts. */
+/** Accepts text or a list of parts. */
 export function readContent(content: unknown): Pick<Turn, 'text' | 'attachments'> {
   const parts = (Array.isArray(content) ? content : [{ text: content }]).filter(isObject);
   return {
@@ -38,7 +38,7 @@ export function readContent(content: unknown): Pick<Turn, 'text' | 'attachments'
   };
 }
 
-/** Functions and custom tools. Hosted ones, such as `web_search`, are accepted and never called. */
+/** Reads functions and custom tools. Hosted tools, such as `web_search`, are accepted but never called. */
 export function readTools(tools: readonly unknown[]): Tool[] {
   return tools.filter(isObject).flatMap((tool) => {
     if (tool.type !== 'function' && tool.type !== 'custom') return [];
@@ -60,14 +60,14 @@ function definitionOf(value: Readonly<Record<string, unknown>>): Readonly<Record
   return isObject(nested) ? nested : value;
 }
 
-/** The schema of `response_format` or `text.format`; `undefined` where text is asked for. */
+/** The schema of `response_format` or `text.format`; `undefined` if text is requested. */
 export function readSchema(format: unknown): unknown {
   if (!isObject(format)) return undefined;
   if (format.type === 'json_object') return anyObject;
   return format.type === 'json_schema' ? (definitionOf(format).schema ?? {}) : undefined;
 }
 
-/** `reasoning_effort` of a chat, or `reasoning.effort` of a response. */
+/** `effort`: `reasoning_effort` of a chat, or `reasoning.effort` of a response. */
 export function asksToThink(effort: unknown): boolean {
   return typeof effort === 'string' && effort !== 'none' && effort !== 'minimal';
 }

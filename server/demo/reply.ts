@@ -1,4 +1,4 @@
-/** What a demo route answers, and how it is written to the socket. */
+/** The answer of a demo route, and how it is written to the socket. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,7 @@ export type Reply =
   | { kind: 'bytes'; status: number; headers: Record<string, string>; bytes: Uint8Array }
   | { kind: 'events'; events: EventSource };
 
-/** Between two events: about 200 tokens a second, the pace of a fast model. */
+/** Pause between two events: about 200 tokens a second, the speed of a fast model. */
 const EVENT_PAUSE_MS = 5;
 
 export function json(body: unknown, headers: Record<string, string> = {}, status = 200): Reply {
@@ -62,7 +62,7 @@ export async function sendReply(response: ServerResponse, reply: Reply): Promise
 }
 
 async function sendEvents(response: ServerResponse, source: EventSource): Promise<void> {
-  // Once the client has disconnected, `drain` never comes; the signal ends the wait.
+  // Once the client has disconnected, `drain` is never emitted; the signal ends the wait.
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });

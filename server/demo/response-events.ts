@@ -37,7 +37,7 @@ function* itemEvents(item: OutputItem, outputIndex: number): Generator<TypedFiel
   yield { type: 'response.output_item.done', output_index: outputIndex, item };
 }
 
-/** The item as it is before its first delta. */
+/** The item in its state before its first delta. */
 function begunItem(item: OutputItem): OutputItem {
   const status = 'in_progress';
   if (item.type === 'message') return { ...item, status, content: [] };

@@ -29,7 +29,7 @@ export interface ResponseObject {
   model: string;
   output: readonly OutputItem[];
   usage: ReturnType<typeof responseUsage> | null;
-  /** The request's settings, echoed. */
+  /** The request's settings, repeated. */
   [setting: string]: unknown;
 }
 

@@ -10,7 +10,7 @@ import { asksToThink, readContent, readMessage, readSchema, readToolChoice, read
 export interface ResponseRequest {
   model: string;
   conversation: Conversation;
-  /** The turns to remember: all but the instructions. */
+  /** The turns to store: all except the instructions. */
   turns: readonly Turn[];
   inputItems: readonly (JsonObject & { id: string })[];
   maxOutputTokens: number;
@@ -64,7 +64,7 @@ function readConversation(parameters: Parameters, turns: readonly Turn[]): Conve
   };
 }
 
-/** Every item with an id, every content as a list of parts. */
+/** Adds an id to every item, and converts every content to a list of parts. */
 function readInputItems(parameters: Parameters): (JsonObject & { id: string })[] {
   const input = parameters.raw('input');
   if (input === undefined) throw missingParameter('input');

@@ -5,7 +5,7 @@ import type { JsonObject } from './parameters.ts';
 import type { ResponseObject } from './response-object.ts';
 
 export interface StoredResponse {
-  /** As it will be once completed; `responseAt` gives what a caller sees before that. */
+  /** In its completed state; `responseAt` returns what a caller sees before that. */
   response: ResponseObject;
   inputItems: readonly (JsonObject & { id: string })[];
   /** The whole conversation with all chained responses up to this answer, without instructions. */
@@ -17,14 +17,14 @@ export interface StoredResponse {
 export interface ResponseStore {
   add(stored: StoredResponse): void;
   find(id: string): StoredResponse | undefined;
-  /** Throws OpenAI's 404 if there is none of that id. */
+  /** Throws OpenAI's 404 if there is none with this id. */
   get(id: string): StoredResponse;
   delete(id: string): void;
 }
 
-/** Beyond this, the oldest response is dropped. */
+/** Maximum number of responses; beyond it, the oldest is dropped. */
 const MAX_STORED = 1000;
-/** A background response is queued, then in progress; in milliseconds from its creation. */
+/** A background response is first queued, then in progress. In milliseconds from its creation. */
 const QUEUED_MS = 250;
 const COMPLETED_MS = 1000;
 
@@ -49,7 +49,7 @@ export function createResponseStore(): ResponseStore {
   };
 }
 
-/** What a caller sees at that time: the finished response, or a pending one while it runs in the background. */
+/** The response as a caller sees it at this time: finished, or pending while it runs in the background. */
 export function responseAt(stored: StoredResponse, nowMs: number): ResponseObject {
   const { response } = stored;
   if (stored.isCancelled) return pendingResponse(response, 'cancelled');
@@ -58,7 +58,7 @@ export function responseAt(stored: StoredResponse, nowMs: number): ResponseObjec
   return pendingResponse(response, elapsedMs < QUEUED_MS ? 'queued' : 'in_progress');
 }
 
-/** The response without output: not finished yet, or cancelled. */
+/** The response without output, because it is not finished yet or was cancelled. */
 export function pendingResponse(response: ResponseObject, status: ResponseObject['status']): ResponseObject {
   return { ...response, status, output: [], usage: null, completed_at: null, incomplete_details: null };
 }

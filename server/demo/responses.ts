@@ -73,7 +73,7 @@ async function countInput(call: Call, { store }: Responses): Promise<Reply> {
   return json({ object: 'response.input_tokens', input_tokens: countConversationTokens(request.conversation) });
 }
 
-/** Keeps the user messages and replaces the rest by one item, in which the conversation is encoded. */
+/** Keeps the user messages and replaces everything else by one item that encodes the conversation. */
 async function compact(call: Call, { store, now }: Responses): Promise<Reply> {
   const request = readResponseRequest(await call.parameters(), store);
   const summary = request.turns.map((turn) => `${turn.role}: ${turn.text}`).join('\n');

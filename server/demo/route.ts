@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts';
 
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v1`; a segment such as `:id` matches any and names it. */
+  /** Relative to `/v1`. A segment such as `:id` matches any segment and names it. */
   path: string;
   handle(call: Call): Reply | Promise<Reply>;
 }

@@ -1,4 +1,4 @@
-/** The demo's route table and its look-up. */
+/** The demo's route table and its lookup. */
 import type { Call } from './call.ts';
 import { createChatRoutes } from './chat.ts';
 import { createCompletionRoutes } from './completions.ts';
@@ -37,7 +37,7 @@ function getModel(call: Call): Reply {
   throw new DemoError({ status: 404, code: 'model_not_found', param: 'model', message });
 }
 
-/** Throws OpenAI's 404 for an unknown path, 405 for a wrong method. */
+/** Throws OpenAI's 404 for an unknown path, and 405 for a wrong method. */
 export function findRoute(routes: readonly Route[], method: string, pathname: string) {
   let isKnownPath = false;
   for (const route of routes) {

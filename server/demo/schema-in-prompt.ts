@@ -1,7 +1,10 @@
-/** JSON mode: the schema of the answer may stand in the prompt, where clients put it for services without structured outputs. */
+/**
+ * JSON mode: finds the schema of the answer in the prompt, where clients put it for services without structured
+ * outputs.
+ */
 import { isObject } from '../contract/is-object.ts';
 
-/** What is answered in JSON mode without a schema. */
+/** The answer in JSON mode if there is no schema. */
 export const anyObject = {
   type: 'object',
   properties: {
@@ -9,11 +12,11 @@ export const anyObject = {
   },
 };
 
-/** Beginnings of objects that are tried. */
+/** Maximum number of object beginnings that are tried. */
 const mostTries = 50;
 const longestText = 256 * 1024;
 
-/** The first JSON schema of an object in the texts, the newest first; undefined if there is none. */
+/** The first JSON schema of an object in the texts, searching the newest text first; undefined if there is none. */
 export function schemaInPrompt(turns: readonly { text: string }[]): unknown {
   for (const { text } of turns.toReversed()) {
     const found = schemaIn(text.slice(0, longestText));

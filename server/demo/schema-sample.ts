@@ -1,11 +1,12 @@
 /**
- * A small instance of a JSON schema with placeholder values. It covers the subset that OpenAI's structured outputs accept:
- * objects, arrays, strings with formats, enums, numbers with limits, anyOf, and $ref (also recursive). `pattern` is ignored.
+ * A small instance of a JSON schema with placeholder values. It covers the subset that OpenAI's structured outputs
+ * accept: objects, arrays, strings with formats, enums, numbers with limits, anyOf, and $ref (also recursive).
+ * `pattern` is ignored.
  */
 import { isObject } from '../contract/is-object.ts';
 import type { JsonObject } from './parameters.ts';
 
-/** Recursion ends here at the latest. */
+/** Maximum depth of recursion. */
 const MAX_DEPTH = 12;
 
 export function sampleOfSchema(schema: unknown): unknown {
@@ -54,7 +55,7 @@ function typeOf(schema: JsonObject): unknown {
   return schema.items ? 'array' : undefined;
 }
 
-/** The first choice; further down, one without a reference, so that recursive schemas end. */
+/** The first choice. At greater depth, the first one without a reference, so that recursive schemas end. */
 function sampleOfChoice(choices: readonly unknown[], place: Place): unknown {
   const flat = place.depth > 2 ? choices.find((choice) => !JSON.stringify(choice).includes('"$ref"')) : undefined;
   return sample(flat ?? choices[0], place);

@@ -7,7 +7,7 @@ const BEEP_HERTZ = 440;
 const AMPLITUDE = 12_000;
 const FORMAT_PCM = 1;
 
-/** Made with the first sound: a start of the demo needs none. */
+/** Created with the first sound, because a start of the demo needs none. */
 let madeBeep: Buffer | undefined;
 
 export function soundSeconds(text: string): number {
@@ -20,7 +20,7 @@ export function encodePcm(text: string): Buffer {
   return Buffer.alloc(text.length * madeBeep.length, madeBeep);
 }
 
-/** The text goes into a `LIST`/`INFO` comment, where `readSpokenText` finds it again. */
+/** The text is stored in a `LIST`/`INFO` comment, in which `readSpokenText` finds it again. */
 export function encodeWav(text: string): Buffer {
   const format = Buffer.alloc(16);
   format.writeUInt16LE(FORMAT_PCM, 0);

@@ -1,4 +1,4 @@
-/** `POST /audio/speech`: one beep for each character (`sound.ts`) as a WAV file or as bare samples, or a fixed MP3 file. */
+/** `POST /audio/speech`: one beep per character (`sound.ts`) as a WAV file or raw samples, or a fixed MP3 file. */
 import type { Call } from './call.ts';
 import { missingParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
@@ -15,7 +15,7 @@ export function createSpeechRoutes(): Route[] {
   return [{ method: 'POST', path: '/audio/speech', handle: speak }];
 }
 
-/** OpenAI's default format is mp3. Without a format the demo sends WAV, from which it can transcribe the text again. */
+/** OpenAI's default format is mp3. The demo's default is WAV, from which it can transcribe the text again. */
 async function speak(call: Call): Promise<Reply> {
   const parameters = await call.parameters();
   modelOf(parameters, 'speech');

@@ -1,4 +1,7 @@
-/** Splits a text into tokens of up to four characters, each with the white space before it. Joined they give the text. */
+/**
+ * Splits a text into tokens of up to four characters, each including the white space before it. Joined, they give the
+ * text.
+ */
 export function tokenize(text: string): string[] {
   return text.match(/\s*\S{1,4}|\s+$/gu) ?? [];
 }

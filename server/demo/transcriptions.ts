@@ -1,4 +1,7 @@
-/** Transcriptions and translations: the text that the demo stored in a sound it made; for any other file, a sentence that says so. */
+/**
+ * Transcriptions and translations: the text that the demo stored in a sound it made; for any other file, a sentence
+ * saying that the demo cannot transcribe it.
+ */
 import type { Call } from './call.ts';
 import { modelOf } from './models.ts';
 import type { Parameters } from './parameters.ts';
@@ -44,7 +47,7 @@ async function readSpeech(parameters: Parameters): Promise<string> {
   return readSpokenText(Buffer.from(await file.arrayBuffer())) ?? explanation;
 }
 
-/** `extra` is what a format adds to the text. */
+/** `extra`: the fields that a format adds to the text. */
 function reply(parameters: Parameters, spoken: string, extra: { json: object; verbose: object }): Reply {
   const duration = soundSeconds(spoken);
   switch (parameters.oneOf('response_format', formats)) {
@@ -66,14 +69,14 @@ function segmentOf(spoken: string) {
   return { id: 0, seek: 0, start: 0, end: soundSeconds(spoken), text: spoken, tokens: [], ...quality };
 }
 
-/** Times in seconds; each word takes an equal share. */
+/** Times in seconds; each word has an equal share. */
 function wordsOf(spoken: string) {
   const words = spoken.match(/\S+/g) ?? [];
   const share = soundSeconds(spoken) / words.length;
   return words.map((word, index) => ({ word, start: index * share, end: (index + 1) * share }));
 }
 
-/** `00:01:02,500` with `mark` before the milliseconds. */
+/** Such as `00:01:02,500`, with `mark` before the milliseconds. */
 function clock(seconds: number, mark: string): string {
   return new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', mark);
 }

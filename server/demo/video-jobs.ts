@@ -1,4 +1,4 @@
-/** The demo's video jobs: they progress by the clock and live in memory only. */
+/** The demo's video jobs. They progress by the clock and are kept in memory only. */
 import { notFound } from './demo-error.ts';
 import { newId } from './ids.ts';
 
@@ -20,18 +20,18 @@ export interface VideoJob {
 
 export interface VideoJobs {
   create(order: VideoOrder, model: string, remixedFrom?: string): VideoJob;
-  /** Throws OpenAI's 404 if there is none of that id. */
+  /** Throws OpenAI's 404 if there is none with this id. */
   get(id: string): VideoJob;
   delete(id: string): void;
   oldestFirst(): VideoJob[];
   isCompleted(job: VideoJob): boolean;
-  /** The video object of the API, as the job stands now. */
+  /** The API's video object in the job's present state. */
   describe(job: VideoJob): ReturnType<typeof videoObject>;
 }
 
-/** Beyond this, the oldest job is dropped. */
+/** Maximum number of jobs; beyond it, the oldest is dropped. */
 const MAX_JOBS = 500;
-/** The part of a job's time that it is `queued`. */
+/** The share of a job's time during which it is `queued`. */
 const QUEUED_SHARE = 0.2;
 const KEPT_SECONDS = 24 * 60 * 60;
 

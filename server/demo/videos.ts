@@ -1,4 +1,6 @@
-/** The videos routes: jobs that complete by the clock. Every job delivers the same small film, whatever its prompt and size. */
+/**
+ * The videos routes. Jobs complete by the clock; every job delivers the same small film, whatever its prompt and size.
+ */
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { rangedReply } from './byte-range.ts';
@@ -44,7 +46,7 @@ async function create(call: Call, jobs: VideoJobs): Promise<Reply> {
   return describe(jobs.create(order, modelOf(parameters, 'videos')), jobs);
 }
 
-/** OpenAI takes the number as text; a JSON number is accepted as well. */
+/** OpenAI expects the number as text; a JSON number is accepted too. */
 function readSeconds(parameters: Parameters): string {
   const seconds = String(parameters.raw('seconds') ?? '4');
   if (/^\d{1,2}$/.test(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_SECONDS) return seconds;

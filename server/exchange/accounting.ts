@@ -1,6 +1,6 @@
 /**
- * Usage and cost of each attempt of a request: read from the end of its response, or estimated if that reports none. Runs
- * once, at the end of the request.
+ * Determines usage and cost of each attempt of a request: read from the end of its response, or estimated if that
+ * reports none. Runs once, at the end of the request.
  */
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
@@ -8,7 +8,7 @@ import { type Accounting, addUp } from '../usage/add-up.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { isOngoing } from './job-bills.ts';
+import { isOngoing } from './job-billing.ts';
 import type { RequestBody } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -16,9 +16,12 @@ const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
-  /** Booked for an attempt whose usage is unknown; null if it may stay unknown. */
+  /** Recorded for an attempt whose usage is unknown; null if it may stay unknown. */
   reserved: Usage | null;
-  /** Booked for a background response that nobody can fetch, so that its usage stays unknown; null if no limit applies. */
+  /**
+   * Recorded for a background response that nobody can fetch, so that its usage stays unknown; null if no limit
+   * applies.
+   */
   unfetchable: Usage | null;
 }
 
@@ -31,16 +34,22 @@ export function accountFor(
   const { route, attempts, model } = trace;
   const call = body ? callAccounting(trace, body) : null;
   for (const attempt of attempts) {
-    Object.assign(attempt.record, call ? call.account(attempt, prices) : withoutUsage(route, attempt.record));
-    if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
+    const { record } = attempt;
+    note(record, call ? call.account(attempt, prices) : withoutUsage(route, record));
+    if (goesOn(trace, attempt, body)) note(record, free);
     else if (call && unfetchable && goesOnUnfetchable(trace, attempt, body)) {
-      attempt.record.usage = unfetchable;
-      attempt.record.usageCertainty = 'estimated';
-      attempt.record.costUsd = costOf(attempt.record, unfetchable, { prices, model });
-    } else if (call && reserved && isUnpricedAttempt(attempt.record))
-      standIn(attempt.record, reserved, { prices, model });
+      const costUsd = costOf(record, unfetchable, { prices, model });
+      note(record, { usage: unfetchable, usageCertainty: 'estimated', costUsd });
+    } else if (call && reserved && isUnpricedAttempt(record)) applyFallback(record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** Costs a tenth of `Object.assign`. */
+function note(record: AttemptRecord, { usage, usageCertainty, costUsd }: Accounting): void {
+  record.usage = usage;
+  record.usageCertainty = usageCertainty;
+  record.costUsd = costUsd;
 }
 
 /** Null if the call costs nothing, or its response never reports usage. */
@@ -57,21 +66,21 @@ function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Acco
   return mayCost ? ofUnknownCost : free;
 }
 
-/** Whether the response created a background job, which reports its usage when it has ended. */
+/** Whether the response created a background job, which reports its usage only at its end. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
-  if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (trace.createdJob?.kind !== 'response' || attempt !== trace.answering) return false;
   if (isOngoing(responseStatus)) return true;
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
 /** The client disconnected before it received the id of its background response, which continues but cannot be fetched. */
 function goesOnUnfetchable(
-  { route, madeJob }: RequestTrace,
+  { route, createdJob }: RequestTrace,
   { record }: AttemptTrace,
   body: RequestBody | undefined,
 ): boolean {
-  if (route?.job?.kind !== 'response' || madeJob || !isBackground({ route }, body)) return false;
+  if (route?.job?.kind !== 'response' || createdJob || !isBackground({ route }, body)) return false;
   return record.failure === 'client-gone' && record.connectMs !== null;
 }
 
@@ -91,7 +100,7 @@ function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing)
 }
 
 /** Priced for the attempt's own target; unknown if that has no price. */
-function standIn(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
+function applyFallback(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
   const costUsd = costOf(record, reserved, pricing);
   if (costUsd === null) return;
   record.usage ??= reserved;
@@ -144,10 +153,10 @@ class CallAccounting {
     const answer = keptOf(attempt);
     const hints = this.#format.hints(this.#body, answer.bytes);
     const format = attempt.usage ?? this.#format;
-    const told = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
-    attempt.responseStatus = told.status;
-    if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = this.#completed(told, { answer, ending, format });
+    const extracted = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
+    attempt.responseStatus = extracted.status;
+    if (ending === 'failed' && extracted.certainty !== 'reported') return free;
+    const { usage, certainty } = this.#completed(extracted, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -159,10 +168,10 @@ class CallAccounting {
   }
 
   /** Estimates what was not reported, or cannot be true. */
-  #completed(told: ExtractedUsage, ended: EndedAnswer): Estimated {
-    if (told.usage === null) return this.#estimate(ended);
-    if (told.certainty !== 'estimated') return told;
-    return { usage: { ...this.#estimate(ended).usage, ...told.usage }, certainty: 'estimated' };
+  #completed(extracted: ExtractedUsage, ended: EndedAnswer): Estimated {
+    if (extracted.usage === null) return this.#estimate(ended);
+    if (extracted.certainty !== 'estimated') return extracted;
+    return { usage: { ...this.#estimate(ended).usage, ...extracted.usage }, certainty: 'estimated' };
   }
 
   /** Only if both the request and the answer are text. */
@@ -190,6 +199,6 @@ class CallAccounting {
   }
 }
 
-function keptOf({ tail, responseType, document }: AttemptTrace): KeptAnswer {
-  return { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: responseType, document };
+function keptOf({ excerpt, responseType, document }: AttemptTrace): KeptAnswer {
+  return { tail: excerpt.tail, head: excerpt.head, bytes: excerpt.totalBytes, contentType: responseType, document };
 }

@@ -1,13 +1,13 @@
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Target } from '../routing/snapshot.ts';
-import { lossHeaders } from '../translate/tell-losses.ts';
+import { lossHeaders } from '../translate/report-losses.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { failureInStream } from './attempt-failures.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { IncomingResponse } from './incoming-response.ts';
-import type { Asked, FailureReason, Step } from './readers/response-reader.ts';
+import type { FailureReason, RequestFacts, Step } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { Hosting } from './translation/request-translation.ts';
@@ -18,10 +18,10 @@ export interface DeliveryOptions {
   client: ClientResponse;
   trace: AttemptTrace;
   target: Target;
-  asked: Asked;
+  asked: RequestFacts;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
-  /** Null unless a cloud offers the model. */
+  /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
   /** Number of attempts so far, including this one. */
   number: number;
@@ -93,7 +93,7 @@ export class AnswerDelivery {
     const { client, trace, asked } = this.#options;
     trace.document = document;
     if (bytes) this.#holdFor(bytes);
-    const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
+    const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
     const failure = hasFailed ? failureInStream(code, asked.route.wire.errors) : null;
     if (failure) this.#notes.failed(failure);
     client.end(hasFailed ? 'error' : 'ok', code, bytes);
@@ -115,7 +115,7 @@ export class AnswerDelivery {
     else client.begin(status, headers, answerer);
   }
 
-  /** What the client can refer to is stored before it learns of that. */
+  /** Delays output until whatever the client can refer to afterwards is stored. */
   #holdFor(bytes: Buffer): void {
     const { client, translation } = this.#options;
     const storing = this.#observer?.take(bytes) ?? translation?.takeStoring();

@@ -21,7 +21,7 @@ import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
   failure: Failure;
-  /** Written to the record. */
+  /** For the record. */
   message: string;
   failureResponse: FailureResponse;
 }
@@ -54,16 +54,16 @@ function refusal(
   { failure, answer, event }: Extract<FailureReason, { kind: 'answer' }>,
   { target, hasBegun, redacted }: FailedCall,
 ): AttemptFailure {
-  const said = answer.error?.message;
-  const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
-  // Without an API's error it may be the page of a proxy that this machine alone goes through.
-  const told = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
+  const upstreamMessage = answer.error?.message;
+  const message = upstreamMessage ? `status ${answer.status}: ${upstreamMessage}` : `status ${answer.status}`;
+  // Without an error in the API's format, it may be the page of a proxy that only this machine uses.
+  const described = { ...(hasBegun ? afterContent(failure) : failure), isAnswer: answer.error !== null };
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
-  if (account) return { failure: told, message, failureResponse: { kind: 'error', error: account } };
+  if (account) return { failure: described, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
-  return { failure: told, message, failureResponse: { kind: 'answer', answer: held } };
+  return { failure: described, message, failureResponse: { kind: 'answer', answer: held } };
 }
 
 const maxCodeLength = 100;
@@ -125,7 +125,7 @@ export function untranslatable(error: GatewayError, record: AttemptRecord): Fail
   return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
 }
 
-/** No token or signature could be had for the credential; another credential or target may do. */
+/** No token or signature could be obtained for the credential; another credential or target may work. */
 export function refusedCredential(error: GatewayError, record: AttemptRecord): FailedAttempt {
   record.failure = 'credential';
   record.error = error.message;
@@ -133,7 +133,7 @@ export function refusedCredential(error: GatewayError, record: AttemptRecord): F
   return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
 }
 
-/** A token for the credential could not be asked for, which says nothing of the credential. */
+/** The token endpoint could not be reached, which says nothing about the credential. */
 export function unsignable(target: Target, reason: TransportError, record: AttemptRecord): FailedAttempt {
   const { failure, message, failureResponse } = transportFailure(target, reason);
   record.failure = failure.class;

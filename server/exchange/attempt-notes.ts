@@ -44,8 +44,8 @@ export class AttemptNotes {
     this.#record.droppedEvents++;
   }
 
-  /** The upstream answered with an error. `words`: its message, which may be empty. */
-  errorTold(words: string): void {
+  /** The upstream answered with an error. `words`: its message; may be empty. */
+  errorReceived(words: string): void {
     const status = `status ${this.#record.status}`;
     this.#record.error = notedText(words === '' ? status : `${status}: ${words}`, this.#secrets, maxNotedLength);
   }

@@ -2,16 +2,16 @@ import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import type { DeliveryOptions } from './answer-delivery.ts';
 import type { StreamNeeds } from './choose-reader.ts';
-import type { HeldBytes } from './held-bytes.ts';
 import type { IncomingOptions } from './incoming-response.ts';
+import type { MemoryAccount } from './memory-account.ts';
 
 export interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
   secrets: readonly string[];
   /** The memory account of the request and its response. */
-  held: HeldBytes;
+  held: MemoryAccount;
   needs: StreamNeeds;
-  /** The client asked for the usage at the end of a chat stream itself. */
+  /** Whether the client itself asked for usage at the end of a chat stream. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
   /** Claims the answer for this attempt. Once true, it is false for all others. */

@@ -7,7 +7,7 @@ import type { ResponseReader } from './readers/response-reader.ts';
 interface TimersOptions {
   timeouts: AttemptTimeouts;
   /** Whether the client has stopped reading, so that no progress is possible. */
-  client: { readonly isHeldUp: boolean };
+  client: { readonly isBlocked: boolean };
 }
 
 interface TimedAttempt {
@@ -99,7 +99,7 @@ export class AttemptTimers {
     return new ProgressWatch({
       limitMs,
       nowMs: () => this.#notes.elapsedMs(),
-      isHeldUp: () => client.isHeldUp,
+      isBlocked: () => client.isBlocked,
       expired: () => this.#attempt.late(new TransportError('timeout', 'body', `no useful data within ${limitMs} ms`)),
     });
   }
@@ -117,12 +117,12 @@ function lingering(reader: ResponseReader): number {
 
 const isComment = (piece: Buffer) => piece[0] === 0x3a;
 
-/** What the watch needs from its attempt. Times are in milliseconds on a clock that stops during sleep. */
+/** The progress watch's view of its attempt. Times are in milliseconds on a clock that stops during sleep. */
 interface Watched {
   limitMs: number;
   nowMs(): number;
   /** The client has stopped reading, so that no progress is possible. */
-  isHeldUp(): boolean;
+  isBlocked(): boolean;
   expired(): void;
 }
 
@@ -151,8 +151,8 @@ class ProgressWatch {
   }
 
   #look(): void {
-    const { limitMs, nowMs, isHeldUp, expired } = this.#watched;
-    if (isHeldUp()) this.lastMs = nowMs();
+    const { limitMs, nowMs, isBlocked, expired } = this.#watched;
+    if (isBlocked()) this.lastMs = nowMs();
     const dueMs = this.lastMs + limitMs - nowMs();
     if (dueMs < 1) expired();
     else this.#timer = this.#lookIn(dueMs);

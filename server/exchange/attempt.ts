@@ -19,13 +19,13 @@ import type { FailureReason, ResponseReader, Step, Steps } from './readers/respo
 
 export class Attempt {
   status = 0;
+  headers: ResponseHeaders = {};
   readonly #options: AttemptOptions;
   readonly #notes: AttemptNotes;
   readonly #timers: AttemptTimers;
   readonly #incoming: IncomingResponse;
   readonly #delivery: AnswerDelivery;
   #settle: (result: CallResult) => void = () => {};
-  #headers: ResponseHeaders = {};
   #isOver = false;
   #reader: ResponseReader | undefined;
   #bytes = 0;
@@ -63,7 +63,7 @@ export class Attempt {
     if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
   }
 
-  /** The request's last byte has been sent. */
+  /** The last byte of the request has been sent. */
   sent(): void {
     if (this.#options.asked.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
   }
@@ -95,7 +95,7 @@ export class Attempt {
 
   take(chunk: Buffer): void {
     if (this.#isOver || !this.#reader) return;
-    this.#options.trace.tail.push(chunk);
+    this.#options.trace.excerpt.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxResponseBytes && !this.#options.asked.route.content) {
       this.late(new TransportError('malformed', 'body', 'an answer without end'));
@@ -144,11 +144,11 @@ export class Attempt {
       case 'dropped':
         this.#notes.eventDropped();
         break;
-      case 'told':
-        this.#notes.errorTold(step.message);
+      case 'error-event':
+        this.#notes.errorReceived(step.message);
         break;
       case 'headers':
-        this.#describe({ ...this.#headers, ...step.headers });
+        this.#describe({ ...this.headers, ...step.headers });
         break;
       case 'pass':
         this.#pass(step.bytes);
@@ -172,12 +172,12 @@ export class Attempt {
     }
   }
 
-  /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
+  /** Makes this attempt the answer, and sends its head. False if that is no longer possible; then the attempt is over. */
   #begin(): boolean {
     if (this.#options.trace.hasBegun) return true;
     const { client, asked, needs, translation, claim } = this.#options;
     // Translation turns even a whole answer into a stream, if the client asked for one.
-    const fitsStream = translation !== null || isEventStream(this.#headers, framingOf(asked.route));
+    const fitsStream = translation !== null || isEventStream(this.headers, framingOf(asked.route));
     if (client.hasBegun && !needs.download && !fitsStream) {
       // The keep-alive comments have already committed the response to being a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
@@ -189,7 +189,7 @@ export class Attempt {
     }
     const id = this.#reader?.responseId;
     if (id) needs.rest?.foundAs(id);
-    this.#delivery.begin(this.status, this.#headers);
+    this.#delivery.begin(this.status, this.headers);
     return true;
   }
 
@@ -219,7 +219,7 @@ export class Attempt {
 
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
     const { asked, needs, wantsUsage } = this.#options;
-    this.#describe({ ...this.#headers, ...headers });
+    this.#describe({ ...this.headers, ...headers });
     const stripUsage = isWhole ? asked.route.stream?.withoutUsage !== undefined && !wantsUsage() : needs.stripUsage;
     this.#startReading({ ...needs, stripUsage });
     if (isWhole) {
@@ -230,12 +230,12 @@ export class Attempt {
 
   #fail(reason: FailureReason): void {
     const { target, needs, asked } = this.#options;
-    const takesBeginning = asked.route.wire.request.takesBeginning && target.provider.prefill !== null;
+    const supportsPrefill = asked.route.wire.request.supportsPrefill && target.provider.prefill !== null;
     this.#failed(
       failureOf(reason, {
         target,
         hasBegun: this.#options.trace.hasBegun,
-        mayContinue: takesBeginning && needs.rest?.isContinuation === false,
+        mayContinue: supportsPrefill && needs.rest?.isContinuation === false,
         redacted: (text) => this.#notes.redacted(text),
       }),
     );
@@ -254,23 +254,23 @@ export class Attempt {
   }
 
   #describe(headers: ResponseHeaders): void {
-    this.#headers = headers;
+    this.headers = headers;
     const type = headers['content-type'];
     this.#options.trace.responseType = typeof type === 'string' ? type : '';
   }
 
   #startReading(needs = this.#options.needs): void {
     const { asked, client } = this.#options;
-    const chosen = chooseReader(asked, { status: this.status, headers: this.#headers }, needs);
+    const chosen = chooseReader(asked, { status: this.status, headers: this.headers }, needs);
     if (chosen.kind === 'none') {
       this.#fail(chosen.reason);
       return;
     }
     this.#reader = chosen.reader;
     if (chosen.kind === 'stream') {
-      // After it has begun, the model may still reason for minutes.
+      // After the head, the model may still reason for minutes.
       client.keepAlive(true);
-      // Some responses only now turn out to be streams: speech, or one with the wrong content type.
+      // Some responses turn out to be streams only now: speech, or a stream with the wrong content type.
       if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
     } else this.#timers.stopAwaitingContent();
     if (chosen.kind === 'error') this.#timers.awaitError();

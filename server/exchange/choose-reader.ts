@@ -14,14 +14,14 @@ import type { Streamed } from './readers/error-event.ts';
 import { ErrorReader } from './readers/error-reader.ts';
 import { EventsReader } from './readers/events-reader.ts';
 import { PassReader } from './readers/pass-reader.ts';
-import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
+import type { FailureReason, RequestFacts, ResponseHead, ResponseReader } from './readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Download } from './rescue/download.ts';
 import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
-/** What a reader of streams needs to know of the request. */
+/** What a reader of streams needs to know about the request. */
 export interface StreamNeeds {
   /**
    * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true: `"stream": "true"`
@@ -35,12 +35,12 @@ export interface StreamNeeds {
   /** Collects what the client has of a text stream; null if no other target may continue it. */
   text: StreamText | null;
   /** Set if the client has the beginning of an answer and this attempt is for the rest. */
-  rest: WantedRest | null;
+  rest: MissingRest | null;
   /** Null if the rest of a broken download cannot be requested. */
   download: Download | null;
 }
 
-export interface WantedRest {
+export interface MissingRest {
   soFar: TextSoFar;
   /** The target is asked to continue from what the client has rather than for the whole answer. */
   isContinuation: boolean;
@@ -49,12 +49,12 @@ export interface WantedRest {
 }
 
 /** `route`: of the upstream's API, which is another than the client's if there is a translation. */
-export function askedOf(
+export function requestFactsOf(
   body: RequestBody,
   route: Route,
   method: string = route.method,
   { translation, hosting }: Partial<Pick<PreparedRequest, 'translation' | 'hosting'>> = {},
-): Asked {
+): RequestFacts {
   const { request } = route.wire;
   const isTranslated = Boolean(translation);
   return {
@@ -83,16 +83,16 @@ export function mayTranslatedBeRescued({ targets }: CallPlan, { group, match, bo
 
 /** Only the rest of a file can be requested by its offset. */
 export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
-  return match.route.content && match.passed === null && method === 'GET' && group.policy.rescue === 'resume';
+  return match.route.content && match.passthrough === null && method === 'GET' && group.policy.rescue === 'resume';
 }
 
-type Chosen =
+type ReaderChoice =
   | { kind: 'stream' | 'error' | 'other'; reader: ResponseReader }
   /** The response is unusable. */
   | { kind: 'none'; reason: FailureReason };
 
 /** Chooses the reader for the body of a response with this status and these headers. */
-export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeeds): Chosen {
+export function chooseReader(asked: RequestFacts, head: ResponseHead, needs: StreamNeeds): ReaderChoice {
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
   if (asked.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
@@ -106,7 +106,7 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
   if (!isEventStream(head.headers, framingOf(asked.route)))
     return { kind: 'other', reader: new WholeReader(asked, head) };
   const { stream } = asked.route;
-  if (!stream || !mayStream(asked, needs)) return unaskedStream;
+  if (!stream || !mayStream(asked, needs)) return unrequestedStream;
   const { wire } = asked.route;
   const streamed = { format: stream, errors: wire.errors, headers: head.headers };
   return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
@@ -119,21 +119,21 @@ function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds):
   return new SplicedEventsReader({ ...streamed, text, splice });
 }
 
-/** Whether no body follows, or the response redirects without saying where. */
-function isBare({ method }: Asked, { status }: ResponseHead): boolean {
+/** Whether the response has no body, or is a redirect without a location. */
+function isBare({ method }: RequestFacts, { status }: ResponseHead): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');
 }
 
 /** A speech stream is requested by another field, and one by GET in the query. */
-function mayStream({ route, method }: Asked, { isStreamFit }: StreamNeeds): boolean {
-  return isStreamFit || route.stream?.isToldByResponse === true || method === 'GET';
+function mayStream({ route, method }: RequestFacts, { isStreamFit }: StreamNeeds): boolean {
+  return isStreamFit || route.stream?.isDecidedByResponse === true || method === 'GET';
 }
 
 /** `what` completes the sentence "Provider … ". */
-function useless(what: string, failure?: Failure): Chosen {
+function useless(what: string, failure?: Failure): ReaderChoice {
   return { kind: 'none', reason: { kind: 'damage', what, ...(failure && { failure }) } };
 }
 
-const unaskedStream = useless('answered with a stream of events, which was not asked for');
+const unrequestedStream = useless('answered with a stream of events, which was not asked for');
 const otherFile = useless('did not answer with the rest of the file that broke off', differingFailure);

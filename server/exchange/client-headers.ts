@@ -3,7 +3,7 @@ import type { ResponseHeaders } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 
 /** Upstream response headers that the client gets. All others (cookies, hop-by-hop headers, server details) are dropped. */
-const passed = new Set([
+const forwardedHeaders = new Set([
   'content-type',
   'content-length',
   'content-encoding',
@@ -32,7 +32,9 @@ function atHost(host: string, url: string): string {
 }
 
 /** Rate-limit headers, as named by OpenAI, Anthropic, Mistral and others. */
-const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-|x-goog-upload-)/);
+const forwardedPrefix = pattern(
+  /^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-|x-goog-upload-)/,
+);
 
 export function isEventStream(headers: ResponseHeaders, framing: Framing): boolean {
   const type = headers['content-type'];
@@ -46,7 +48,7 @@ const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
  * The location of a created object, such as a realtime call. Only a path is forwarded, which the client calls at Sluice; an
  * absolute URL would lead the client, with its key, to the provider.
  */
-const pathHere = pattern(/^\/(?:[^/\\]|$)/);
+const relativePath = pattern(/^\/(?:[^/\\]|$)/);
 
 /**
  * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.
@@ -60,11 +62,11 @@ export function clientHeaders(
   for (const name in upstream) {
     const value = upstream[name];
     if (hasOwnLimits && rateLimitPrefix.test(name)) continue;
-    if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
+    if (value !== undefined && (forwardedHeaders.has(name) || forwardedPrefix.test(name))) headers[name] = value;
   }
   if (headers[uploadUrl] !== undefined) headers[uploadUrl] = atHost(host, String(headers[uploadUrl]));
   const { location } = upstream;
-  if (typeof location === 'string' && pathHere.test(location)) headers.location = location;
+  if (typeof location === 'string' && relativePath.test(location)) headers.location = location;
   if (isEventStream(upstream, framing)) {
     // Events may be added or removed, and no proxy may transform or buffer the stream.
     delete headers['content-length'];

@@ -13,10 +13,10 @@ import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
+import { DelayedOutput } from './delayed-output.ts';
+import { hasLimitHeaders } from './enforce-limits.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
-import { HeldOutput } from './held-output.ts';
-import { hasLimitHeaders } from './hold-to-limits.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
 import type { ResponseTap } from './response-tap.ts';
 
 interface ClientResponseOptions {
@@ -30,10 +30,10 @@ interface ClientResponseOptions {
   unreadMs: number;
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
-  /** Null if nothing looks on. */
+  /** Null if nothing observes the response. */
   tap: ResponseTap | null;
   /** Sends the response with a fault on purpose; null if there is none. */
-  faulted: FaultedOutput | null;
+  faultInjector: FaultInjector | null;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
@@ -46,9 +46,9 @@ export interface Answerer {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How long a response is read on after its client has left, in groups that want exact usage. */
+/** How long a response is read after its client has left, in groups that want exact usage. */
 export const drainMs = 60_000;
-/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
+/** A player that pauses a video, or a program stopped in a debugger, may resume reading after minutes. */
 export const unreadMs = 10 * 60_000;
 
 export class ClientResponse {
@@ -61,7 +61,7 @@ export class ClientResponse {
   #bytesOut = 0;
   #contentType = '';
   #isGone = false;
-  /** The upstream call that is paused until the client reads on. */
+  /** The upstream call that is paused until the client resumes reading. */
   #paused: Pausable | null = null;
   #keepAlive: AwakeTimer | undefined;
   #mayOpenStream = false;
@@ -69,7 +69,7 @@ export class ClientResponse {
   /** Null: no data has waited so far. */
   #unreadSinceMs: number | null = null;
   /** Null unless something has to be stored before more is sent. */
-  #held: HeldOutput | null = null;
+  #held: DelayedOutput | null = null;
 
   constructor(options: ClientResponseOptions) {
     this.#options = options;
@@ -79,15 +79,15 @@ export class ClientResponse {
     return this.#options.response.headersSent;
   }
 
-  /** The client does not read. */
-  get isHeldUp(): boolean {
+  /** Whether the client has stopped reading. */
+  get isBlocked(): boolean {
     return this.#paused !== null;
   }
 
   get summary(): ResponseSummary {
-    const { response, faulted } = this.#options;
+    const { response, faultInjector } = this.#options;
     return {
-      outcome: faulted?.breaksOff ? 'stream-broken' : this.#outcome,
+      outcome: faultInjector?.breaksOff ? 'stream-broken' : this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
@@ -107,7 +107,7 @@ export class ClientResponse {
     this.#keepAlive = new AwakeTimer(() => this.#comment(keepAliveMs), keepAliveMs);
   }
 
-  /** Stops the keep-alive comments, so that none comes between the parts of an answer of Sluice's own. */
+  /** Stops the keep-alive comments, so that none is sent within an answer of Sluice's own. */
   stop(): void {
     this.#keepAlive?.clear();
     this.#keepAlive = undefined;
@@ -136,13 +136,13 @@ export class ClientResponse {
     }
     if (answerer?.headers) Object.assign(passing, answerer.headers);
     this.#options.tap?.begin(status, passing);
-    if (this.#options.faulted) this.#options.faulted.begin(status, passing);
+    if (this.#options.faultInjector) this.#options.faultInjector.begin(status, passing);
     else response.writeHead(status, passing);
   }
 
-  /** What is written or ended from now on is sent once this has settled. */
+  /** Delays all further writes, and the end, until this has settled. */
   holdUntil(stored: Promise<void>): void {
-    this.#held ??= new HeldOutput(() => {
+    this.#held ??= new DelayedOutput(() => {
       this.#held = null;
     });
     this.#held.until(stored);
@@ -157,7 +157,7 @@ export class ClientResponse {
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
     if (this.#held === null) this.#send(bytes, isFirst, from);
     else {
-      // These may be used again by then.
+      // The caller may reuse the buffer by then.
       const own = Buffer.from(bytes);
       this.#held.add(() => this.#send(own, isFirst, from));
     }
@@ -165,11 +165,11 @@ export class ClientResponse {
 
   #send(bytes: Buffer, isFirst: boolean, from: Pausable | undefined): void {
     if (this.#isGone) return;
-    const { response, faulted } = this.#options;
-    if ((faulted ? faulted.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
+    const { response, faultInjector } = this.#options;
+    if ((faultInjector ? faultInjector.write(bytes) : writePiece(response, bytes, isFirst)) || !from) return;
     from.pause();
     if (!this.#paused) {
-      (faulted ?? response).once('drain', () => this.#resume());
+      (faultInjector ?? response).once('drain', () => this.#resume());
       this.#awaitReader();
     }
     this.#paused = from;
@@ -187,14 +187,14 @@ export class ClientResponse {
 
   #sendEnd(last: Buffer | undefined): void {
     if (this.#isGone) return;
-    const { response, faulted } = this.#options;
-    if (faulted) faulted.end(last);
+    const { response, faultInjector } = this.#options;
+    if (faultInjector) faultInjector.end(last);
     else endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }
 
   /** Sends an answer of Sluice's own, as JSON. */
-  tell(answer: object): void {
+  sendJson(answer: object): void {
     const body = Buffer.from(JSON.stringify(answer));
     this.begin(200, { 'content-type': 'application/json', 'content-length': String(body.length) }, null);
     this.end('ok', null, body);
@@ -216,10 +216,10 @@ export class ClientResponse {
     else this.end('stream-broken', null, Buffer.from(event));
   }
 
-  /** Breaks off the response as the recorded one broke off. */
+  /** Breaks off the response where the recorded one did. */
   cut(): void {
     this.#note('stream-broken', null);
-    // What was written before is still sent.
+    // Data that was already written is still sent.
     this.#options.response.socket?.destroySoon();
   }
 

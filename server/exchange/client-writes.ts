@@ -1,7 +1,7 @@
 /**
- * Writes of a client's response in as few pieces as possible: Node sends what it gets in several pieces with `writev`, or
- * hands them to the socket one by one, and either costs more than copying a few kilobytes. Pieces are copied into a string,
- * in which each character stands for one byte (Latin-1), because Node puts strings together itself.
+ * Writes a client's response in as few pieces as possible: Node passes several pieces to `writev`, or to the socket one
+ * by one, and either costs more than copying a few kilobytes. Pieces are copied into a Latin-1 string, with one
+ * character for each byte, because Node concatenates strings itself.
  */
 import type { ServerResponse } from 'node:http';
 
@@ -9,15 +9,15 @@ import type { ServerResponse } from 'node:http';
 const maxTextBytes = 8 * 1024;
 
 /**
- * As `response.write`, which sends a piece of a chunked response as four: its length, a line end, the bytes, and a line end.
- * Sent as one, an event of a stream costs 9 % less CPU in all.
+ * Like `response.write`, which writes each piece of a chunked response as four: length, line end, bytes, line end.
+ * Written as one, an event of a stream costs 9 % less CPU in total.
  *
- * `isFirst`: nothing of the body was written before, so that the head may still have to be sent.
+ * `isFirst`: none of the body has been written, so the head may still have to be sent.
  */
 export function writePiece(response: ServerResponse, bytes: Buffer, isFirst: boolean): boolean {
   const { socket } = response;
   const isShort = bytes.length > 0 && bytes.length <= maxTextBytes;
-  // So short a piece cannot fill a socket in which nothing waits: back-pressure is left to `response.write`.
+  // A piece this short cannot fill an empty socket buffer; `response.write` handles back-pressure in all other cases.
   if (isFirst || !isShort || !socket?.writable || socket.writableLength > 0 || !response.chunkedEncoding) {
     return response.write(bytes);
   }
@@ -25,7 +25,7 @@ export function writePiece(response: ServerResponse, bytes: Buffer, isFirst: boo
   return true;
 }
 
-/** As `response.end`. A head and a string are one write. */
+/** Like `response.end`. Node sends a head and a string in one write. */
 export function endWith(response: ServerResponse, last: Buffer | undefined): void {
   if (last && last.length <= maxTextBytes) response.end(last.toString('latin1'), 'latin1');
   else response.end(last);

@@ -11,7 +11,7 @@ import { redactText } from './redact-credential.ts';
 const maxHops = 3;
 
 /** Request headers that storage needs: mainly which bytes the client wants. */
-const passed = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-since', 'user-agent'];
+const forwardedHeaders = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-since', 'user-agent'];
 
 /**
  * Follows `result` while it is a redirect that may be followed. `asked` is the request that it answers; `send` makes the
@@ -64,7 +64,7 @@ export function withoutSignature(location: string): string {
 
 function plainHeaders(client: IncomingHttpHeaders): Record<string, string> {
   const headers: Record<string, string> = { 'accept-encoding': 'identity' };
-  for (const name of passed) {
+  for (const name of forwardedHeaders) {
     const value = client[name];
     if (typeof value === 'string') headers[name] = value;
   }

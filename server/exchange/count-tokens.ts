@@ -9,7 +9,7 @@ import type { Route } from '../wire/route.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
-import { countingWireOf } from './translation/passage.ts';
+import { countingWireOf } from './translation/choose-translation.ts';
 
 /**
  * The plan with the first target that can count tokens; null if none can, and for routes that do not count. No other target
@@ -66,9 +66,9 @@ function mayBeEstimated(failed: FailureResponse): boolean {
 }
 
 /**
- * Of a cloud that counts for only some models, regions, contents or accounts: "The provided model doesn't support counting tokens",
- * "Document input not supported for token counting" (aws/aws-sdk-java-v2#6370), "… is not authorized to perform:
- * bedrock:CountTokens", "Publisher Model `…/models/count-tokens` was not found".
+ * Messages of clouds that count tokens only for some models, regions, contents or accounts: "The provided model doesn't
+ * support counting tokens", "Document input not supported for token counting" (aws/aws-sdk-java-v2#6370), "… is not
+ * authorized to perform: bedrock:CountTokens", "Publisher Model `…/models/count-tokens` was not found".
  */
 const unableWords = pattern(/counting tokens|token counting|:CountTokens|\/count-tokens/);
 const maxReadLength = 1024;

@@ -21,21 +21,22 @@ import type { Labelled } from '../loop-watch.ts';
 import type { RequestTracing, TraceHeaders } from '../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Loss } from '../translate/losses.ts';
-import { noteLosses } from '../translate/tell-losses.ts';
+import { noteLosses } from '../translate/report-losses.ts';
+import type { Accounting } from '../usage/add-up.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
 import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
-import type { SessionMark } from './sessions/session-book.ts';
-import { Tail } from './tail.ts';
+import { ResponseExcerpt } from './response-excerpt.ts';
+import type { SessionMark } from './sessions/session-tracker.ts';
 
-/** Random digits for the next ids, since asking the system for them costs as much for one as for many. */
+/** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';
 let digitsUsed = 0;
 const digitsPerId = 20;
 const idsAtOnce = 256;
-/** How the ids of the latest millisecond begin, since writing a time in hexadecimal takes as long as all the rest. */
+/** The time prefix of ids of the latest millisecond, because formatting it takes as long as everything else. */
 let idsBegin = '';
 let idsBeginMs = 0;
 
@@ -89,7 +90,7 @@ export interface AttemptTrace {
   /** Has what the request lost on its way to the upstream; null if bytes are forwarded unchanged. */
   lossesFrom: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
-  tail: Tail;
+  excerpt: ResponseExcerpt;
   /** Content type of its response. */
   responseType: string;
   /** The whole response, if it was parsed on its way. */
@@ -98,7 +99,7 @@ export interface AttemptTrace {
   responseStatus: string | null;
   /** Null if the request is not captured. */
   capture: AttemptCapture | null;
-  /** By which the upstream learns of the attempt's span; null if there is none. */
+  /** Propagates the attempt's span to the upstream; null if there is none. */
   traceHeaders: TraceHeaders | null;
 }
 
@@ -106,16 +107,16 @@ export class RequestTrace implements Labelled {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
   readonly attempts: AttemptTrace[] = [];
-  /** Its spans; null if no traces are wanted. */
+  /** Spans of the request; null if tracing is off. */
   tracing: RequestTracing | null = null;
   /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
   /** Why headers and bodies are captured; null if they are not. */
   captured: CaptureCause | null = null;
-  /** The names of the faults on purpose that the client met, in a list; null if none. */
+  /** The names of the injected faults, as a list; null if there are none. */
   fault: string | null = null;
-  /** What a cassette did; null: nothing. */
+  /** Whether a cassette recorded or answered the request; null: neither. */
   cassette: CassetteNote | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
@@ -129,9 +130,9 @@ export class RequestTrace implements Labelled {
   bytesIn = 0;
   /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
-  madeJob: Job | null = null;
+  createdJob: Job | null = null;
   deletedJob: Job | null = null;
-  /** Null if the response cache had nothing to do with it. */
+  /** Null if the response cache did not apply. */
   cached: CacheNote | null = null;
   response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
@@ -147,9 +148,9 @@ export class RequestTrace implements Labelled {
     this.presented = presented;
   }
 
-  take({ route, label, passed }: RouteMatch): void {
+  take({ route, label, passthrough }: RouteMatch): void {
     this.route = route;
-    this.path = passed ? notedText(label, this.presented, maxPathLength) : label;
+    this.path = passthrough ? notedText(label, this.presented, maxPathLength) : label;
   }
 
   /** Records the path of a request that was refused before routing, or that matches no route. */
@@ -206,7 +207,7 @@ export class RequestTrace implements Labelled {
       hasBegun: false,
       usage: null,
       lossesFrom: null,
-      tail: new Tail(),
+      excerpt: new ResponseExcerpt(),
       responseType: '',
       document: undefined,
       responseStatus: null,
@@ -224,10 +225,7 @@ export class RequestTrace implements Labelled {
     this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };
   }
 
-  record(
-    request: IncomingMessage,
-    accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
-  ): RequestRecord {
+  record(request: IncomingMessage, { usage, usageCertainty, costUsd }: Accounting): RequestRecord {
     const last = this.answering?.record;
     const totalMs = awakeMs() - this.#startedMs;
     const { headers } = request;
@@ -247,7 +245,9 @@ export class RequestTrace implements Labelled {
       bytesIn: this.bytesIn,
       bytesOut,
       attempts: this.attempts.map(({ record }) => record),
-      ...accounting,
+      usage,
+      usageCertainty,
+      costUsd,
       client: this.#notedClient(headers),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
       dropped: this.#notedLosses('dropped'),
@@ -265,11 +265,11 @@ export class RequestTrace implements Labelled {
     const record = (this.attempts.find(({ hasBegun }) => hasBegun) ?? this.answering)?.record;
     if (!record || record.firstByteMs === null) return null;
     const beforeMs = record.startedAt - this.startedAt;
-    // The clock of `startedAt` may be set, and runs while the machine sleeps.
+    // The wall clock of `startedAt` can be adjusted, and advances while the machine sleeps.
     return Math.min(Math.max(beforeMs, 0) + record.firstByteMs, totalMs);
   }
 
-  /** Programs on another's SDK name themselves in `X-Title`, as OpenRouter has made usual. */
+  /** Programs that use another vendor's SDK name themselves in `X-Title`, a convention of OpenRouter. */
   #notedClient({ 'user-agent': agent, 'x-title': title }: IncomingHttpHeaders): string | null {
     const notedAgent = this.#noted(agent, maxClientLength);
     if (typeof title !== 'string' || title === '') return notedAgent;

@@ -13,46 +13,46 @@ import type { Member, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
-import type { AttemptsPorts } from './attempts-options.ts';
-import { type CacheVisit, visitCache } from './cache/cache-visit.ts';
+import { type CacheLookup, lookUpInCache } from './cache/cache-lookup.ts';
 import { sendCached } from './cache/send-cached.ts';
 import { ExchangeCapture } from './capture/exchange-capture.ts';
-import type { CassetteDesk, CassetteDesks } from './cassette-desk.ts';
-import { CassetteVisit } from './cassette-visit.ts';
+import type { CassetteDeck, CassetteDecks } from './cassette-deck.ts';
+import { cassetteRequestOf } from './cassette-request.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { ClientResponse } from './client-response.ts';
+import { enforceLimits, hasHardDollarBudget } from './enforce-limits.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
-import { heardRequest } from './heard-request.ts';
-import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
-import type { JobBills } from './job-bills.ts';
-import { objectsNamedIn } from './named-objects.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
+import type { JobBilling } from './job-billing.ts';
 import { openClient } from './open-client.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { fieldsOf, planRoute } from './plan-route.ts';
 import { pricedTargets } from './priced-targets.ts';
+import { referencedObjects } from './referenced-objects.ts';
 import type { RequestBody } from './request-body.ts';
+import { RequestCassette } from './request-cassette.ts';
 import { joinTaps, type ResponseTap } from './response-tap.ts';
-import { holdToSession } from './sessions/hold-to-session.ts';
-import type { SessionBook } from './sessions/session-book.ts';
-import type { ChosenRequest, ShadowDesk } from './shadow/shadow-desk.ts';
+import { assignSession } from './sessions/assign-session.ts';
+import type { SessionTracker } from './sessions/session-tracker.ts';
+import type { ChosenRequest, ShadowRunner } from './shadow/shadow-runner.ts';
 import { UpstreamAttempts } from './upstream-attempts.ts';
+import type { UpstreamAttemptsPorts } from './upstream-attempts-options.ts';
 
-export interface ExchangePorts extends AttemptsPorts {
+export interface ExchangePorts extends UpstreamAttemptsPorts {
   limiter: Limiter;
-  bills: JobBills;
-  sessions: SessionBook;
+  bills: JobBilling;
+  sessions: SessionTracker;
   prices: PriceTable;
   cache: AnswerCache;
-  shadows: Pick<ShadowDesk, 'choose'>;
+  shadows: Pick<ShadowRunner, 'choose'>;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
   captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
-  /** Record requests, or answer them instead of providers. */
-  cassettes: CassetteDesks;
+  /** Record exchanges, or replay them instead of asking providers. */
+  cassettes: CassetteDecks;
   /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
@@ -75,23 +75,23 @@ export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #options: ExchangeOptions;
   readonly #trace: RequestTrace;
-  /** Set before `run` if the response is to meet a fault on purpose. */
-  faulted: FaultedOutput | null = null;
+  /** Set before `run` if faults are to be injected into the response. */
+  faultInjector: FaultInjector | null = null;
   #attempts: UpstreamAttempts | undefined;
   #capture: ExchangeCapture | null = null;
-  /** Null if no cassette has anything to do with the request. */
-  #cassette: CassetteVisit | null = null;
-  /** Null if it is not one of its group's requests that are to get a shadow. */
+  /** Null if no cassette applies to the request. */
+  #cassette: RequestCassette | null = null;
+  /** Null unless the request was selected to get a shadow. */
   #chosen: ChosenRequest | null = null;
-  /** Null if the response cache has nothing to do with the request. */
-  #visit: CacheVisit | null = null;
+  /** Null if the response cache does not apply to the request. */
+  #cacheLookup: CacheLookup | null = null;
   /** The response that comes from the cache. */
   #cached: ClientResponse | undefined;
   /** The jobs that the request names. */
   #jobs: KnownJobs = noJobs;
   #reserved: Reserved | null = null;
-  /** The usage to book if the actual usage is unknown and a hard budget applies. */
-  #standIn: Usage | null = null;
+  /** The usage to record if the actual usage is unknown and a hard budget applies. */
+  #fallbackUsage: Usage | null = null;
 
   constructor(ports: ExchangePorts, options: ExchangeOptions) {
     this.#ports = ports;
@@ -102,7 +102,7 @@ export class Exchange {
   clientLeft(): void {
     this.#attempts?.clientLeft();
     this.#cassette?.clientLeft();
-    this.#visit?.gone.abort();
+    this.#cacheLookup?.gone.abort();
     this.#cached?.left();
   }
 
@@ -112,22 +112,22 @@ export class Exchange {
   }
 
   /**
-   * Lets the cassette answer, or record what a provider answers. Resolves with whether it has answered. Rejects with a
-   * GatewayError `replay_miss`.
+   * Replays a recorded answer, or prepares to record a provider's. Resolves with whether the request was answered.
+   * Rejects with a GatewayError `replay_miss`.
    */
-  async replay(cassette: CassetteDesk, match: RouteMatch, body: RequestBody): Promise<boolean> {
+  async replay(cassette: CassetteDeck, match: RouteMatch, body: RequestBody): Promise<boolean> {
     const { request, response, snapshot } = this.#options;
     const trace = this.#trace;
     const tap = this.#capture?.response ?? null;
-    const visit = new CassetteVisit({ response, trace, tap, faulted: this.faulted });
+    const visit = new RequestCassette({ response, trace, tap, faultInjector: this.faultInjector });
     this.#cassette = visit;
     trace.model = match.model ?? body.fields.model;
-    return visit.answer(cassette, await heardRequest({ request, match, body, trace, snapshot }));
+    return visit.answer(cassette, await cassetteRequestOf({ request, match, body, trace, snapshot }));
   }
 
-  /** Must precede `plan`. Returns a promise only if the store has to be asked for jobs that the request names. */
+  /** Must precede `plan`. Returns a promise only if the store has to be queried for jobs that the request names. */
   findJobs(match: RouteMatch, { group }: Member, body: RequestBody): Promise<void> | null {
-    const ids = objectsNamedIn(match, body);
+    const ids = referencedObjects(match, body);
     if (ids.length === 0) return null;
     const known = this.#ports.jobs.lookUp(ids, group.id);
     if (!(known instanceof Promise)) {
@@ -147,13 +147,13 @@ export class Exchange {
     const { model } = fieldsOf(match, body);
     this.#trace.model = model;
     if (model !== null) checkModelName(model, this.#trace.presented);
-    holdToSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
+    assignSession(this.#ports.sessions, this.#options, { route: match.route, keyId: member.key.id, body });
     const planned = planRoute({ match, member, body, snapshot: this.#options.snapshot, jobs: this.#jobs });
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
     const plan = pricedTargets(this.#ports.prices, call);
-    const reserved = holdToLimits(this.#ports, this.#options.response, { ...call, plan });
+    const reserved = enforceLimits(this.#ports, this.#options.response, { ...call, plan });
     if (!(reserved instanceof Promise)) return this.#admittedAs(plan, member, reserved);
     this.#ports.loopWatch.end();
     return reserved.then((later) => this.#admittedAs(plan, member, later));
@@ -161,7 +161,7 @@ export class Exchange {
 
   #admittedAs(plan: CallPlan, member: Member, reserved: Reserved | null): CallPlan {
     this.#reserved = reserved;
-    if (reserved && hasHardDollarBudget(member)) this.#standIn = reserved.usage;
+    if (reserved && hasHardDollarBudget(member)) this.#fallbackUsage = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
@@ -181,8 +181,8 @@ export class Exchange {
 
   async #askCache(settings: CacheSettings, plan: CallPlan, call: OutgoingCall, tap: ResponseTap | null): Promise<void> {
     const { response } = this.#options;
-    const visit = visitCache({ cache: this.#ports.cache, settings, plan, call, response });
-    this.#visit = visit;
+    const visit = lookUpInCache({ cache: this.#ports.cache, settings, plan, call, response });
+    this.#cacheLookup = visit;
     if (!visit) return this.#askProviders(plan, call, tap);
     if (await this.#answeredBy(visit, call, tap)) return;
     const missed = visit.miss(call);
@@ -201,19 +201,22 @@ export class Exchange {
       trace: this.#trace,
       capture: this.#capture,
       tap,
-      faulted: this.faulted,
+      faultInjector: this.faultInjector,
     };
     this.#attempts = new UpstreamAttempts(options, plan, call);
     return this.#attempts.run();
   }
 
   /** False if the request has to be sent to a provider. */
-  async #answeredBy(visit: CacheVisit, call: OutgoingCall, tap: ResponseTap | null): Promise<boolean> {
+  async #answeredBy(visit: CacheLookup, call: OutgoingCall, tap: ResponseTap | null): Promise<boolean> {
     const { response, snapshot } = this.#options;
-    const { faulted } = this;
-    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faulted }, call);
+    const { faultInjector } = this;
+    const client = openClient({ response, settings: snapshot.settings, trace: this.#trace, tap, faultInjector }, call);
     this.#cached = client;
-    const found = await visit.find();
+    const { stream } = call.match.route;
+    if (call.body.fields.stream && stream) client.keepAlive(stream.mayBeginEarly);
+    const found = await visit.find(call);
+    client.stop();
     const { signal } = visit.gone;
     if (!found && !signal.aborted) return false;
     if (found) {
@@ -239,7 +242,7 @@ export class Exchange {
     this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
   }
 
-  /** Sluice has answered by itself; that is recorded, too, since a provider may have been asked for it. */
+  /** Sluice has answered by itself. This is recorded, too, because a provider may have been asked for it. */
   answered({ status, headers, body }: OwnAnswer): void {
     this.#capture?.answeredBySluice();
     this.#cassette?.recording?.begin(status, headers);
@@ -261,11 +264,11 @@ export class Exchange {
       this.#capture = null;
     }
     const unfetchable = this.#reserved?.usage ?? null;
-    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unfetchable });
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#fallbackUsage, unfetchable });
     this.#cassette?.end(accounting.usage);
     const record = this.#trace.record(this.#options.request, accounting);
     if (this.#trace.session !== null) this.#trace.session.hasEnded = true;
-    this.#visit?.settle(this.#trace, record);
+    this.#cacheLookup?.settle(this.#trace, record);
     if (this.#trace.tracing !== null) this.#trace.tracing.finished(record);
     this.#book(record, body);
     const captured = this.#capture?.exchange(this.#trace) ?? null;
@@ -273,21 +276,22 @@ export class Exchange {
     shadow?.begin(record, captured);
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
-    this.#visit = null;
+    this.#cacheLookup = null;
     this.#cached = undefined;
   }
 
-  /** Books the request and the usage of a background job that it created or found finished. */
+  /** Records the request and the usage of a background job that it created or found finished. */
   #book(record: RequestRecord, body: RequestBody | undefined): void {
     const { bills, finished } = this.#ports;
-    const { job, madeJob, deletedJob, answering, session } = this.#trace;
-    if (session && madeJob?.kind === 'response') this.#ports.sessions.stored(session, madeJob.keyId ?? '', madeJob.id);
-    if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, body)) {
-      bills.owe(madeJob, this.#reserved);
+    const { job, createdJob, deletedJob, answering, session } = this.#trace;
+    if (session && createdJob?.kind === 'response')
+      this.#ports.sessions.stored(session, createdJob.keyId ?? '', createdJob.id);
+    if (answering && createdJob && record.usage === null && goesOn(this.#trace, answering, body)) {
+      bills.owe(createdJob, this.#reserved);
     }
     if (deletedJob) bills.bookDeleted(deletedJob, record);
     else if (job?.owed && answering && record.outcome === 'ok') {
-      bills.book(job, { tail: answering.tail, contentType: answering.responseType }, record);
+      bills.book(job, { tail: answering.excerpt, contentType: answering.responseType }, record);
     } else finished(record);
   }
 }

@@ -1,4 +1,4 @@
-/** The request for a model that a cloud offers: in the API of the model's maker, in the cloud's envelope. */
+/** The request for a model that a cloud hosts: in the API of the model's maker, within the cloud's envelope. */
 import { isObject } from '../contract/is-object.ts';
 import type { Envelope, HostedModel } from '../providers/dialect.ts';
 import { parseJson, writeJson } from '../translate/json-text.ts';
@@ -31,7 +31,7 @@ interface Rewritten {
   left: readonly string[];
 }
 
-/** Numbers keep their digits, and the members their order. */
+/** Preserves the digits of numbers and the order of members. */
 function rewritten(body: Buffer, { omitted, added, unavailable, wrapped }: Envelope): Rewritten {
   const isSame = !wrapped && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
   const request = isSame ? null : parseJson(body.toString());

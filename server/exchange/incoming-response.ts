@@ -9,7 +9,7 @@ import type {
 import type { TransportError } from '../transport/transport-error.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
-import type { Asked } from './readers/response-reader.ts';
+import type { RequestFacts } from './readers/response-reader.ts';
 import { type DecodedStream, type DecodingStream, isPackedStream, StreamDecoder } from './stream-decoder.ts';
 import type { Hosting } from './translation/request-translation.ts';
 import { UnpackedStream } from './unpacked-stream.ts';
@@ -18,7 +18,7 @@ export interface IncomingOptions {
   /** The request to which the loop watch attributes the work. */
   request: Labelled;
   loopWatch: LoopWatch;
-  asked: Asked;
+  asked: RequestFacts;
   trace: AttemptTrace;
   /** Null unless a cloud answers in an envelope of its own. */
   hosting: Hosting | null;
@@ -26,7 +26,7 @@ export interface IncomingOptions {
 
 /** Receives the response's progress. Exactly one of `finished`, `late` and `redirected` is called, and called last. */
 interface Receiver {
-  /** The request's last byte has been sent. */
+  /** The last byte of the request has been sent. */
   sent(): void;
   answered(status: number, headers: ResponseHeaders): void;
   take(chunk: Buffer): void;

@@ -1,19 +1,19 @@
 /**
- * Polls background responses that no client has fetched since they ended, so that they are billed, and ends the reservations of
- * those that other replicas have billed.
+ * Polls background responses that no client has fetched since they ended, so that they are billed, and releases the
+ * reservations of those that other replicas have billed.
  */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
-import { askAboutJob } from './ask-about-job.ts';
-import { type JobBills, jobLifeMs, nameOf } from './job-bills.ts';
-import { Tail } from './tail.ts';
+import { fetchJob } from './fetch-job.ts';
+import { type JobBilling, jobLifeMs, nameOf } from './job-billing.ts';
+import { ResponseExcerpt } from './response-excerpt.ts';
 
 interface JobPollerPorts {
   jobs: Pick<JobStore, 'owing'>;
-  bills: Pick<JobBills, 'hold' | 'held' | 'release' | 'book'>;
+  bills: Pick<JobBilling, 'hold' | 'held' | 'release' | 'book'>;
   transport: Transport;
   snapshot(): Snapshot;
   now?: () => number;
@@ -57,7 +57,7 @@ export class JobPoller {
   /** Ends the reservations of jobs that other replicas have billed. Resolves with all that owe; null if the database cannot be read. */
   async #releaseBilled(): Promise<readonly Job[] | null> {
     const { bills } = this.#ports;
-    // What is held later may owe without being among those that are read now.
+    // Jobs that are reserved after this read would be missing in its result.
     const { held } = bills;
     const owing = await this.#owing();
     if (owing === null) return null;
@@ -75,14 +75,14 @@ export class JobPoller {
     }
   }
 
-  /** What stayed reserved for a job that is billed would count as spent once this replica is gone. Never rejects. */
+  /** A reservation left for a billed job would count as spent once this replica is gone. Never rejects. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#releaseBilled();
   }
 
   /** Null if the database cannot be read. */
-  #owing(): NowOrLater<Job[] | null> {
+  #owing(): MaybePromise<Job[] | null> {
     try {
       const owing = this.#ports.jobs.owing();
       return owing instanceof Promise ? owing.catch(() => null) : owing;
@@ -105,9 +105,9 @@ export class JobPoller {
     const { transport, snapshot, bills } = this.#ports;
     this.#asked.set(job.id, this.#now());
     try {
-      const response = await askAboutJob(transport, snapshot(), job);
+      const response = await fetchJob(transport, snapshot(), job);
       if (response?.status !== 200) return;
-      const tail = new Tail();
+      const tail = new ResponseExcerpt();
       tail.push(response.body);
       bills.book(job, { tail, contentType: 'application/json' }, null);
     } catch {

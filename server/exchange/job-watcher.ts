@@ -1,7 +1,7 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { Job, JobKind } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Framing } from '../wire/framing.ts';
 import { findMember } from '../wire/json/find-member.ts';
@@ -18,8 +18,8 @@ interface JobContext {
   /** The client asked for a chat completion to be stored; by default it is not. */
   storesChat: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
-  made(job: Job): void;
-  /** Called with the job as it was, including what it owed. */
+  created(job: Job): void;
+  /** Called with the job as it was, including what it still owed. */
   deleted(job: Job): void;
 }
 
@@ -40,11 +40,11 @@ const idName = new JsonNames(['id']);
 export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserver | null {
   const { route, id } = context.match;
   const { job } = route;
-  const keep = (kind: JobKind, newId: string): NowOrLater<void> => {
+  const keep = (kind: JobKind, newId: string): MaybePromise<void> => {
     // Later requests put the id into their path.
     if (!isPathSegment(newId)) return;
     const made = { ...context.owner, kind, id: newId, createdAt: Date.now() };
-    if (kind !== 'object') context.made(made);
+    if (kind !== 'object') context.created(made);
     // A video costs money, so it is stored durably before the client learns its id.
     return jobs.remember(made, { durable: kind === 'video' });
   };
@@ -75,7 +75,7 @@ class NewJobWatch implements ResponseObserver {
   readonly #framing: Framing;
   /** The member of an event that contains the id; null: the top level. */
   readonly #within: string | null;
-  readonly #found: (id: string) => NowOrLater<void>;
+  readonly #found: (id: string) => MaybePromise<void>;
   #isWatching = false;
   #isStream = false;
   #chunks: Buffer[] = [];
@@ -83,7 +83,7 @@ class NewJobWatch implements ResponseObserver {
   #looks = 0;
   #lookedBytes = 0;
 
-  constructor(framing: Framing, within: string | null, found: (id: string) => NowOrLater<void>) {
+  constructor(framing: Framing, within: string | null, found: (id: string) => MaybePromise<void>) {
     this.#framing = framing;
     this.#within = within;
     this.#found = found;
@@ -94,7 +94,7 @@ class NewJobWatch implements ResponseObserver {
     this.#isStream = this.#framing.isStream(contentType);
   }
 
-  take(chunk: Buffer): NowOrLater<void> {
+  take(chunk: Buffer): MaybePromise<void> {
     if (!this.#isWatching) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

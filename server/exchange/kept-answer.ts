@@ -2,7 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { parseJson } from '../translate/json-text.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { itemsOf } from './kept-history.ts';
@@ -19,7 +19,7 @@ interface Question {
  * Returns the answer to a request for a stored response; null for every other request.
  * @throws GatewayError `job_not_found` if no such response is stored, or `invalid_value` if it does not support the operation
  */
-export function keptAnswer(store: ResponseStore, question: Question): NowOrLater<object | null> {
+export function keptAnswer(store: ResponseStore, question: Question): MaybePromise<object | null> {
   const { route, id } = question.match;
   if (route.job?.kind !== 'response' || id === null || !isKeptId(id)) return null;
   const found = store.find(id, question.groupId);
@@ -35,7 +35,7 @@ function answerAbout(
   kept: KeptResponse,
   store: ResponseStore,
   { match, groupId, query }: Question,
-): NowOrLater<object> {
+): MaybePromise<object> {
   const { id } = kept;
   const { route } = match;
   const parameters = new URLSearchParams(query);

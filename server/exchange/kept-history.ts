@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type KeptResponse, responseOfItem } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
 
 type Json = Record<string, unknown>;
@@ -39,7 +39,7 @@ const maxReferredCharacters = 16 * 1024 * 1024;
  * Replaces references to items of stored responses by the items; other references stay.
  * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
  */
-export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): NowOrLater<Buffer> {
+export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): MaybePromise<Buffer> {
   if (!body.includes(referenceName)) return body;
   const request = parseJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.input)) return body;

@@ -1,7 +1,7 @@
 import { isObject } from '../contract/is-object.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
@@ -11,7 +11,7 @@ import type { ResponseObserver } from './response-observer.ts';
 interface ObjectContext {
   method: string;
   /** All ids in the request's path and body. */
-  named: readonly string[];
+  requestIds: readonly string[];
   /** The only id in the path; null if there are several or none. */
   onlyId: string | null;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
@@ -62,7 +62,7 @@ class ObjectWatch implements ResponseObserver {
     this.#chunks = isSuccess(status) && contentType.startsWith('application/json') ? [] : null;
   }
 
-  take(chunk: Buffer): NowOrLater<void> {
+  take(chunk: Buffer): MaybePromise<void> {
     if (!this.#chunks) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -74,7 +74,7 @@ class ObjectWatch implements ResponseObserver {
     return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes || this.#bytes === this.#length;
   }
 
-  #look(json: Buffer): NowOrLater<void> {
+  #look(json: Buffer): MaybePromise<void> {
     this.#looks++;
     this.#lookedBytes = this.#bytes;
     const peek = peekJson(json, names);
@@ -86,10 +86,10 @@ class ObjectWatch implements ResponseObserver {
     return (file && this.#remember(idOf(readField(json, file)))) ?? storing;
   }
 
-  /** Ids that the request named, or that have an owner, are not new. */
-  #remember(id: unknown): NowOrLater<void> {
-    const { named, owner } = this.#context;
-    if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || named.includes(id)) return;
+  /** Ids that the request contained, or that already have an owner, are not new. */
+  #remember(id: unknown): MaybePromise<void> {
+    const { requestIds, owner } = this.#context;
+    if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || requestIds.includes(id)) return;
     return this.#jobs.rememberNew({ ...owner, kind: 'object', id, createdAt: Date.now() });
   }
 }

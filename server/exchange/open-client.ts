@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Settings } from '../contract/settings.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { ResponseTap } from './response-tap.ts';
 
@@ -11,12 +11,12 @@ interface OpenClientOptions {
   settings: Settings;
   trace: { id: string };
   tap: ResponseTap | null;
-  faulted: FaultedOutput | null;
+  faultInjector: FaultInjector | null;
 }
 
 /** The response to a request's client. */
 export function openClient(
-  { response, settings, trace, tap, faulted }: OpenClientOptions,
+  { response, settings, trace, tap, faultInjector }: OpenClientOptions,
   { match }: Pick<OutgoingCall, 'match'>,
 ): ClientResponse {
   return new ClientResponse({
@@ -27,6 +27,6 @@ export function openClient(
     unreadMs,
     showsAttempts: settings.replyHeaders,
     tap,
-    faulted,
+    faultInjector,
   });
 }

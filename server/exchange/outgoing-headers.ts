@@ -73,7 +73,7 @@ export function outgoingHeaders(
   return { ...provider.dialect.defaultHeaders, ...passable, ...provider.headers, ...credential?.headers };
 }
 
-/** Headers listed in `Connection`. Null for the usual `keep-alive`, which lists none. */
+/** Headers listed in `Connection`. Null for the usual value, `keep-alive`, which lists none. */
 function namedByConnection(connection: string | undefined): Set<string> | null {
   if (!connection || connection === 'keep-alive') return null;
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));

@@ -13,7 +13,7 @@ import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { withSegment } from '../wire/segments.ts';
 import { containsSecret } from './find-secrets.ts';
-import type { HeldBytes } from './held-bytes.ts';
+import type { MemoryAccount } from './memory-account.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
 
@@ -23,7 +23,7 @@ export interface OutgoingCall {
   group: CompiledGroup;
   body: RequestBody;
   /** The memory account of the request. */
-  held: HeldBytes;
+  held: MemoryAccount;
   /** The client's headers that may be forwarded. */
   headers: Readonly<Record<string, string>>;
   /** Relative to the API's base, percent-encoded as the client sent it. */
@@ -32,7 +32,7 @@ export interface OutgoingCall {
   query: string;
 }
 
-interface Addressee {
+interface Recipient {
   target: Target;
   credential: UpstreamCredential | null;
   /** The body for this target. */
@@ -40,11 +40,11 @@ interface Addressee {
   timeouts: Timeouts;
 }
 
-/** The request to one target with one credential. */
+/** Builds the request to one target with one credential. */
 export function outgoingRequest(
   client: IncomingMessage,
   call: OutgoingCall,
-  { target, credential, sendable, timeouts }: Addressee,
+  { target, credential, sendable, timeouts }: Recipient,
 ): OutgoingRequest {
   const { provider } = target;
   const { route } = call.match;

@@ -6,24 +6,24 @@ import type { KnownJobs } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../routing/snapshot.ts';
-import type { Passed } from '../wire/registry.ts';
+import type { PassthroughMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
-import { hardBudgetOf } from './hold-to-limits.ts';
+import { hardBudgetOf } from './enforce-limits.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
 interface CheckedRequest {
   route: Route;
-  passed: Passed;
+  passed: PassthroughMatch;
   group: CompiledGroup;
   key: CompiledKey;
 }
 
-interface PassedInput {
+interface PassthroughInput {
   route: Route;
-  passed: Passed;
+  passed: PassthroughMatch;
   /** Ids named in the body. */
-  namedIds: readonly string[];
+  referencedIds: readonly string[];
   group: CompiledGroup;
   snapshot: Snapshot;
   jobs: KnownJobs;
@@ -40,10 +40,10 @@ export function checkPassthrough({ passed, group, key, route }: CheckedRequest):
 }
 
 /** To be called after `checkPassthrough`. Throws GatewayError if no provider may be asked. */
-export function planPassthrough(input: PassedInput): CallPlan {
+export function planPassthrough(input: PassthroughInput): CallPlan {
   const { passed, group, snapshot, jobs } = input;
   const provider = providerOf(group, passed.unserved, input.route);
-  const owner = findOwner([...passed.names, ...input.namedIds], group, jobs);
+  const owner = findOwner([...passed.names, ...input.referencedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {
     const message = `Provider "${provider.id}" cannot be asked now: ${provider.unusable}.`;
@@ -56,13 +56,13 @@ export function planPassthrough(input: PassedInput): CallPlan {
 
 /** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
 export function policyOf({ group, match, body }: OutgoingCall): Policy {
-  const isOnce = match.passed !== null && (!match.route.content || body.isOnce === true);
+  const isOnce = match.passthrough !== null && (!match.route.content || body.isOnce === true);
   return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
 }
 
 function providerOf(
   { id, passthrough }: CompiledGroup,
-  { code, message }: Passed['unserved'],
+  { code, message }: PassthroughMatch['unserved'],
   { wire }: Route,
 ): CompiledProvider {
   const { provider } = passthrough;

@@ -2,9 +2,9 @@
 import type { KnownJobs } from '../jobs/job-store.ts';
 import type { Member, Snapshot } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
-import { conversationNamedIn, jobNamedIn } from './named-objects.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
+import { referencedConversation, referencedJob } from './referenced-objects.ts';
 import type { RequestBody, RequestFields } from './request-body.ts';
 
 interface RouteInput {
@@ -21,12 +21,20 @@ export function fieldsOf(match: RouteMatch, body: RequestBody): RequestFields {
   return match.model === null ? body.fields : { ...body.fields, model: match.model };
 }
 
-/** Throws GatewayError if nobody may be asked. */
+/** Throws a GatewayError if no provider may be asked. */
 export function planRoute({ match, member, body, snapshot, jobs }: RouteInput): CallPlan {
   const { group, key } = member;
-  const { passed, route } = match;
-  if (passed) return planPassthrough({ route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
-  const jobId = jobNamedIn(match, body);
-  const conversationId = conversationNamedIn(match, body);
+  const { passthrough, route } = match;
+  if (passthrough)
+    return planPassthrough({
+      route,
+      passed: passthrough,
+      referencedIds: body.referencedIds ?? [],
+      group,
+      snapshot,
+      jobs,
+    });
+  const jobId = referencedJob(match, body);
+  const conversationId = referencedConversation(match, body);
   return planCall({ match, jobId, conversationId, fields: fieldsOf(match, body), group, key, snapshot, jobs });
 }

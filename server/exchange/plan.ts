@@ -7,7 +7,7 @@ import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestFields } from './request-body.ts';
-import { isServedBy } from './translation/passage.ts';
+import { isServedBy } from './translation/choose-translation.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
@@ -11,7 +11,7 @@ import type { PickRequest } from '../routing/picker.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { Origin } from '../translate/neutral.ts';
 import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
-import { refusalOf } from '../translate/tell-losses.ts';
+import { refusalOf } from '../translate/report-losses.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
@@ -25,8 +25,8 @@ import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
+import { chooseTranslation, type TranslationRoute } from './translation/choose-translation.ts';
 import { ClientReasoning } from './translation/client-reasoning.ts';
-import { type Passage, passageTo } from './translation/passage.ts';
 import { type PreparedRequest, RequestTranslation } from './translation/request-translation.ts';
 
 export interface PreparationPorts {
@@ -50,7 +50,7 @@ export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
-  /** Made with the first failure: no request of a well-behaved client needs it. */
+  /** Created at the first failure, because most requests never need it. */
   #refusedReasoning: RefusedReasoning | undefined;
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
@@ -64,8 +64,8 @@ export class RequestPreparation {
   }
 
   /**
-   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk or a
-   * cloud offers the model: each promise costs a request as much as a look-up of its model.
+   * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
+   * disk or a cloud hosts the model, because a promise costs a request as much as a look-up of its model.
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
@@ -86,7 +86,9 @@ export class RequestPreparation {
     };
   }
 
-  /** Where the newest reasoning in the conversation was made: what the client carries, else what is kept for its calls. */
+  /**
+   * Where the newest reasoning in the conversation was produced: the client's own, otherwise that stored for its calls.
+   */
   #reasoningOrigin(): Origin | null {
     const { body, match } = this.#call;
     if (body.captured === null || !isWireName(match.route.wire.name)) return null;
@@ -96,7 +98,7 @@ export class RequestPreparation {
     return this.#clientReasoning.originOf(newestResultIds(body.captured));
   }
 
-  /** Reads what is kept of the conversation's reasoning into memory; null if nothing has to be waited for. */
+  /** Loads the conversation's stored reasoning into memory; null if there is nothing to wait for. */
   bringNear(): Promise<void> | null {
     const { reasoning } = this.#options.ports;
     if (!reasoning.bringNear) return null;
@@ -145,10 +147,10 @@ export class RequestPreparation {
     return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
   }
 
-  #passageTo(target: Target): Passage | null {
+  #passageTo(target: Target): TranslationRoute | null {
     const { body, match } = this.#call;
     const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
-    return passageTo(target, asked, this.#options.ports.registry);
+    return chooseTranslation(target, asked, this.#options.ports.registry);
   }
 
   /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
@@ -181,12 +183,12 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
-  #translatedBy(passage: Passage, next: NextAttempt) {
+  #translatedBy(passage: TranslationRoute, next: NextAttempt) {
     const { body } = this.#call;
     return body.form && this.#form === null ? this.#translatedForm(passage, next) : this.#translated(passage, next);
   }
 
-  async #translatedForm(passage: Passage, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
+  async #translatedForm(passage: TranslationRoute, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
     try {
       this.#form = (await this.#call.body.form?.()) ?? null;
       this.#call.held.add(this.#call.body.size);
@@ -197,7 +199,7 @@ export class RequestPreparation {
     return this.#translated(passage, next);
   }
 
-  #translated(passage: Passage, next: NextAttempt): NowOrLater<PreparedRequest | GatewayError> {
+  #translated(passage: TranslationRoute, next: NextAttempt): MaybePromise<PreparedRequest | GatewayError> {
     try {
       if (this.#translation?.route === passage.route) return this.#forTarget(this.#translation, next);
       const body = this.#bodyToTranslate();
@@ -208,15 +210,15 @@ export class RequestPreparation {
     }
   }
 
-  /** A promise only if responses to which the request refers have to be looked up elsewhere. */
-  #bodyToTranslate(): NowOrLater<Buffer> {
+  /** A promise only if responses to which the request refers have to be read from a database server. */
+  #bodyToTranslate(): MaybePromise<Buffer> {
     const { body, match, group } = this.#call;
     const captured = body.captured ?? Buffer.alloc(0);
     if (match.route.job?.kind !== 'response') return captured;
     return withReferredItems(captured, this.#options.ports.keptResponses, group.id);
   }
 
-  #open(passage: Passage, body: Buffer): RequestTranslation {
+  #open(passage: TranslationRoute, body: Buffer): RequestTranslation {
     const { ports, trace } = this.#options;
     this.#translation = new RequestTranslation(this.#call, passage, {
       requestId: trace.id,
@@ -244,7 +246,7 @@ function refusalIn(thrown: unknown): GatewayError {
   throw thrown;
 }
 
-/** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
-function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
-  return said === 'refuse' || said === 'tell' ? said : null;
+/** The value of the header `x-sluice-lossy`; null if it is absent or unknown, so that the group's policy applies. */
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { PriceTable } from '../usage/price-table.ts';
-import { costOf, hasHardDollarBudget, isPaid, type LimitedCall, worstUsageAt } from './hold-to-limits.ts';
+import { costOf, hasHardDollarBudget, isPaid, type LimitedCall, worstUsageAt } from './enforce-limits.ts';
 import type { CallPlan } from './plan.ts';
 
 /**

@@ -22,30 +22,30 @@ const byteMark = 0x10000;
 /** The escape that begins at `at`, for `escapeLength` and `writeCharacter`; `noEscape` if there is none. */
 export function readEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at];
-  if (byte === percent) return tell(3, readHex(bytes, at + 1, 2), byteMark);
+  if (byte === percent) return encode(3, readHex(bytes, at + 1, 2), byteMark);
   if (byte === ampersand) return bytes[at + 1] === hash ? readEntity(bytes, at) : noEscape;
   if (byte !== backslash) return noEscape;
   const next = bytes[at + 1];
-  if (next === lowerU) return tell(6, readHex(bytes, at + 2, 4));
-  if (next === lowerX) return tell(4, readHex(bytes, at + 2, 2));
-  return escapable.has(next) ? tell(2, next ?? 0) : noEscape;
+  if (next === lowerU) return encode(6, readHex(bytes, at + 2, 4));
+  if (next === lowerX) return encode(4, readHex(bytes, at + 2, 2));
+  return escapable.has(next) ? encode(2, next ?? 0) : noEscape;
 }
 
-export function escapeLength(told: number): number {
-  return Math.floor(told / lengthUnit);
+export function escapeLength(encoded: number): number {
+  return Math.floor(encoded / lengthUnit);
 }
 
 /** Writes the escaped character in UTF-8 and returns the offset after it. */
-export function writeCharacter(to: Buffer, at: number, told: number): number {
-  const code = told % byteMark;
-  if (code < 0x80 || told % lengthUnit >= byteMark) {
+export function writeCharacter(to: Buffer, at: number, encoded: number): number {
+  const code = encoded % byteMark;
+  if (code < 0x80 || encoded % lengthUnit >= byteMark) {
     to[at] = code;
     return at + 1;
   }
   return at + to.write(String.fromCharCode(code), at);
 }
 
-function tell(length: number, code: number, mark = 0): number {
+function encode(length: number, code: number, mark = 0): number {
   return code < 0 ? noEscape : length * lengthUnit + mark + code;
 }
 
@@ -71,7 +71,7 @@ function readEntity(bytes: Buffer, at: number): number {
     value = value * (isHex ? 16 : 10) + digit;
   }
   // Secrets contain no character outside the Basic Multilingual Plane.
-  return index === start || value >= byteMark ? noEscape : tell(index + 1 - at, value);
+  return index === start || value >= byteMark ? noEscape : encode(index + 1 - at, value);
 }
 
 function digitOf(byte = 0): number {

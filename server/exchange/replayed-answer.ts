@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { sseFraming } from '../wire/sse-framing.ts';
-import type { Taken } from './cassette-desk.ts';
+import type { TakeResult } from './cassette-deck.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
-import type { FaultedOutput } from './faults/faulted-output.ts';
+import type { FaultInjector } from './faults/fault-injector.ts';
 import type { ResponseTap } from './response-tap.ts';
 import { sendStored } from './stored-answer.ts';
 
 interface Observed {
   tap: ResponseTap | null;
-  faulted: FaultedOutput | null;
+  faultInjector: FaultInjector | null;
 }
 
 /** A recorded answer on its way to the client. */
@@ -17,16 +17,16 @@ export class ReplayedAnswer {
   readonly #client: ClientResponse;
   readonly #gone = new AbortController();
 
-  constructor(response: ServerResponse, requestId: string, { tap, faulted }: Observed) {
+  constructor(response: ServerResponse, requestId: string, { tap, faultInjector }: Observed) {
     const own = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
-    this.#client = new ClientResponse({ response, requestId, tap, faulted, ...own });
+    this.#client = new ClientResponse({ response, requestId, tap, faultInjector, ...own });
   }
 
   get summary(): ResponseSummary {
     return this.#client.summary;
   }
 
-  send({ answer, pace }: Extract<Taken, { kind: 'replayed' }>): Promise<void> {
+  send({ answer, pace }: Extract<TakeResult, { kind: 'replayed' }>): Promise<void> {
     const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
     return sendStored(this.#client, answer, { pace, answerer, gone: this.#gone.signal });
   }

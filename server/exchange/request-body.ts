@@ -34,7 +34,7 @@ export interface RequestBody extends MeasuredRequest {
   /** The body to store if the group captures bodies; null for uploads. */
   captured: Buffer | null;
   /** Ids in the read part of a passthrough body. */
-  readonly namedIds?: readonly string[];
+  readonly referencedIds?: readonly string[];
   /** The stored response that the request continues; the body contains its conversation. */
   readonly continuesId?: string;
   /** It can be sent only once. */

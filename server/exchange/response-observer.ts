@@ -1,9 +1,9 @@
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 
-/** Sees each byte of the response before the client gets it; changes nothing. */
+/** Observes each byte of the response before the client gets it, without changing it. */
 export interface ResponseObserver {
   begin(status: number, contentType: string, headers: ResponseHeaders): void;
-  /** A promise: this piece must not reach the client before it has settled. It does not reject. */
-  take(chunk: Buffer): NowOrLater<void>;
+  /** If it returns a promise, which never rejects, the chunk must not reach the client before that has settled. */
+  take(chunk: Buffer): MaybePromise<void>;
 }

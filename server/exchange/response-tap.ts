@@ -1,13 +1,13 @@
 import type { Headers } from './capture/message-capture.ts';
 
-/** Sees a client's response as it is sent, and changes nothing of it. */
+/** Observes a client's response as it is sent, without changing it. */
 export interface ResponseTap {
   begin(status: number, headers: Headers): void;
-  /** The bytes may be used again once the call has returned. */
+  /** The caller may reuse the bytes once the call has returned. */
   take(bytes: Buffer): void;
 }
 
-/** Null if there is none, so that the usual response pays for a comparison only. */
+/** Null if there are none, so that the usual response costs only a comparison. */
 export function joinTaps(taps: readonly (ResponseTap | null)[]): ResponseTap | null {
   const present = taps.filter((tap) => tap !== null);
   const [first = null, ...others] = present;

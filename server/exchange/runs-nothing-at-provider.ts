@@ -15,11 +15,11 @@ function isRunByClient(tool: unknown): boolean {
   if (!isObject(tool)) return false;
   const { type } = tool;
   if (typeof type === 'string') return clientTools.has(type) || anthropicClientTool.test(type);
-  // Anthropic's tools need no type; Gemini's are told by their members.
+  // Anthropic's tools need no type; Gemini's are identified by their members.
   if ('input_schema' in tool) return true;
   return Object.keys(tool).every((name) => name === 'functionDeclarations' || name === 'function_declarations');
 }
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'local_shell', 'apply_patch']);
-/** With the date of their version: Anthropic, "Bash tool", "Text editor tool", "Computer use tool", "Memory tool". */
+/** Names end in a version date: Anthropic, "Bash tool", "Text editor tool", "Computer use tool", "Memory tool". */
 const anthropicClientTool = pattern(/^(?:bash|text_editor|computer|memory)_\d{8}$/);

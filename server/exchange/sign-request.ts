@@ -1,12 +1,13 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord } from '../contract/ledger.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { FailedAttempt } from '../routing/attempt-result.ts';
-import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import type { OutgoingRequest, ResponseHeaders, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { refusedCredential, unsignable } from './attempt-failures.ts';
 
-/** Adds the headers that prove who sends the request. Returns the failure if they cannot be had. */
+/** Adds signature or token headers to the request. Returns the failure if they cannot be obtained. */
 export async function signed(
   request: OutgoingRequest,
   { target, credential }: NextAttempt,
@@ -20,5 +21,25 @@ export async function signed(
     if (thrown instanceof GatewayError) return refusedCredential(thrown, record);
     if (thrown instanceof TransportError) return unsignable(target, thrown, record);
     throw thrown;
+  }
+}
+
+/** The credentials of a request that were refused because of this machine's clock. */
+export class CorrectedClocks {
+  #credentials: Set<UpstreamCredential> | undefined;
+
+  /** Notes in the result of a refused call whether it can be signed anew, at most once with each credential. */
+  noted(
+    result: FailedAttempt,
+    credential: UpstreamCredential | null,
+    sent: OutgoingRequest['headers'],
+    answered: ResponseHeaders,
+  ): FailedAttempt {
+    const { failure } = result;
+    if (failure.class !== 'credential' || !credential?.signing?.correctClock?.(sent, answered)) return result;
+    this.#credentials ??= new Set();
+    if (this.#credentials.has(credential)) return result;
+    this.#credentials.add(credential);
+    return { ...result, failure: { ...failure, isClockCorrected: true } };
   }
 }

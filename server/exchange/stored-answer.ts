@@ -1,4 +1,4 @@
-/** An answer that was sent to a client before and is sent to another one: at the pace at which it came, or at once. */
+/** Sends a stored answer, such as a recorded or cached one: at its original pace, or at once. */
 import type { Answerer, ClientResponse } from './client-response.ts';
 
 export interface StoredPiece {
@@ -16,7 +16,7 @@ export interface StoredAnswer {
   isCut: boolean;
 }
 
-/** A factor on the recorded times: 1 sends the pieces as they came, 0 all of them at once. */
+/** A factor on the recorded times: 1 keeps the original pace, 0 sends all pieces at once. */
 export type Pace = number;
 
 /**
@@ -43,7 +43,7 @@ export async function sendStored(
   else client.end(outcomeOf(answer), null);
 }
 
-/** A single piece is sent as it is, so that all who get it share its memory. */
+/** A single piece is sent without a copy, so that all its recipients share the memory. */
 function joined({ pieces }: StoredAnswer): Buffer {
   const [only, ...others] = pieces.map(({ bytes }) => bytes);
   return only && others.length === 0 ? only : Buffer.concat(pieces.map(({ bytes }) => bytes));

@@ -15,7 +15,7 @@ export interface DecodedStream {
   error(error: TransportError): void;
 }
 
-/** What stands between a connection and the reader of its response. */
+/** A stage between a connection and the reader of its response. */
 export interface DecodingStream {
   push(chunk: Buffer): void;
   end(): void;

@@ -30,7 +30,7 @@ export class UnpackedStream implements DecodingStream {
     else this.#fail(new TransportError('malformed', 'body', 'its stream ends within a frame'));
   }
 
-  /** Nothing is held that is complete. */
+  /** Complete events are never buffered. */
   pause(): void {}
 
   resume(): void {}

@@ -16,30 +16,30 @@ import type { OutgoingRequest } from '../transport/transport.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
-import type { AttemptsOptions } from './attempts-options.ts';
-import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
+import { type MissingRest, mayBeRescued, mayBeResumed, requestFactsOf } from './choose-reader.ts';
 import { type ClientResponse, drainMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
+import { createdObjectWatcher, rememberCompleted } from './created-objects.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
-import { madeWatcher, rememberCompleted } from './made-objects.ts';
 import { openClient } from './open-client.ts';
 import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { RequestPreparation } from './prepare-request.ts';
 import { secretsOf } from './redact-credential.ts';
+import { reportFailure } from './report-failure.ts';
 import { Download } from './rescue/download.ts';
 import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import { signed } from './sign-request.ts';
-import { tellFailure } from './tell-failure.ts';
+import { CorrectedClocks, signed } from './sign-request.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
+import type { UpstreamAttemptsOptions } from './upstream-attempts-options.ts';
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
-  readonly #options: AttemptsOptions;
+  readonly #options: UpstreamAttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #preparation: RequestPreparation;
@@ -51,15 +51,16 @@ export class UpstreamAttempts {
   /** Null if a broken download cannot be resumed. */
   readonly #download: Download | null;
   #answer: Attempt | undefined;
-  /** The translation of what the client has; null if that is an upstream's own. */
+  /** The translation that produced the client's answer so far; null if its bytes are an upstream's own. */
   #translation: AnswerTranslation | null = null;
   /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
-  /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
+  /** Targets whose text differed from the broken stream, but which can be asked to continue it. */
   #continuing: Set<Target> | undefined;
+  readonly #clocks = new CorrectedClocks();
   #hasLeft = false;
 
-  constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
+  constructor(options: UpstreamAttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -87,7 +88,7 @@ export class UpstreamAttempts {
         start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
         gone: () => this.#whenGone(),
       });
-      if (outcome.kind === 'unanswered') this.#tell(outcome.failureResponse);
+      if (outcome.kind === 'unanswered') this.#reportFailure(outcome.failureResponse);
       if (body.fault) throw body.fault;
     } finally {
       this.client.stop();
@@ -107,13 +108,13 @@ export class UpstreamAttempts {
     });
   }
 
-  /** Nobody has answered, or not in full. */
-  #tell(failureResponse: FailureResponse): void {
+  /** No target has answered completely. */
+  #reportFailure(failureResponse: FailureResponse): void {
     const { response, trace } = this.#options;
     const count = estimateInstead(failureResponse, response, this.#call);
-    if (count) this.client.tell(count);
+    if (count) this.client.sendJson(count);
     else
-      tellFailure(failureResponse, {
+      reportFailure(failureResponse, {
         client: this.client,
         stream: this.#call.match.route.stream,
         isBroken: this.#isBroken,
@@ -123,16 +124,16 @@ export class UpstreamAttempts {
   }
 
   get #picker(): Picker {
-    const { passed, route } = this.#call.match;
+    const { passthrough, route } = this.#call.match;
     // A service that fails to count tokens may still answer conversations.
-    return passed || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
+    return passthrough || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
   }
 
   clientLeft(): void {
     this.#hasLeft = true;
     const { group, match } = this.#call;
     // Passthrough responses report no usage.
-    const mayDrain = group.policy.onClientGone === 'drain' && match.passed === null;
+    const mayDrain = group.policy.onClientGone === 'drain' && match.passthrough === null;
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#gone?.resolve();
@@ -154,7 +155,7 @@ export class UpstreamAttempts {
 
   async #attempt(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace): Promise<AttemptResult> {
     const { target, credential } = next;
-    // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
+    // Awaited only if it is a promise: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
@@ -163,9 +164,11 @@ export class UpstreamAttempts {
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
+    let attempt: Attempt | undefined;
     const send = (request: OutgoingRequest) => {
       trace.capture?.sending(request, prepared.sendable);
-      return this.#open(next, timeouts, trace, prepared).send(this.#options.ports.transport, request);
+      attempt = this.#open(next, timeouts, trace, prepared);
+      return attempt.send(this.#options.ports.transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
@@ -183,7 +186,9 @@ export class UpstreamAttempts {
       return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
-    return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
+    if (result.kind !== 'failed') return result;
+    if (attempt) result = this.#clocks.noted(result, next.credential, request.headers, attempt.headers);
+    return this.#preparation.noted(target, result, prepared);
   }
 
   /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
@@ -224,7 +229,7 @@ export class UpstreamAttempts {
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
       held,
-      asked: askedOf(body, route, this.#options.request.method, { translation, hosting }),
+      asked: requestFactsOf(body, route, this.#options.request.method, { translation, hosting }),
       hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
@@ -245,7 +250,7 @@ export class UpstreamAttempts {
     return attempt;
   }
 
-  #rest(next: NextAttempt): WantedRest | null {
+  #rest(next: NextAttempt): MissingRest | null {
     const soFar = this.#isBroken ? this.#text?.read() : null;
     if (!soFar) return null;
     const { ports, trace } = this.#options;
@@ -254,7 +259,7 @@ export class UpstreamAttempts {
       isContinuation: this.#continuing?.has(next.target) ?? false,
       foundAs: (upstreamId) => {
         if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
-        rememberCompleted(this.#call, { jobs: ports.jobs, trace, addressee: next }, soFar.storedId, upstreamId);
+        rememberCompleted(this.#call, { jobs: ports.jobs, trace, recipient: next }, soFar.storedId, upstreamId);
       },
     };
   }
@@ -279,6 +284,6 @@ export class UpstreamAttempts {
     // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
     // store translated requests.
     if (this.#isBroken || isTranslated) return null;
-    return madeWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, addressee: next });
+    return createdObjectWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, recipient: next });
   }
 }

@@ -3,7 +3,7 @@ import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
-import { askAboutJob } from './ask-about-job.ts';
+import { fetchJob } from './fetch-job.ts';
 
 interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };
@@ -64,7 +64,7 @@ function readLimit(text: string | null): number {
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {
   try {
-    const response = await askAboutJob(transport, snapshot, job);
+    const response = await fetchJob(transport, snapshot, job);
     if (response === null) return null;
     if (response.status === 404) return null;
     const video: unknown = JSON.parse(response.body.toString('utf8'));

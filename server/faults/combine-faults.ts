@@ -1,7 +1,7 @@
-/** Which faults one request can meet together: all that do not end it in two ways. */
+/** Decides which faults can be injected into one request together: all that do not end it in two different ways. */
 import { endsAnswer, type Fault, isEarly, needsStream, replacesAnswer } from './fault-kinds.ts';
 
-/** Why no request can meet both; null if one can. */
+/** Why no request can get both; null if one can. */
 export function conflictOf(one: Fault, other: Fault): string | null {
   if (one.name === other.name) return `"${one.name}" is given twice.`;
   const both = `"${one.name}" and "${other.name}" cannot be combined`;
@@ -12,15 +12,15 @@ export function conflictOf(one: Fault, other: Fault): string | null {
   return endsAnswer(one) && endsAnswer(other) ? `${both}: each ends the answer.` : null;
 }
 
-/** Whether a request that is due for both meets `one` alone. */
+/** Whether a request that is due for both gets only `one`. */
 function displaces(one: Fault, other: Fault, isBefore: boolean): boolean {
   if (conflictOf(one, other) === null) return false;
   return replacesAnswer(one) === replacesAnswer(other) ? isBefore : replacesAnswer(one);
 }
 
 /**
- * What a request meets of the faults of all rules that apply to it: of those that cannot be combined, the one that is sent in
- * place of an answer, else the first.
+ * The faults that a request gets if several rules apply: of faults that cannot be combined, the one that replaces the
+ * answer, otherwise the first.
  */
 export function combined(due: readonly Fault[]): readonly Fault[] {
   if (due.length < 2) return due;
@@ -29,11 +29,11 @@ export function combined(due: readonly Fault[]): readonly Fault[] {
 
 interface Rule {
   fault: Fault;
-  /** Its conditions; none: every request. */
+  /** The rule's conditions; if empty, it applies to every request. */
   when: object;
 }
 
-/** The index of a rule that no request can meet, and of the one because of which; null if there is none. */
+/** The index of a rule that can never apply, and of the rule that prevents it; null if there is none. */
 export function findUnmetRule(rules: readonly Rule[]): { index: number; because: number } | null {
   for (const [index, { fault }] of rules.entries()) {
     const because = rules.findIndex(
@@ -44,7 +44,7 @@ export function findUnmetRule(rules: readonly Rule[]): { index: number; because:
   return null;
 }
 
-/** Whether it applies to all requests that can meet the fault. */
+/** Whether it applies to all requests that can get the fault. */
 function isUnconditional({ fault, when }: Rule, other: Fault): boolean {
   return Object.keys(when).length === 0 && (!needsStream(fault) || needsStream(other));
 }

@@ -1,4 +1,4 @@
-/** Changes to the JSON of one event, or of a whole answer, whatever API it belongs to. */
+/** Changes the JSON of one event, or of a whole answer, of any API. */
 import { pattern } from '../bounded-pattern.ts';
 
 type Json = Record<string, unknown>;
@@ -6,14 +6,17 @@ type Json = Record<string, unknown>;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Where the JSON object stands in an event; null if it has none. */
+/** The position of the JSON object in an event; null if it has none. */
 function objectIn(bytes: Buffer): { start: number; end: number } | null {
   const start = bytes.indexOf(openBrace);
   const end = bytes.lastIndexOf(closeBrace) + 1;
   return start === -1 || end <= start ? null : { start, end };
 }
 
-/** The event with another value; the same bytes if it has no JSON object, is nested too deeply, or `edit` returns false. */
+/**
+ * The event with the edited value. Returns the same bytes if the event has no JSON object, is nested too deeply, or
+ * `edit` returns false.
+ */
 export function editJson(bytes: Buffer, edit: (value: Json) => boolean): Buffer {
   const place = objectIn(bytes);
   if (!place) return bytes;
@@ -41,7 +44,7 @@ export function halfOf(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, start + Math.ceil((end - start) / 2)), bytes.subarray(end)]);
 }
 
-/** The event with a member of so many bytes more, which clients ignore. */
+/** The event with an additional member of this size, which clients ignore. */
 export function enlarged(bytes: Buffer, by: number): Buffer {
   return editJson(bytes, (value) => {
     value.padding = 'x'.repeat(by);
@@ -52,7 +55,7 @@ export function enlarged(bytes: Buffer, by: number): Buffer {
 const usageNames = ['usage', 'usageMetadata'];
 export type UsageChange = 'omit' | 'zero' | 'double';
 
-/** Usage stands at the top, or in the `message` or `response` of an event. */
+/** Usage is at the top level, or in the `message` or `response` of an event. */
 export function changeUsage(value: Json, change: UsageChange): boolean {
   const holders = [value, value.message, value.response].filter(isObject);
   let hasChanged = false;
@@ -74,7 +77,7 @@ function scale(counts: Json, factor: number): void {
   }
 }
 
-/** Makes the end of an answer that of one that a content filter has stopped, in the words of its API. */
+/** Rewrites the end of an answer as if a content filter had stopped it, in the format of its API. */
 export function filterContent(value: Json): boolean {
   const response = isObject(value.response) ? value.response : value;
   if (response.status === 'completed' && 'output' in response) {
@@ -104,10 +107,10 @@ function filterEnd(holder: Json): boolean {
 const textNames = new Set(['content', 'text', 'delta', 'arguments', 'partial_json', 'thinking', 'reasoning_content']);
 const charactersPerToken = 4;
 
-/** Texts of all APIs stand at most this deep in an event. */
+/** In all APIs, texts are at most this deep in an event. */
 const maxDepth = 12;
 
-/** About how many tokens the event brings; 0 for one without text. */
+/** Approximate number of tokens in the event; 0 if it has no text. */
 export function tokensIn(event: unknown): number {
   return Math.ceil(charactersIn(event, '', 0) / charactersPerToken);
 }
@@ -121,11 +124,11 @@ function charactersIn(value: unknown, name: string, depth: number): number {
 }
 
 const endOfAnswer = pattern(/"(?:finish_reason|stop_reason|finishReason)"\s{0,4}:\s{0,4}"/);
-/** Whether the event says how the answer ended. */
+/** Whether the event states how the answer ended. */
 export const saysEnd = (event: string): boolean => endOfAnswer.test(event);
 
 const callArguments = pattern(
   /"arguments"\s{0,4}:\s{0,4}"[^"]|"input_json_delta"|function_call_arguments\.delta|"functionCall"/,
 );
-/** Whether the event has arguments of a tool call. */
+/** Whether the event contains arguments of a tool call. */
 export const hasCallArguments = (event: string): boolean => callArguments.test(event);

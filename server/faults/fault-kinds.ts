@@ -1,11 +1,11 @@
-/** The faults that a client program can be made to meet, and their parameters. */
+/** The faults that can be injected for a client program, and their parameters. */
 import { z } from 'zod';
 
 const integer = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
-/** How long a response without an end stays open if its client does not leave; providers' own limits are of this order. */
+/** How long a response without an end stays open if its client does not leave; similar to providers' own limits. */
 const openSeconds = integer(1, 3_600).default(600);
-/** Events after which something happens; 0: before the first one. */
+/** The number of events after which something happens; 0 for before the first one. */
 const events = integer(0, 100_000);
 const after = events.default(3);
 const retryAfter = integer(0, 86_400).optional();
@@ -15,7 +15,7 @@ export const errorStatuses = [400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 
 
 const statusCode = z.coerce.number().pipe(z.literal(errorStatuses));
 
-/** Where a response stops: after so many events, after so many bytes of its body, or inside something. */
+/** Where a response stops: after a number of events or of body bytes, or inside something. */
 const place = {
   after: events.optional(),
   bytes: integer(0, 1_000_000_000).optional(),
@@ -70,7 +70,7 @@ type Parameters = { [Name in FaultName]: z.infer<(typeof schemas)[Name]> };
 export type Fault = { [Name in FaultName]: { name: Name } & Parameters[Name] }[FaultName];
 export type FaultOf<Name extends FaultName> = Extract<Fault, { name: Name }>;
 
-/** Instead of or ahead of the answer. The other faults change the answer as it is sent. */
+/** Faults before or instead of the answer. The others change the answer as it is sent. */
 const early = [
   'late-head',
   'status',
@@ -88,19 +88,19 @@ export type ResponseFault = Exclude<Fault, EarlyFault>;
 const earlyNames = new Set<FaultName>(early);
 export const isEarly = (fault: Fault): fault is EarlyFault => earlyNames.has(fault.name);
 
-/** What a client gets in place of an answer. */
+/** Faults that replace the answer. */
 export type InsteadFault = Exclude<EarlyFault, FaultOf<'late-head'>>;
 export const replacesAnswer = (fault: Fault): fault is InsteadFault => isEarly(fault) && fault.name !== 'late-head';
 
-/** The answer goes no further after them. */
+/** Faults that end the answer. */
 const endings = new Set<FaultName>(['error-event', 'missing-end', 'stall', 'cut', 'damaged-gzip']);
 export const endsAnswer = ({ name }: Fault): boolean => endings.has(name);
 
-/** Only streams can have them. */
+/** Faults that apply only to streams. */
 const ofStreams = new Set<FaultName>(['pace', 'huge-event', 'error-event', 'missing-end', 'duplicate-events']);
 export const needsStream = ({ name }: Fault): boolean => ofStreams.has(name);
 
-/** For a person: what each does, with its parameters. */
+/** Descriptions for people, with parameters. */
 export const faultTexts: Readonly<Record<FaultName, string>> = {
   'late-head': 'answers only after ms=3000',
   status: `answers with an error: code=${errorStatuses.join('|')}, retry-after=SECONDS`,

@@ -2,7 +2,7 @@
 import type { FaultProfileName } from '../contract/faults.ts';
 
 interface FaultProfile {
-  /** For a person. */
+  /** Text for a person. */
   does: string;
   rules: readonly string[];
 }

@@ -1,22 +1,22 @@
-/** Which of many requests meet which faults: the same ones each time, for the same rules, seed and order of requests. */
+/** Decides which requests get which faults: the same ones each time, for the same rules, seed and order of requests. */
 import { combined } from './combine-faults.ts';
 import type { Fault } from './fault-kinds.ts';
 import { needsStream } from './fault-kinds.ts';
 import type { Condition, FaultRule } from './parse-rule.ts';
 
-/** What rules can ask about a request. */
+/** The properties of a request that rules can test. */
 export interface RequestFacts {
   model: string | null;
   /** As in the route table: `/v1/chat/completions`. */
   route: string;
-  /** A stream was asked for. */
+  /** Whether the client asked for a stream. */
   streams: boolean;
 }
 
 export class FaultSequence {
   readonly #rules: readonly FaultRule[];
   readonly #seed: number;
-  /** How many requests each rule has met. */
+  /** The number of requests that each rule has counted. */
   readonly #counts: number[];
 
   constructor(rules: readonly FaultRule[], seed: number) {
@@ -25,7 +25,10 @@ export class FaultSequence {
     this.#counts = rules.map(() => 0);
   }
 
-  /** The faults of the rules that apply, as far as they can be combined. Every rule counts the request, if it is about such ones. */
+  /**
+   * The faults of the rules that apply, as far as they can be combined. Every rule whose conditions match counts the
+   * request.
+   */
   next(request: RequestFacts): readonly Fault[] {
     const due = this.#rules.filter((rule, index) => {
       if (!isAbout(rule, request)) return false;
@@ -50,7 +53,7 @@ function isDue({ nth, every, first, share }: Condition, count: number, drawn: nu
   return share === undefined || drawn < share;
 }
 
-/** `*` stands for any characters. No regular expression, since the name is a client's. */
+/** `*` matches any characters. Not a regular expression, because the client chooses the name. */
 function matches(wanted: string, name: string): boolean {
   const parts = wanted.split('*');
   const [first = '', ...others] = parts;
@@ -66,7 +69,7 @@ function matches(wanted: string, name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** A number from 0 to 1 that depends on all three. Source of the mixing: MurmurHash3's finalizer, public domain. */
+/** A number from 0 to 1 that depends on all three. The mixing function is MurmurHash3's finalizer, public domain. */
 function chance(seed: number, rule: number, count: number): number {
   let bits = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(rule + 1, 0x85ebca6b) ^ Math.imul(count, 0xc2b2ae35)) >>> 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

@@ -1,6 +1,6 @@
 /**
- * The faults that are switched on: for a key, or for all keys of a group. They are kept in memory only and end by
- * themselves, so that a restart ends them, too.
+ * The faults that are switched on for a key, or for all keys of a group. They are kept in memory only and end by
+ * themselves, so a restart also ends them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { faultHeader, type TimedFaultsView } from '../contract/faults.ts';
@@ -15,7 +15,7 @@ interface RunningFaults {
 }
 
 export class FaultSwitch {
-  /** Faults have begun or ended. */
+  /** Called when faults have begun or ended. */
   readonly #changed: () => void;
   readonly #running: RunningFaults[] = [];
 
@@ -23,26 +23,26 @@ export class FaultSwitch {
     this.#changed = changed;
   }
 
-  /** Whether a request may meet a fault. The only question that requests ask while all faults are off. */
+  /** Whether a request may get a fault. The only check that requests make while all faults are off. */
   concerns(headers: IncomingHttpHeaders): boolean {
     return this.#running.length > 0 || headers[faultHeader] !== undefined;
   }
 
-  /** What is switched on for the caller; faults of its key go before those of its group. Null: nothing. */
+  /** The faults that are on for the caller; those of its key take precedence over those of its group. Null: none. */
   sequenceFor(groupId: string, keyId: string): FaultSequence | null {
     const nowMs = Date.now();
     const find = (kind: FaultScope['kind'], id: string) =>
-      // The timer may stand still while the machine sleeps.
+      // The timer may be suspended while the machine sleeps.
       this.#running.find(({ view }) => view.kind === kind && view.id === id && nowMs < view.untilMs);
     return (find('key', keyId) ?? find('group', groupId))?.sequence ?? null;
   }
 
-  /** Those that have not ended yet. */
+  /** The faults that have not ended yet. */
   get timed(): TimedFaultsView[] {
     return this.#running.map(({ view }) => view);
   }
 
-  /** Replaces those of the same key or group. */
+  /** Replaces the faults of the same key or group. */
   start(view: Omit<TimedFaultsView, 'untilMs'>, sequence: FaultSequence, durationMs: number): void {
     this.#remove(view);
     const timer = setTimeout(() => this.stop(view), durationMs).unref();
@@ -50,7 +50,7 @@ export class FaultSwitch {
     this.#changed();
   }
 
-  /** Null: everything. */
+  /** Null stops all faults. */
   stop(scope: FaultScope | null): void {
     if (this.#remove(scope)) this.#changed();
   }

@@ -1,8 +1,8 @@
-/** The errors of faults, in the words that OpenAI's API uses; each API's `writeError` puts them into its own. */
+/** The errors that faults inject, worded as in OpenAI's API; each API's `writeError` converts them to its own format. */
 import { type ErrorKind, GatewayError } from '../contract/errors.ts';
 import type { errorStatuses, FaultOf, InsteadFault } from './fault-kinds.ts';
 
-/** An error that a rule asked for, and that no provider sent. */
+/** An error that a rule injected, and that no provider sent. */
 export class InjectedError extends GatewayError {
   readonly #kind: ErrorKind;
 
@@ -18,11 +18,11 @@ export class InjectedError extends GatewayError {
 
 type ErrorFault = Exclude<InsteadFault, FaultOf<'reset' | 'silence' | 'html'>>;
 type Status = (typeof errorStatuses)[number];
-type Told = [type: string, code: string | null, message: string];
+type ErrorDetails = [type: string, code: string | null, message: string];
 
 const invalid = 'invalid_request_error';
 
-const told: Readonly<Record<Status, Told>> = {
+const errorDetails: Readonly<Record<Status, ErrorDetails>> = {
   400: [invalid, 'invalid_value', 'The request is invalid.'],
   401: [invalid, 'invalid_api_key', 'Incorrect API key provided.'],
   403: [invalid, 'permission_denied', 'You are not allowed to use this model.'],
@@ -38,23 +38,23 @@ const told: Readonly<Record<Status, Told>> = {
   529: ['server_error', 'server_overloaded', 'Overloaded.'],
 };
 
-const quota: Told = ['insufficient_quota', 'insufficient_quota', 'You exceeded your current quota.'];
-const overflow: Told = [
+const quota: ErrorDetails = ['insufficient_quota', 'insufficient_quota', 'You exceeded your current quota.'];
+const overflow: ErrorDetails = [
   invalid,
   'context_length_exceeded',
   "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.",
 ];
 
-/** The error, and the status with which it is sent. */
+/** The error and the status with which it is sent. */
 export function errorOf(fault: ErrorFault): InjectedError {
   switch (fault.name) {
     case 'status':
-      return make(fault.code, told[fault.code], fault['retry-after']);
+      return make(fault.code, errorDetails[fault.code], fault['retry-after']);
     case 'rate-limit':
-      return make(429, told[429], fault['retry-after']);
+      return make(429, errorDetails[429], fault['retry-after']);
     case 'overloaded':
-      // Only Anthropic's API has 529, which it sends for this code.
-      return make(503, told[503], fault['retry-after']);
+      // Only Anthropic's API has the status 529, which it uses for this code.
+      return make(503, errorDetails[503], fault['retry-after']);
     case 'quota':
       return make(429, quota, undefined);
     case 'context-overflow':
@@ -62,8 +62,12 @@ export function errorOf(fault: ErrorFault): InjectedError {
   }
 }
 
-function make(status: number, [type, code, message]: Told, retryAfterSeconds: number | undefined): InjectedError {
-  // SDKs retry every 429 unless told not to; Sluice tells them about an exhausted quota.
+function make(
+  status: number,
+  [type, code, message]: ErrorDetails,
+  retryAfterSeconds: number | undefined,
+): InjectedError {
+  // SDKs retry every 429 unless the response forbids it, as Sluice does for an exhausted quota.
   const kind = { status, type, code, ...(code === 'insufficient_quota' && { retryable: false as const }) };
   return new InjectedError(kind, `${message} (A fault on purpose: Sluice asked no provider.)`, retryAfterSeconds);
 }

@@ -1,21 +1,27 @@
-/** What `sluice faults judge` lets a client program meet, one after the other, and what it should make of it. */
+/**
+ * The cases of `sluice faults judge`: the faults that are injected for a client program one after the other, and how it
+ * should react.
+ */
 import type { RequestView } from '../contract/request-views.ts';
 
-/** `answer`: another request is answered. `error`: none is. `either`: the answer is whole, but the program may reject it. */
+/**
+ * `answer`: another request is answered. `error`: none is. `either`: the answer is complete, but the program may reject
+ * it.
+ */
 type Expected = 'answer' | 'error' | 'either';
 
 export interface JudgeCase {
   name: string;
   rules: readonly string[];
   expects: Expected;
-  /** The wait that its first response tells. */
+  /** The wait that the first response asks for. */
   toldSeconds?: number;
 }
 
 const once = (name: string, ...rules: string[]): JudgeCase => ({ name, rules, expects: 'answer' });
 const lasting = (name: string, rule: string): JudgeCase => ({ name, rules: [rule], expects: 'error' });
 
-/** A program that fails with this one cannot be judged. */
+/** A program that fails in this case cannot be judged. */
 export const noFault = once('no fault');
 
 export const judgeCases: readonly JudgeCase[] = [
@@ -40,37 +46,37 @@ export const judgeCases: readonly JudgeCase[] = [
   { name: 'filtered content', rules: ['filtered'], expects: 'either' },
 ];
 
-/** Faults after which the client still has its answer. */
+/** Faults despite which the client still receives its answer. */
 const harmless = new Set(['late-head', 'late-event', 'pace', 'huge-event', 'usage', 'wrong-type', 'filtered']);
 
 type Asked = Pick<RequestView, 'outcome' | 'fault' | 'stream'>;
 
-/** Whether the client got a whole answer with that request. */
+/** Whether the client received a whole answer to this request. */
 export function wasAnswered({ outcome, fault, stream }: Asked): boolean {
   if (outcome !== 'ok') return false;
-  // The whole event follows the damaged one.
+  // In streams, the complete event follows the damaged one.
   const isHarmless = (name: string) => harmless.has(name) || (stream && name === 'malformed-event');
   return fault === null || fault.split(', ').every(isHarmless);
 }
 
 export interface JudgedRun {
   exitCode: number;
-  /** It was killed when its time was over. */
+  /** Whether it was killed because its time was over. */
   wasKilled: boolean;
-  /** It got a whole answer. */
+  /** Whether it received a whole answer. */
   answered: boolean;
-  /** From its first answer to its second request; null if it made only one. */
+  /** Time from its first answer to its second request; null if it made only one. */
   pauseMs: number | null;
 }
 
 /**
- * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error although
- * another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too early`: it got its
- * answer, but asked again before the wait that it was told. `hung`: it had to be killed.
+ * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error
+ * although another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too
+ * early`: it got its answer, but retried before the requested wait was over. `hung`: it had to be killed.
  */
 export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
 
-/** Clocks and programs round waits. */
+/** Clocks and programs round durations. */
 const tolerance = 0.9;
 
 export function resultOf({ expects, toldSeconds }: JudgeCase, run: JudgedRun): Result {

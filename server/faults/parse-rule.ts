@@ -1,9 +1,9 @@
-/** Reads faults and rules as they are written in commands, profiles and the header `x-sluice-fault`. */
+/** Parses faults and rules as written in commands, profiles and the header `x-sluice-fault`. */
 import { z } from 'zod';
 import { conflictOf } from './combine-faults.ts';
 import { type Fault, type FaultName, faultNames, faultSchemas } from './fault-kinds.ts';
 
-/** When a rule applies. All given conditions must hold; without any, it applies to every request. */
+/** When a rule applies. All given conditions must hold; a rule without conditions applies to every request. */
 const conditionSchema = z.strictObject({
   /** The share of requests, from 0 to 1, chosen by the seed. */
   share: z.coerce.number().gt(0).max(1).optional(),
@@ -24,9 +24,9 @@ export interface FaultRule {
   when: Condition;
 }
 
-/** The text names no fault, or a parameter is wrong. `message` names the field. */
+/** The text names no known fault, or a parameter is wrong. `message` names the field. */
 export class FaultTextError extends Error {
-  /** The parameter or condition that is wrong; null if it is not about one. */
+  /** The wrong parameter or condition; null if the error is not about one. */
   readonly field: string | null;
 
   constructor(message: string, field: string | null = null) {
@@ -49,8 +49,8 @@ export function parseRule(text: string): FaultRule {
 const maxFaults = 10;
 
 /**
- * The faults that one request asks for: `late-head;ms=500, stall;after=40`. Throws FaultTextError, also for faults that cannot
- * be combined. Source of the form: a list of RFC 9651, section 3.1, whose items have parameters.
+ * The faults that a single request asks for: `late-head;ms=500, stall;after=40`. Throws FaultTextError, also for faults
+ * that cannot be combined. The syntax is a list of RFC 9651, section 3.1, whose items have parameters.
  */
 export function parseFaults(text: string): Fault[] {
   const faults = text.split(',', maxFaults + 1).map(parseFault);
@@ -102,7 +102,7 @@ function isFaultName(name: string): name is FaultName {
 
 function faultOf(name: FaultName, pairs: readonly [string, string][]): Fault {
   const schema: z.ZodType<object> = faultSchemas[name];
-  // Safe: the schema is that of the name.
+  // Safe, because the schema is that of the name.
   return { name, ...check(schema, pairs, name) } as Fault;
 }
 

@@ -1,4 +1,6 @@
-/** Faults of a response that do not depend on events: stops at a byte, late bodies, and answers that are no streams. */
+/**
+ * Faults of a response that do not depend on events: stops at a byte, late bodies, and answers that are not streams.
+ */
 import { gzipSync } from 'node:zlib';
 import { changeUsage, editJson, filterContent } from './edit-event.ts';
 import type { FaultOf, ResponseFault } from './fault-kinds.ts';
@@ -24,7 +26,7 @@ export class LateBytes implements Shape {
   }
 }
 
-/** Stops after so many bytes. */
+/** Stops after the given number of bytes. */
 export class StopAtByte implements Shape {
   readonly #stop: Step;
   #left: number;
@@ -45,10 +47,10 @@ export class StopAtByte implements Shape {
   }
 }
 
-/** Longer answers are downloads, which are not held, and pass unchanged. */
+/** Longer answers are downloads. They are not held in memory, and pass unchanged. */
 const maxHeldBytes = 4 * 1024 * 1024;
 
-/** Holds an answer to its end and changes it as a whole. */
+/** Holds an answer until its end and changes it as a whole. */
 export class HeldWhole implements Shape {
   readonly #change: (whole: Buffer) => Step[];
   #held: Buffer[] = [];
@@ -76,7 +78,7 @@ export class HeldWhole implements Shape {
   }
 }
 
-/** What one fault makes of an answer that is no stream; null if it does nothing to its body. */
+/** The effect of a fault on an answer that is not a stream; null if it does not affect the body. */
 export function shapeWhole(fault: ResponseFault): Shape | null {
   switch (fault.name) {
     case 'late-event':
@@ -103,7 +105,7 @@ export function stopOf(fault: Stopping): Step {
   return fault.name === 'cut' ? { kind: 'cut' } : { kind: 'stall', seconds: fault.seconds };
 }
 
-/** At the given byte; else in the middle, since an answer that is no stream has no events. */
+/** Stops at the given byte, otherwise in the middle, because an answer that is not a stream has no events. */
 function stopIn(fault: Stopping): Shape {
   const stop = stopOf(fault);
   if (fault.bytes !== undefined) return new StopAtByte(fault.bytes, stop);

@@ -1,4 +1,4 @@
-/** Faults of a stream: at a certain event, between events, or in what they say. */
+/** Faults of a stream: at a certain event, between events, or in their content. */
 import type { EventGate, Framing } from '../wire/framing.ts';
 import type { StreamFormat, StreamWatch } from '../wire/stream-format.ts';
 import {
@@ -17,25 +17,25 @@ import { insideCharacter, type Shape, type Step, send } from './steps.ts';
 
 interface SeenEvent {
   bytes: Buffer;
-  /** Counted from 1; comments do not count. */
+  /** Starts at 1; comments are not counted. */
   number: number;
-  /** It ends the answer, or says how it ended. */
+  /** Whether it ends the answer, or contains the reason why the answer ended. */
   isEnd: boolean;
   /** The parsed data; undefined if there is none. */
   value: unknown;
 }
 
-/** What becomes of one event. */
+/** How a rule changes one event. */
 type EventRule = (event: SeenEvent) => Step[];
 
-/** What the faults make of a stream's events, one after the other; null if they do nothing to them. */
+/** Applies the faults to a stream's events, one after the other; null if they do not affect events. */
 export function shapeEvents(faults: readonly ResponseFault[], stream: StreamFormat): Shape | null {
   const watch = stream.watch(1);
   const rules = faults.map((fault) => ruleOf(fault, watch)).filter((rule) => rule !== null);
   return rules.length === 0 ? null : new EventShape(stream.framing, watch, inTurn(rules));
 }
 
-/** Each rule gets what the one before it sends. All of them count the events of the provider. */
+/** Each rule receives the output of the one before it. All of them count the provider's events. */
 function inTurn(rules: readonly EventRule[]): EventRule {
   return (event) => {
     let steps: Step[] = [send(event.bytes)];
@@ -83,7 +83,7 @@ function ruleOf(fault: ResponseFault, watch: StreamWatch): EventRule | null {
 
 const openBracket = 0x5b;
 
-/** The first element of an array brings its bracket along, which cannot stand there twice. */
+/** The first element of an array includes the opening bracket, which cannot be repeated. */
 const twice = (bytes: Buffer): Step[] => [send(bytes), ...(bytes[0] === openBracket ? [] : [send(bytes)])];
 
 const stoppedAfter = (fault: Stopping): EventRule => {
@@ -92,7 +92,7 @@ const stoppedAfter = (fault: Stopping): EventRule => {
   return ({ bytes, number }) => (number > after ? [stop] : [send(bytes)]);
 };
 
-/** A stream with fewer events ends with the error, too. */
+/** A stream with fewer events also ends with the error. */
 const errorAfter =
   (after: number, watch: StreamWatch): EventRule =>
   ({ bytes, number, isEnd }) => {
@@ -121,7 +121,7 @@ const cutInCharacter: EventRule = ({ bytes, isEnd }) => {
   return at === null ? [send(bytes)] : [send(bytes.subarray(0, at)), { kind: 'cut' }];
 };
 
-/** In the second event with arguments, or the only one. Without a call: in the middle of the stream's end. */
+/** Cuts in the second event with arguments, or the only one; without a tool call, in the middle of the stream's end. */
 function cutInCall(): EventRule {
   let pieces = 0;
   return ({ bytes, isEnd }) => {
@@ -166,7 +166,7 @@ class EventShape implements Shape {
     return this.#taken();
   }
 
-  /** What follows the last event, such as the bracket of an array. */
+  /** Sends the rest after the last event, such as the bracket of an array. */
   end(): Step[] {
     const rest = this.#gate.takeRest();
     return rest.length === 0 ? [] : [send(rest)];

@@ -1,13 +1,13 @@
-/** What all faults of one response make of it together. */
+/** Combines the effects of all faults on one response. */
 import type { StreamFormat } from '../wire/stream-format.ts';
 import { endsAnswer, type ResponseFault } from './fault-kinds.ts';
 import { LateBytes, StopAtByte, shapeWhole, stopOf } from './shape-bytes.ts';
 import { shapeEvents } from './shape-events.ts';
 import { type Shape, type Step, send } from './steps.ts';
 
-/** `stream` is null for an answer that is none. Null if the faults do nothing to its body. */
+/** `stream` is null for an answer that is not a stream. Returns null if the faults do not change the body. */
 export function shapeResponse(faults: readonly ResponseFault[], stream: StreamFormat | null): Shape | null {
-  // What ends the answer acts on what the others have made of it.
+  // Faults that end the answer act on the output of the others.
   const ordered = [...faults.filter((fault) => !endsAnswer(fault)), ...faults.filter(endsAnswer)];
   const shapes = stream ? shapesOfStream(ordered, stream) : ordered.map(shapeWhole);
   const acting = shapes.filter((shape) => shape !== null);
@@ -25,7 +25,7 @@ function shapesOfStream(faults: readonly ResponseFault[], stream: StreamFormat):
   ];
 }
 
-/** Each changes what the one before it sends. */
+/** Each shape changes the output of the one before it. */
 class ShapesInTurn implements Shape {
   readonly #shapes: readonly Shape[];
 

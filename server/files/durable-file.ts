@@ -1,6 +1,6 @@
 /**
- * Writes a file atomically, so that a crash or power failure leaves either the old or the new content: write a temporary
- * file, fsync, rename, fsync the folder (without which the rename may be lost).
+ * Writes a file atomically, so that a crash or power failure leaves either the old or the new content: write a
+ * temporary file, fsync, rename, fsync the folder (without which the rename may be lost).
  */
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
@@ -13,7 +13,10 @@ export const temporaryInfix = '.tmp-';
 /** Readable and writable by this user only. */
 const privateMode = 0o600;
 
-/** Replaces `path` with `data`, mode 0600. Rejects with the system's error and leaves the old file as it was. */
+/**
+ * Replaces `path` with `data`, mode 0600. On failure, rejects with the system's error and leaves the old file
+ * unchanged.
+ */
 export async function writeFileDurably(path: string, data: string | Uint8Array): Promise<void> {
   const temporary = `${path}${temporaryInfix}${randomBytes(8).toString('hex')}`;
   try {

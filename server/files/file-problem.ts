@@ -26,7 +26,7 @@ export function systemErrorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** A file error for a person, with the system's code if there is one. Never quotes the file's content. */
+/** Describes a file error for a person, with the system's code if there is one. Never quotes the file's content. */
 export function describeFileProblem(error: unknown): string {
   const code = systemErrorCode(error);
   // V8's message quotes the text, which may contain a secret.

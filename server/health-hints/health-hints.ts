@@ -1,29 +1,29 @@
 /**
- * Spares other replicas what one of them has learnt about a provider: they leave it alone as long as that one does, and ask it
+ * Shares what one replica has learnt about a provider: the others avoid it as long as that replica does, and use it
  * again as soon as it answers one of them. Loaded only where replicas share counts.
  *
- * Only what an upstream says itself is told: a status of 429, 401 or 5xx holds for whoever asks. That it cannot be resolved, reached
- * or trusted, or is silent, may be the network of one replica, which must not take a provider away from all. Since an answer, too,
- * can be meant for one replica's address alone, a hint holds for a minute at most. Then a request sees for itself, and if it
- * succeeds, further hints about the same trouble are not heeded.
+ * Only an upstream's own responses are shared: a status of 429, 401 or 5xx applies to every replica. If it cannot be
+ * resolved, reached or trusted, or is silent, the cause may be one replica's network, which must not disable a provider
+ * for all. Even a response can apply to one replica's address only, so a hint is valid for at most a minute. Then a
+ * request tries the provider, and if it succeeds, further hints about the same failure are ignored.
  */
-import { cooldownRules } from '../routing/health/cooldown-rules.ts';
-import type { HealthBook } from '../routing/health/health-book.ts';
+import { cooldownRuleFor } from '../routing/health/cooldown-rules.ts';
 import type { Cooldown, CoolingPlace, HealthSharing } from '../routing/health/health-sharing.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import { noCredential } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
 import { type CoolingHint, type Hint, type PlacedHint, printOf, readHint, writeHint } from './hint.ts';
 
 interface HintPorts {
-  book: Pick<HealthBook, 'heard' | 'heardAnswering' | 'forget'>;
-  /** In the configuration in force. */
+  book: Pick<HealthTracker, 'applyRemoteCooldown' | 'applyRemoteRecovery' | 'forget'>;
+  /** The provider in the configuration in force. */
   provider(id: string): CompiledProvider | undefined;
   send(text: string): void;
-  /** Unix milliseconds by a clock that all replicas share. */
+  /** Unix milliseconds, by a clock that all replicas share. */
   sharedMs(): number;
 }
 
-const longestHeardMs = 60_000;
+const longestHintMs = 60_000;
 
 export class HealthHints implements HealthSharing {
   readonly #ports: HintPorts;
@@ -46,7 +46,7 @@ export class HealthHints implements HealthSharing {
     this.#send({ kind: 'reset', provider, ...(credential !== undefined && { credential }) });
   }
 
-  /** Takes what another replica has sent. */
+  /** Processes a message from another replica. */
   take(text: string): void {
     const hint = readHint(text);
     if (hint?.kind === 'reset') this.#ports.book.forget(hint.provider, hint.credential);
@@ -56,21 +56,21 @@ export class HealthHints implements HealthSharing {
   #takePlaced(hint: PlacedHint): void {
     const place = this.#placeOf(hint);
     if (!place) return;
-    if (hint.kind === 'answering') this.#ports.book.heardAnswering(place);
+    if (hint.kind === 'answering') this.#ports.book.applyRemoteRecovery(place);
     else this.#takeCooling(place, hint);
   }
 
   #takeCooling(place: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
     const { book, sharedMs } = this.#ports;
-    const rule = cooldownRules[failure];
+    const rule = cooldownRuleFor(failure, place.subject === 'credential-at-target');
     if (rule?.subject !== place.subject) return;
     const nowMs = sharedMs();
-    const longestMs = Math.min(longestHeardMs, Math.max(rule.longestMs, rule.longestToldMs ?? 0));
+    const longestMs = Math.min(longestHintMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
     const forMs = untilMs === null ? longestMs : Math.min(untilMs - nowMs, longestMs);
-    if (forMs > 0) book.heard(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
+    if (forMs > 0) book.applyRemoteCooldown(place, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
   }
 
-  /** Null: here it is something else, or nothing. */
+  /** Null if this replica has no such provider or credential, or a different one under the same id. */
   #placeOf({ provider: id, model, subject, credential, print }: PlacedHint): CoolingPlace | null {
     const provider = this.#ports.provider(id);
     if (!provider) return null;

@@ -1,4 +1,4 @@
-/** What replicas tell one another about the health of providers, as text. */
+/** The text format of the messages in which replicas share the health of providers. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FailureClass } from '../contract/ledger.ts';
@@ -21,9 +21,9 @@ const hintSchema = z.discriminatedUnion('kind', [
     kind: z.literal('cooling'),
     ...place,
     failure: z.string().refine(isCooling),
-    /** Unix milliseconds by Valkey's clock, as `untilMs`. */
+    /** Unix milliseconds by Valkey's clock, like `untilMs`. */
     sinceMs: z.number(),
-    /** Null: until a person acts. */
+    /** Null if it lasts until a person acts. */
     untilMs: z.number().nullable(),
   }),
   z.object({ kind: z.literal('answering'), ...place }),
@@ -33,7 +33,7 @@ export type Hint = z.infer<typeof hintSchema>;
 export type CoolingHint = Extract<Hint, { kind: 'cooling' }>;
 export type PlacedHint = Exclude<Hint, { kind: 'reset' }>;
 
-/** Longer ones are not sent, and not read. */
+/** Longer hints are neither sent nor read. */
 const longest = 4_096;
 
 export function writeHint(hint: Hint): string | null {
@@ -41,7 +41,7 @@ export function writeHint(hint: Hint): string | null {
   return text.length > longest ? null : text;
 }
 
-/** Null for what another version of Sluice may mean. */
+/** Null for a format of another version of Sluice. */
 export function readHint(text: string): Hint | null {
   if (text.length > longest) return null;
   try {
@@ -52,8 +52,8 @@ export function readHint(text: string): Hint | null {
 }
 
 /**
- * The same on replicas that send to the same address, with the same credential if that is what cools down: `env:` and `file:` may
- * hold another one on each machine. Too short to find a secret by it.
+ * A fingerprint that is equal on replicas with the same address, and the same credential if the cooldown is the
+ * credential's: `env:` and `file:` may refer to different secrets on each machine. Too short to guess a secret from it.
  */
 export function printOf({ provider, subject, credential }: CoolingPlace): string {
   const used = subject === 'target' ? undefined : provider.credentials.find(({ id }) => id === credential);

@@ -1,38 +1,38 @@
 /**
- * Limits the number of requests running at the same time. Requests are admitted once their key is known, before the body is
- * read, so that refusing one is cheap.
+ * Limits the number of requests running at the same time. Requests are admitted once their key is known, before the
+ * body is read, so that refusing one is cheap.
  *
- * One group may take at most nine tenths of all places, and no single key of several may take all places of its group.
+ * One group may take at most nine tenths of all permits. If a group has several keys, none may take all of its permits.
  */
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
+import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
 
-/** Held by a running request. */
-export interface Place {
-  /** Releases the place; to be called once, when the response was sent or the client has disconnected. */
-  leave(): void;
+/** Held by a running request until it ends. */
+export interface Permit {
+  /** Must be called exactly once, when the response has been sent or the client has disconnected. */
+  release(): void;
 }
 
-interface PlaceWish extends Wish {
+interface WaitingForPermit extends Waiting {
   sharesGroup: boolean;
 }
 
 const reservedShare = 0.1;
-/** If its group has other keys, a key may have at most this many times the places that remain free to the group. */
+/** If its group has other keys, a key may have at most this many times the permits that remain free to the group. */
 const timesOfFree = 19;
 
 export class Admission {
   readonly #limits: () => AdmissionLimits;
-  readonly #line: WaitingLine<PlaceWish, Place>;
+  readonly #queue: WaitQueue<WaitingForPermit, Permit>;
   readonly #runningByGroup = new Map<string, number>();
   readonly #runningByKey = new Map<string, number>();
   #running = 0;
 
   constructor(limits: () => AdmissionLimits) {
     this.#limits = limits;
-    this.#line = new WaitingLine({
+    this.#queue = new WaitQueue({
       limits,
       mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
       give: ({ owner }) => this.#place(owner),
@@ -45,17 +45,17 @@ export class Admission {
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   /**
    * Usually resolves at once. Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and
    * with ClientGone.
    */
-  enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Place | Promise<Place> {
+  enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Permit | Promise<Permit> {
     const owner = { group: groupId, key: id };
     if (this.#mayRun(groupId, id, sharesGroup)) return this.#place(owner);
-    return this.#line.wait({ owner, response, sharesGroup });
+    return this.#queue.wait({ owner, response, sharesGroup });
   }
 
   #mayRun(group: string, key: string, sharesGroup: boolean): boolean {
@@ -63,22 +63,22 @@ export class Admission {
     const ofGroup = running - Math.floor(running * reservedShare);
     const free = Math.min(running - this.#running, ofGroup - (this.#runningByGroup.get(group) ?? 0)) - 1;
     if (free < 0 || !sharesGroup) return free >= 0;
-    // Relative to the free places rather than a fixed share, so that several keys together leave some free as well.
+    // Relative to the free permits rather than a fixed share, so that several keys together leave some free as well.
     return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
   }
 
-  #place(owner: Owner): Place {
+  #place(owner: Owner): Permit {
     this.#running++;
     count(this.#runningByGroup, owner.group, 1);
     count(this.#runningByKey, owner.key, 1);
-    return { leave: () => this.#leave(owner) };
+    return { release: () => this.#leave(owner) };
   }
 
   #leave({ group, key }: Owner): void {
     this.#running--;
     count(this.#runningByGroup, group, -1);
     count(this.#runningByKey, key, -1);
-    this.#line.admitNext();
+    this.#queue.admitNext();
   }
 }
 

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { deskFor } from '../exchange/cassette-desk.ts';
+import { deckFor } from '../exchange/cassette-deck.ts';
 import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
 import { Exchange, type ExchangePorts } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
@@ -20,17 +20,17 @@ import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts'
 import type { UsageQuestion } from '../ledger/usage-questions.ts';
 import type { CompiledGroup, Member, Snapshot } from '../routing/snapshot.ts';
 import type { ModelsFormat } from '../wire/api.ts';
-import type { Located, RouteMatch } from '../wire/registry.ts';
+import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
-import type { Admission, Place } from './admission.ts';
-import { continueFrom } from './body/continued-body.ts';
+import type { Admission, Permit } from './admission.ts';
+import { continueFrom } from './body/continuation-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
-import type { ByteBudget, HeldBytes } from './byte-budget.ts';
+import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkSource, validKey } from './guards.ts';
+import { sendKeyUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
-import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
 import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
@@ -45,7 +45,7 @@ export interface ApiPorts extends ExchangePorts {
   /** Folder for spooled uploads. */
   uploadFolder: string;
   /** Called for internal errors. */
-  faulted(error: unknown): void;
+  reportError(error: unknown): void;
 }
 
 /** Handles a request whose URL belongs to an API, or to none. */
@@ -53,29 +53,29 @@ export function handleApiRequest(
   ports: ApiPorts,
   request: IncomingMessage,
   response: ServerResponse,
-  located: Located,
+  located: RequestLocation,
 ): void {
-  new ApiRequest(ports, request, response, located).run().catch(ports.faulted);
+  new ApiRequest(ports, request, response, located).run().catch(ports.reportError);
 }
 
 class ApiRequest {
   readonly #ports: ApiPorts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: Located;
+  readonly #located: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   readonly #exchange: Exchange;
   #body: RequestBody | undefined;
-  #place: Place | undefined;
+  #permit: Permit | undefined;
   /** The memory account of this request. */
-  #held: HeldBytes | undefined;
+  #held: RequestMemory | undefined;
   /** The body's share of it. */
   #bodyBytes = 0;
   #clientGone = false;
   #isOver = false;
 
-  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, located: Located) {
+  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, located: RequestLocation) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;
@@ -98,7 +98,7 @@ class ApiRequest {
 
   /** Releases this request's place and memory. */
   #release(): void {
-    this.#place?.leave();
+    this.#permit?.release();
     this.#held?.release();
   }
 
@@ -117,20 +117,20 @@ class ApiRequest {
     const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
     const model = isKnown && api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
-    if (api.models && model !== null) return this.#tellModels(api.models, model);
-    if (isKnown && path === api.usagePath) return this.#tellUsage(method);
+    if (api.models && model !== null) return this.#sendModels(api.models, model);
+    if (isKnown && path === api.usagePath) return this.#sendUsage(method);
     if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(this.#ports.registry, this.#located);
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
     if (match.route.session) throw onlyOverWebSocket(match.label);
     const { group, key } = this.#admitKey();
-    const opened = deskFor(this.#ports.cassettes, key);
+    const opened = deckFor(this.#ports.cassettes, key);
     const cassette = opened instanceof Promise ? await opened : opened;
-    if (match.passed && !cassette?.replaysOnly)
-      checkPassthrough({ passed: match.passed, route: match.route, group, key });
+    if (match.passthrough && !cassette?.replaysOnly)
+      checkPassthrough({ passed: match.passthrough, route: match.route, group, key });
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
-    this.#place = place instanceof Promise ? await place : place;
+    this.#permit = place instanceof Promise ? await place : place;
     // The body of a client that has left never ends.
     if (this.#clientGone) throw new ClientGone();
     checkQuery(query, match.route);
@@ -146,7 +146,7 @@ class ApiRequest {
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     const answering = keptAnswer(keptResponses, { match, groupId: group.id, query });
     const kept = answering instanceof Promise ? await answering : answering;
-    if (kept) return this.#tell(kept);
+    if (kept) return this.#sendAnswer(kept);
     const previousId = sent.fields.previousResponseId;
     const previous = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
     const before = previous instanceof Promise ? await previous : previous;
@@ -158,7 +158,7 @@ class ApiRequest {
     if (this.#clientGone) throw new ClientGone();
     const counting = match.route.writeTokenCount ? countingPlan(plan, match.route) : plan;
     const count = counting ? null : tokenCount(this.#response, match.route, body);
-    if (count) return this.#tell(count);
+    if (count) return this.#sendAnswer(count);
     const { presented } = this.#trace;
     await this.#exchange.run(counting ?? plan, {
       match,
@@ -178,7 +178,7 @@ class ApiRequest {
     checkHops(headers);
   }
 
-  #tellModels(format: ModelsFormat, model: string): void {
+  #sendModels(format: ModelsFormat, model: string): void {
     const { method = 'GET' } = this.#request;
     const { api, path } = this.#located;
     this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
@@ -186,19 +186,19 @@ class ApiRequest {
     this.#exchange.answered(sendModels(this.#response, { ...this.#admitKey(), ...asked }));
   }
 
-  async #tellUsage(method: string): Promise<void> {
+  async #sendUsage(method: string): Promise<void> {
     this.#trace.path = `${this.#located.api.base}${this.#located.path}`;
     const { id: requestId, startedAt: nowMs } = this.#trace;
     const asked = { ...this.#admitKey(), method, requestId, nowMs };
-    this.#exchange.answered(await sendOwnUsage(this.#ports, this.#response, asked));
+    this.#exchange.answered(await sendKeyUsage(this.#ports, this.#response, asked));
   }
 
   async #listVideos(group: CompiledGroup, query: string): Promise<void> {
     const list = await listVideos({ ports: this.#ports, group, snapshot: this.#snapshot, query });
-    this.#tell(list);
+    this.#sendAnswer(list);
   }
 
-  #tell(answer: object): void {
+  #sendAnswer(answer: object): void {
     this.#exchange.answered(sendJson(this.#response, answer, this.#trace.id));
   }
 
@@ -211,7 +211,7 @@ class ApiRequest {
     return { group, key };
   }
 
-  #receive(match: RouteMatch, account: HeldBytes, isHeld: boolean): RequestBody | Promise<RequestBody> {
+  #receive(match: RouteMatch, account: RequestMemory, isHeld: boolean): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
     const { capture } = this.#exchange;
@@ -229,7 +229,7 @@ class ApiRequest {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  async #continued(before: KeptResponse, sent: RequestBody, held: HeldBytes): Promise<RequestBody> {
+  async #continued(before: KeptResponse, sent: RequestBody, held: RequestMemory): Promise<RequestBody> {
     const body = await continueFrom(before, sent);
     held.add(body.size - sent.size);
     this.#noteBody(body, held);
@@ -238,20 +238,20 @@ class ApiRequest {
 
   /** Whether the request was answered by a fault on purpose. */
   async #meetFaults(match: RouteMatch, member: Member, body: RequestBody): Promise<boolean> {
-    const { chooseFaults, meetFaults } = await import('./meet-faults.ts');
+    const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
     this.#trace.model = match.model ?? body.fields.model;
     const { api } = this.#located;
     const call = { request: this.#request, response: this.#response, api, match, member, trace: this.#trace };
     const faults = chooseFaults(this.#ports.faults, call);
     if (faults.length === 0) return false;
-    const met = await meetFaults(faults, call);
+    const met = await injectFaults(faults, call);
     if (this.#clientGone) throw new ClientGone();
     if (met === 'answered') return true;
-    this.#exchange.faulted = met;
+    this.#exchange.faultInjector = met;
     return false;
   }
 
-  #noteBody(body: RequestBody, account: HeldBytes): void {
+  #noteBody(body: RequestBody, account: RequestMemory): void {
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
@@ -263,10 +263,10 @@ class ApiRequest {
       this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
-    if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
+    if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
     // If it was refused before authentication, the key decides whether the ledger gets a row.
-    if (!this.#trace.key) this.#admitLate();
+    if (!this.#trace.key) this.#admitRefused();
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
     const sent = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
@@ -274,7 +274,7 @@ class ApiRequest {
     if (sent) this.#exchange.capture?.refused(sent);
   }
 
-  #admitLate(): void {
+  #admitRefused(): void {
     const key = validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
     const group = key && this.#snapshot.group(key.groupId);
     if (!key || !group) return;

@@ -1,10 +1,11 @@
 /**
  * The HTTP application: routes and guards.
  *
- * Threat model in short (see `docs/security.md`): Sluice listens on loopback, where it meets the user's programs, which have a
- * key; web pages in the user's browser, which may send requests to loopback and try DNS rebinding, and are stopped by Host
- * and Origin; and other local users and programs, which are stopped by keys and the admin token. Upstreams may be slow,
- * broken or hostile; their responses are relayed, but not trusted.
+ * Threat model in short (see `docs/security.md`): Sluice listens on loopback, which three kinds of callers can reach:
+ * the user's programs, which have a key; web pages in the user's browser, which may send requests to loopback and try
+ * DNS rebinding, and are stopped by the checks of Host and Origin; and other local users and programs, which are
+ * stopped by keys and the admin token. Upstreams may be slow, broken or hostile; their responses are relayed, but not
+ * trusted.
  *
  * API requests do not pass through Express but go to the registry directly, which saves a tenth of each request's cost.
  */
@@ -35,7 +36,7 @@ interface AppPorts {
 interface Health {
   /** Random at each start. */
   instance: string;
-  /** False once the end has begun: a load balancer is to send nothing more. */
+  /** False once shutdown has begun, so that load balancers send no more requests. */
   ready: boolean;
 }
 
@@ -92,11 +93,14 @@ function createApp(ports: AppPorts): express.Express {
     if (isOfClient) handleApiRequest(ports.api, request, response, located);
     else registry.find(request.method, located);
   });
-  app.use(errorHandler(ports.api.faulted));
+  app.use(errorHandler(ports.api.reportError));
   return app;
 }
 
-/** Before the guard of the Host header: Kubernetes and load balancers name the address of a pod. These tell a stranger nothing. */
+/**
+ * Registered before the check of Host, because Kubernetes and load balancers send a pod's address there. Probes
+ * disclose nothing.
+ */
 function addProbes(app: express.Express, health: () => Health): void {
   app.get('/livez', (_request, response) => {
     response.set('cache-control', 'no-store').json({ status: 'ok' });
@@ -120,7 +124,7 @@ function guardHost(snapshot: () => Snapshot): RequestHandler {
   };
 }
 
-/** Runs before preflights, so that origins that are not allowed learn nothing. */
+/** Runs before preflights are answered, so that disallowed origins learn nothing. */
 function admitOrigin({ settings }: Snapshot, request: IncomingMessage, response: ServerResponse): void {
   const { origin, host } = request.headers;
   checkOrigin(origin, host, settings.allowedOrigins);
@@ -132,10 +136,10 @@ const windowHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
+function errorHandler(reportError: (error: unknown) => void): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
-    if (error.code === 'internal') faulted(thrown);
+    if (error.code === 'internal') reportError(thrown);
     sendError(request, response, { error, api: servedApis[0], requestId: String(response.get('x-request-id')) });
   };
 }

@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
+import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
 
 /** Bodies up to this length never wait; their total is bounded by the number of requests. */
 const smallBodyBytes = 64 * 1024;
@@ -16,8 +16,8 @@ const smallBodyBytes = 64 * 1024;
 const timesOfFree = 9;
 const largestShare = timesOfFree / (timesOfFree + 1);
 
-interface BytesWish extends Wish {
-  held: HeldBytes;
+interface WaitingForBytes extends Waiting {
+  held: RequestMemory;
   bytes: number;
   hasBegun: boolean;
 }
@@ -26,16 +26,16 @@ export class ByteBudget {
   readonly #limits: () => AdmissionLimits;
   /** The limit for a setting of 0. */
   readonly #automaticBytes: number;
-  readonly #line: WaitingLine<BytesWish, void>;
+  readonly #queue: WaitQueue<WaitingForBytes, void>;
   readonly #heldByKey = new Map<string, number>();
   #held = 0;
   /** The request that exceeds the limit. */
-  #overdrawnBy: HeldBytes | null = null;
+  #overdrawnBy: RequestMemory | null = null;
 
   constructor(limits: () => AdmissionLimits, automaticBytes: number) {
     this.#limits = limits;
     this.#automaticBytes = automaticBytes;
-    this.#line = new WaitingLine({
+    this.#queue = new WaitQueue({
       limits,
       mayHave: (wish) => this.#fits(wish) || this.#mayOverdraw(wish),
       give: (wish) => this.#give(wish),
@@ -48,7 +48,7 @@ export class ByteBudget {
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   get hasRoom(): boolean {
@@ -56,13 +56,13 @@ export class ByteBudget {
   }
 
   /** The account of one request, which must be released. */
-  open({ id, groupId }: CompiledKey, response: ServerResponse): HeldBytes {
-    return new HeldBytes(this, { group: groupId, key: id }, response);
+  open({ id, groupId }: CompiledKey, response: ServerResponse): RequestMemory {
+    return new RequestMemory(this, { group: groupId, key: id }, response);
   }
 
-  take(wish: BytesWish): void | Promise<void> {
+  take(wish: WaitingForBytes): void | Promise<void> {
     if (wish.bytes <= smallBodyBytes || this.#fits(wish) || this.#mayOverdraw(wish)) this.#give(wish);
-    else return this.#line.wait(wish);
+    else return this.#queue.wait(wish);
   }
 
   /** Counts bytes unconditionally; a negative number releases them. */
@@ -73,26 +73,26 @@ export class ByteBudget {
     else this.#heldByKey.set(key, ofKey);
     if (bytes >= 0) return;
     if (this.#overdrawnBy?.bytes === 0 || this.hasRoom) this.#overdrawnBy = null;
-    this.#line.admitNext();
+    this.#queue.admitNext();
   }
 
   get #bound(): number {
     return this.#limits().bytes || this.#automaticBytes;
   }
 
-  #fits({ owner, bytes }: BytesWish): boolean {
+  #fits({ owner, bytes }: WaitingForBytes): boolean {
     const free = this.#bound - this.#held - bytes;
     const ofKey = this.#heldByKey.get(owner.key) ?? 0;
     // A key that holds nothing may take all free bytes.
     return free >= 0 && (ofKey === 0 || ofKey + bytes <= free * timesOfFree);
   }
 
-  #mayOverdraw({ held, bytes, hasBegun }: BytesWish): boolean {
+  #mayOverdraw({ held, bytes, hasBegun }: WaitingForBytes): boolean {
     if (this.#overdrawnBy !== null && this.#overdrawnBy !== held) return false;
     return hasBegun || bytes > this.#bound * largestShare;
   }
 
-  #give(wish: BytesWish): void {
+  #give(wish: WaitingForBytes): void {
     const { held, bytes } = wish;
     if (bytes > smallBodyBytes && !this.#fits(wish)) this.#overdrawnBy = held;
     held.add(bytes);
@@ -100,7 +100,7 @@ export class ByteBudget {
 }
 
 /** The bytes held by one request. */
-export class HeldBytes {
+export class RequestMemory {
   readonly #budget: ByteBudget;
   readonly #owner: Owner;
   readonly #response: ServerResponse;

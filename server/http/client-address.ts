@@ -2,16 +2,19 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** Proxies whose X-Forwarded-For is believed. Others could write any address there. */
+/** Proxies whose X-Forwarded-For is trusted. Anyone else could forge it. */
 export class TrustedProxies {
   readonly #proxies = new BlockList();
 
-  /** Addresses and networks, such as `10.0.0.0/8`. Throws an Error that names the one that is neither. */
+  /** Takes addresses and networks, such as `10.0.0.0/8`. Throws an Error that names an entry that is neither. */
   constructor(proxies: readonly string[]) {
     for (const proxy of proxies) this.#add(proxy);
   }
 
-  /** Null if the connection is closed. Proxies append to the header, so it is read from its end, up to the first stranger. */
+  /**
+   * Null if the connection is closed. Proxies append to the header, so it is read from its end, up to the first address
+   * that is not trusted.
+   */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string | null {
     const forwarded = headers['x-forwarded-for'];
     const named = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? ''))
@@ -48,7 +51,7 @@ const maxHeaderLength = 1_000;
 
 const mappedPrefix = '::ffff:';
 
-/** An IPv4 address as it is written in a socket for both families. */
+/** Undoes the IPv4-mapped form (`::ffff:10.0.0.1`) in which a dual-stack socket reports an IPv4 address. */
 function plainAddress(address: string): string {
   const isMapped = address.toLowerCase().startsWith(mappedPrefix) && address.includes('.');
   return isMapped ? address.slice(mappedPrefix.length) : address;

@@ -4,8 +4,8 @@ import type { EventMessage } from '../contract/events.ts';
 import type { Caller } from '../people/caller.ts';
 
 interface EventStreams {
-  /** Sends events until the client disconnects or loses access; `by`: those that this person may see. */
-  open(response: ServerResponse, mayHear: () => boolean, by?: Caller): void;
+  /** Sends events until the client disconnects or loses access; with `by`, only those that this person may see. */
+  open(response: ServerResponse, mayRead: () => boolean, by?: Caller): void;
   /** Ends the streams of clients that have lost access. */
   endRefused(): void;
   /** Ends all streams and refuses new ones. */
@@ -30,7 +30,7 @@ export function createEventStreams(
       response.flushHeaders();
       const send = (text: string) => {
         if (response.writableEnded) return;
-        // Before it is written: a single message, such as the snapshot of many groups, may be larger.
+        // Checked before writing, because a single message, such as the snapshot of many groups, may be larger.
         if (response.writableLength > maxUnreadBytes) response.destroy();
         else response.write(text);
       };

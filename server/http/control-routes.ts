@@ -19,21 +19,21 @@ import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendMetrics } from './metrics-route.ts';
-import type { PeopleDoor } from './people-door.ts';
+import type { PeopleAccess } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
-  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are no filter. */
+  /** The ledger as text, in chunks. Throws a GatewayError for parameters that are not a valid filter. */
   exportRequests(
     format: ExportFormat | 'dataset',
     parameters: Readonly<Record<string, unknown>>,
     by?: Caller,
   ): AsyncIterable<string>;
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
-  /** Where people sign in; null: the window is opened by addresses, for the administrator of the machine. */
-  people: { door: PeopleDoor; signIn: Router } | null;
+  /** Sign-in of people; null without it: then the machine's administrator opens the window by a printed address. */
+  people: { access: PeopleAccess; signIn: Router } | null;
 }
 
 export interface ControlRoutes {
@@ -52,7 +52,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   const router = express.Router({ caseSensitive: true });
   router.use(neverStored);
   access.onSignOut(streams.endRefused);
-  if (people) router.use(people.signIn, admitPerson(people.door, access));
+  if (people) router.use(people.signIn, admitPerson(people.access, access));
   else router.use(express.Router().get('/session', openSession(access)), admitWindow(access));
   router.post('/{*path}', continueBody);
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
@@ -67,11 +67,11 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
     const by = callerOf(response);
     if (by) checkScope(by, 'read');
     streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session), by);
-    // The next stream shows what the person may see now.
+    // The browser reconnects, and its next stream shows what the person may see now.
     if (people && by)
       response.once(
         'close',
-        people.door.desk.watch(by, () => response.end()),
+        people.access.service.watch(by, () => response.end()),
       );
   });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
@@ -96,14 +96,14 @@ function admitWindow(access: WindowAccess): RequestHandler {
   };
 }
 
-function admitPerson(door: PeopleDoor, { token }: WindowAccess): RequestHandler {
+function admitPerson(access: PeopleAccess, { token }: WindowAccess): RequestHandler {
   return async (request, response, next) => {
-    response.locals.by = await checkPerson(request, door, token);
+    response.locals.by = await checkPerson(request, access, token);
     next();
   };
 }
 
-/** Who asks; undefined: the administrator of the machine. */
+/** The caller; undefined for the administrator of the machine. */
 function callerOf({ locals }: Response): Caller | undefined {
   return locals.by as Caller | undefined;
 }

@@ -1,4 +1,4 @@
-/** A queue that is round-robin between groups, and between the keys of a group. */
+/** A queue that serves groups round-robin, and within a group its keys. */
 
 export interface Owner {
   group: string;

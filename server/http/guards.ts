@@ -43,8 +43,8 @@ export function checkSource({ host, origin }: IncomingHttpHeaders, { allowedHost
 }
 
 /**
- * Finds the key of a presented secret. The look-up is by SHA-256, so that its timing reveals nothing; the hash found is also
- * compared in constant time, whatever a Map does. Only secrets that were right are remembered as they are.
+ * Finds the key of a presented secret. The look-up is by SHA-256, so that its timing reveals nothing; the hash found is
+ * also compared in constant time, whatever a Map does. Only valid secrets are cached unhashed.
  */
 export function authenticate(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey {
   if (!secret) {
@@ -75,14 +75,14 @@ export function validKey(snapshot: Snapshot, secret: string | undefined, nowMs: 
   return key?.enabled && !isReplaced(key, nowMs) && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
 }
 
-/** It was found by a secret from before a rotation whose grace period is over. */
+/** The presented secret was replaced by a rotation, and its grace period is over. */
 function isReplaced({ replacedAtMs }: CompiledKey, nowMs: number): boolean {
   return replacedAtMs !== null && replacedAtMs <= nowMs;
 }
 
 /**
- * Keys by the secrets that requests have presented for them: hashing a secret takes longer than everything else that admits
- * a request. For one snapshot only, so that a key that was changed or removed is looked up anew.
+ * Caches keys by presented secret, because hashing a secret takes longer than the rest of admission. One cache for each
+ * snapshot, so that a changed or removed key is looked up again.
  */
 const presentedKeys = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
 

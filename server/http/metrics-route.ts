@@ -11,7 +11,7 @@ interface MetricsRoutePorts {
   observability: Pick<Observability, 'metrics' | 'metricsToken'>;
 }
 
-/** Lets in who may use the control plane, and who has the token that may only read metrics. */
+/** Requires access to the control plane, or the token that only reads metrics. */
 export function sendMetrics({ access, observability }: MetricsRoutePorts): RequestHandler {
   return async (request, response, next) => {
     const { metrics, metricsToken } = observability;

@@ -34,7 +34,7 @@ export function createPages(folder: string): RequestHandler {
   });
   router.use(express.static(folder, { index: 'index.html', cacheControl: false, setHeaders: setCacheHeaders }));
   router.use((_request, response, next) => {
-    // What answers instead is not compressed.
+    // The response that replaces the file is not compressed.
     response.removeHeader('content-encoding');
     response.removeHeader('content-type');
     next();
@@ -53,7 +53,7 @@ function bestEncoding(request: Request, path: string, compressed: ReadonlySet<st
   return encodings.find(({ name, suffix }) => compressed.has(path + suffix) && request.acceptsEncodings(name) === name);
 }
 
-/** As they stand in an address: `/assets/Keys-BIhWZ9sp.js.br`. */
+/** As URL paths: `/assets/Keys-BIhWZ9sp.js.br`. */
 async function compressedPaths(folder: string): Promise<ReadonlySet<string>> {
   const files = await readdir(folder, { recursive: true });
   const paths = files.map((file) => `/${file.replaceAll('\\', '/')}`);

@@ -6,25 +6,26 @@ import type { Caller } from '../people/caller.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
 import { checkHost } from './guards.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from './people-door.ts';
+import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
 
 /**
- * Who asks; undefined: the administrator of the machine. Rejects with a GatewayError `not_signed_in` or `origin_refused`. A
- * cookie counts only from Sluice's own page, since browsers send it with requests of other pages of the same site, too.
+ * The caller; undefined for the administrator of the machine. Rejects with a GatewayError `not_signed_in` or
+ * `origin_refused`. A cookie counts only from Sluice's own page, since browsers send it with requests of other pages of
+ * the same site, too.
  */
 export async function checkPerson(
   request: IncomingMessage,
-  door: PeopleDoor,
+  access: PeopleAccess,
   token: Pick<AdminToken, 'matches'>,
 ): Promise<Caller | undefined> {
   const { authorization, origin } = request.headers;
-  if (origin !== undefined && origin !== door.publicOrigin) throw foreignPage();
-  if (authorization !== undefined) return ofBearer(request, bearerSecret(authorization) ?? '', { door, token });
-  const secret = cookieOf(request, sessionCookie(door));
+  if (origin !== undefined && origin !== access.publicOrigin) throw foreignPage();
+  if (authorization !== undefined) return ofBearer(request, bearerSecret(authorization) ?? '', { access, token });
+  const secret = cookieOf(request, sessionCookie(access));
   if (secret === undefined) throw notSignedIn();
   checkOwnPage(request);
-  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
-  // A stolen API token is not to pass for a session.
+  const caller = await access.service.recognize(secret, access.proxies.clientOf(request));
+  // A stolen API token must not work as a session cookie.
   if (!caller || caller.scopes) throw notSignedIn();
   return caller;
 }
@@ -32,14 +33,14 @@ export async function checkPerson(
 async function ofBearer(
   request: IncomingMessage,
   secret: string,
-  { door, token }: { door: PeopleDoor; token: Pick<AdminToken, 'matches'> },
+  { access, token }: { access: PeopleAccess; token: Pick<AdminToken, 'matches'> },
 ): Promise<Caller | undefined> {
   if (token.matches(secret)) {
-    // The admin token is for this machine's command line; by the public name it opens nothing.
+    // The admin token is for this machine's command line and is refused under the public host name.
     checkHost(request.headers.host, []);
     return undefined;
   }
-  const caller = await door.desk.recognize(secret, door.proxies.clientOf(request));
+  const caller = await access.service.recognize(secret, access.proxies.clientOf(request));
   if (!caller?.scopes)
     throw new GatewayError('not_signed_in', 'This API token is unknown, has expired or was revoked.');
   return caller;

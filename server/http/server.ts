@@ -8,8 +8,8 @@ import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
 /** Takes over connections that become WebSockets. */
-export interface WebSocketDoor {
-  /** False: the request is answered as if it had not asked for another protocol. */
+export interface WebSocketUpgrades {
+  /** If false, the request is answered as plain HTTP. */
   wants(request: IncomingMessage): boolean;
   /** `head`: bytes received after the request. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -23,7 +23,7 @@ interface ListenOptions {
   port: number;
   /** Time for all headers of a request; set by tests only. */
   headersTimeoutMs?: number;
-  webSockets?: WebSocketDoor;
+  webSockets?: WebSocketUpgrades;
 }
 
 export interface ListeningServer {
@@ -52,7 +52,7 @@ const cutOffMs = 1_000;
 /** Rejects with the system's error, such as EADDRINUSE. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
   const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs, webSockets } = options;
-  let active = 0;
+  const running = new Set<ServerResponse>();
   let isDraining = false;
   let onIdle: (() => void) | undefined;
   const server = http.createServer({
@@ -65,15 +65,14 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
     shouldUpgradeCallback: (request) => webSockets?.wants(request) ?? false,
   });
-  const closed = () => {
-    active--;
-    if (active === 0) onIdle?.();
-  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    active++;
-    // A connection on which one request follows the other would otherwise never be idle, and be cut off in the end.
+    running.add(response);
+    // Otherwise a busy kept-alive connection would never become idle, and would be cut off at the end.
     if (isDraining) response.shouldKeepAlive = false;
-    response.on('close', closed);
+    response.on('close', () => {
+      running.delete(response);
+      if (running.size === 0) onIdle?.();
+    });
     listener(request, response);
   };
   server.on('request', serve);
@@ -84,11 +83,14 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     const whenIdle = (resolve: () => void) => {
       onIdle = resolve;
     };
-    if (active > 0) await idleOrLate(whenIdle, limitMs);
+    if (running.size > 0) await idleOrLate(whenIdle, limitMs);
   };
   if (webSockets && 'shouldUpgradeCallback' in server) server.on('upgrade', webSockets.open);
   limitConnections(server);
-  server.on('clientError', answerClientError);
+  server.on('clientError', (error, socket) => {
+    const isAnswered = [...running].some((one) => one.req.socket === socket && one.headersSent && !one.writableEnded);
+    answerClientError(error, socket, isAnswered);
+  });
   server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
   await bind(server, host, port);
   const address = server.address();
@@ -99,7 +101,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     host,
     port: typeof address === 'object' && address ? address.port : port,
     get active() {
-      return active;
+      return running.size;
     },
     get isDraining() {
       return isDraining;
@@ -140,9 +142,12 @@ function idleOrLate(whenIdle: (resolve: () => void) => void, limitMs: number): P
   });
 }
 
-/** Invalid HTTP does not reach the application, but gets an error in the same format. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+/**
+ * Invalid HTTP does not reach the application, but gets an error in the same format, unless it would come amidst another
+ * response (`isAnswered`).
+ */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, isAnswered: boolean): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
     socket.destroy();
     return;
   }

@@ -4,32 +4,31 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import { deskFor } from '../exchange/cassette-desk.ts';
+import { deckFor } from '../exchange/cassette-deck.ts';
 import { checkModelName } from '../exchange/check-model-name.ts';
 import { clientHeaders } from '../exchange/client-headers.ts';
 import { ClientResponse } from '../exchange/client-response.ts';
-
+import { hasLimitHeaders } from '../exchange/enforce-limits.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { hasLimitHeaders } from '../exchange/hold-to-limits.ts';
 
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing-request.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
+import { admitSession } from '../exchange/realtime/admit-response.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
-import { holdSession } from '../exchange/realtime/hold-response.ts';
 import { openRelay } from '../exchange/realtime/open-relay.ts';
-import { callNamedIn, planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
-import { SessionBooks } from '../exchange/realtime/session-books.ts';
+import { planSession, queryOf, referencedCall, type SessionPlan } from '../exchange/realtime/plan-session.ts';
+import { SessionAccounting } from '../exchange/realtime/session-accounting.ts';
 import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { secretsOf } from '../exchange/redact-credential.ts';
 import { type KnownJobs, noJobs } from '../jobs/job-store.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
-import type { Located, RouteMatch } from '../wire/registry.ts';
+import type { RequestLocation, RouteMatch } from '../wire/registry.ts';
 import type { SessionFormat } from '../wire/session-format.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import type { Place } from './admission.ts';
+import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
 import { ClientGone } from './body/read-body.ts';
 import { authenticate, checkSource, validKey } from './guards.ts';
@@ -52,10 +51,10 @@ export class SessionCall {
   readonly #connection: UpgradedConnection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #located: Located;
+  readonly #located: RequestLocation;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
-  #place: Place | undefined;
+  #permit: Permit | undefined;
   #search: UpstreamSearch | undefined;
   #relay: SessionRelay | undefined;
   #isClientGone = false;
@@ -102,18 +101,18 @@ export class SessionCall {
     const session = this.#find();
     await this.#refuseReplay(session.member.key);
     const place = this.#ports.admission.enter(session.member.key, this.#response);
-    this.#place = place instanceof Promise ? await place : place;
+    this.#permit = place instanceof Promise ? await place : place;
     const planned = await this.#plan(session, await this.#findCall(session));
     const opened = await this.#connect(session, planned);
     if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
-    if (opened.kind === 'unanswered') this.#tell(session.match, opened.failureResponse);
+    if (opened.kind === 'unanswered') this.#refuseHandshake(session.match, opened.failureResponse);
     else await this.#carry(session, opened);
   }
 
-  /** A cassette has no sessions; if it alone may answer, no provider is asked for one. */
+  /** Cassettes contain no sessions, so a key that only replays cannot open one. */
   async #refuseReplay(key: CompiledKey): Promise<void> {
-    const desk = await deskFor(this.#ports.cassettes, key);
-    if (desk?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
+    const deck = await deckFor(this.#ports.cassettes, key);
+    if (deck?.replaysOnly) throw new GatewayError('replay_miss', 'A cassette answers no realtime sessions.');
   }
 
   #find(): FoundSession {
@@ -135,8 +134,8 @@ export class SessionCall {
     return { key, group };
   }
 
-  #findCall({ format, member }: FoundSession): NowOrLater<KnownJobs> {
-    const callId = callNamedIn(this.#located.query, format);
+  #findCall({ format, member }: FoundSession): MaybePromise<KnownJobs> {
+    const callId = referencedCall(this.#located.query, format);
     return callId === null ? noJobs : this.#ports.jobs.lookUp([callId], member.group.id);
   }
 
@@ -148,7 +147,7 @@ export class SessionCall {
     this.#trace.model = planned.plan.model;
     this.#trace.stream = true;
     if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);
-    const rates = await holdSession(this.#ports, id, member);
+    const rates = await admitSession(this.#ports, id, member);
     for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
     return planned;
@@ -171,9 +170,9 @@ export class SessionCall {
   }
 
   /** Answers the client's handshake with an HTTP error if no upstream opened a session. */
-  #tell({ route }: RouteMatch, word: FailureResponse): void {
+  #refuseHandshake({ route }: RouteMatch, failure: FailureResponse): void {
     const { settings } = this.#snapshot;
-    if (word.kind === 'error') throw word.error;
+    if (failure.kind === 'error') throw failure.error;
     const client = new ClientResponse({
       response: this.#response,
       requestId: this.#trace.id,
@@ -182,9 +181,9 @@ export class SessionCall {
       unreadMs: 0,
       showsAttempts: settings.replyHeaders,
       tap: null,
-      faulted: null,
+      faultInjector: null,
     });
-    client.relay(word.answer, this.#trace.attempts.length);
+    client.relay(failure.answer, this.#trace.attempts.length);
     this.#trace.response = client.summary;
   }
 
@@ -228,7 +227,7 @@ export class SessionCall {
     return shown;
   }
 
-  #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionBooks {
+  #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionAccounting {
     const { presented, model } = this.#trace;
     const { target, credential } = next;
     const owner = {
@@ -241,7 +240,7 @@ export class SessionCall {
       credentialId: credential?.id ?? null,
       model,
     };
-    return new SessionBooks(this.#ports, format, owner, () => this.#member(this.#ports.snapshot()));
+    return new SessionAccounting(this.#ports, format, owner, () => this.#member(this.#ports.snapshot()));
   }
 
   #refuse(thrown: unknown): void {
@@ -249,7 +248,7 @@ export class SessionCall {
       this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
-    if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
+    if (!(thrown instanceof GatewayError)) this.#ports.reportError(thrown);
     const error = toGatewayError(thrown);
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
     const { api, path } = this.#located;
@@ -261,7 +260,7 @@ export class SessionCall {
   #finish(): void {
     for (const { record } of this.#trace.attempts) record.costUsd = 0;
     this.#ports.finished(this.#trace.record(this.#request, noUsage));
-    this.#place?.leave();
+    this.#permit?.release();
   }
 }
 

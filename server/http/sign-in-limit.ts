@@ -1,7 +1,7 @@
-/** Bounds how often somebody can begin or finish a sign-in: each asks the identity provider. */
+/** Limits how often an address can begin or finish a sign-in, since each calls the identity provider. */
 import { GatewayError } from '../contract/errors.ts';
 
-/** For an office behind one address, and for a command line that asks every five seconds. */
+/** Enough for an office behind one address, and for a command line that polls every five seconds. */
 const attemptsPerMinute = 60;
 const minuteMs = 60_000;
 /** Beyond this, all further addresses count as one. */

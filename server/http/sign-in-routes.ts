@@ -6,7 +6,7 @@ import { parseInput } from '../control/parse-input.ts';
 import type { PendingSignIn } from '../people/identity-provider.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 import { checkOwnPage, foreignPage } from './control-guard.ts';
-import { cookieOf, dropCookie, type PeopleDoor, pendingCookie, sessionCookie, setCookie } from './people-door.ts';
+import { cookieOf, dropCookie, type PeopleAccess, pendingCookie, sessionCookie, setCookie } from './people-access.ts';
 import { SignInLimit } from './sign-in-limit.ts';
 
 const pendingMs = 10 * 60_000;
@@ -16,12 +16,12 @@ const maxPendingLength = 2_000;
 const pendingSchema = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() });
 const deviceSchema = z.strictObject({
   deviceCode: z.string().min(1).max(4_000),
-  /** What the person is to recognise the token by: the machine's name. */
+  /** The name under which the person will find the token: the machine's. */
   name: z.string().trim().min(1).max(200),
 });
 
-export function createSignInRoutes(door: PeopleDoor): Router {
-  const { desk, publicOrigin, proxies } = door;
+export function createSignInRoutes(access: PeopleAccess): Router {
+  const { service, publicOrigin, proxies } = access;
   const limit = new SignInLimit(Date.now);
   const limited: RequestHandler = (request, _response, next) => {
     const { origin } = request.headers;
@@ -34,44 +34,44 @@ export function createSignInRoutes(door: PeopleDoor): Router {
 
   router.get('/sign-in', limited, async (request, response) => {
     await orToWindow(request, response, async () => {
-      const { url, pending } = await desk.begin(`${publicOrigin}/control/signed-in`);
+      const { url, pending } = await service.begin(`${publicOrigin}/control/signed-in`);
       const value = Buffer.from(JSON.stringify(pending)).toString('base64url');
-      setCookie(response, door, { name: pendingCookie(door), value, maxAgeMs: pendingMs, sameSite: 'lax' });
+      setCookie(response, access, { name: pendingCookie(access), value, maxAgeMs: pendingMs, sameSite: 'lax' });
       response.redirect(303, url);
     });
   });
   router.get('/signed-in', limited, async (request, response) => {
     await orToWindow(request, response, async () => {
-      const pending = readPending(cookieOf(request, pendingCookie(door)));
-      dropCookie(response, door, pendingCookie(door));
+      const pending = readPending(cookieOf(request, pendingCookie(access)));
+      dropCookie(response, access, pendingCookie(access));
       const answer = new URL(request.originalUrl, publicOrigin);
-      const { secret, expiresAt } = await desk.finish(answer, pending, proxies.clientOf(request));
+      const { secret, expiresAt } = await service.finish(answer, pending, proxies.clientOf(request));
       const maxAgeMs = expiresAt - Date.now();
-      setCookie(response, door, { name: sessionCookie(door), value: secret, maxAgeMs, sameSite: 'strict' });
+      setCookie(response, access, { name: sessionCookie(access), value: secret, maxAgeMs, sameSite: 'strict' });
       response.redirect(303, '/');
     });
   });
   router.post('/sign-out', limited, async (request, response) => {
     const bearer = bearerSecret(request.headers.authorization);
     if (bearer === null) checkOwnPage(request);
-    const secret = bearer ?? cookieOf(request, sessionCookie(door));
-    const caller = secret === undefined ? null : await desk.recognize(secret, null);
-    if (caller) await desk.end({ id: caller.accessId });
-    dropCookie(response, door, sessionCookie(door));
+    const secret = bearer ?? cookieOf(request, sessionCookie(access));
+    const caller = secret === undefined ? null : await service.recognize(secret, null);
+    if (caller) await service.end({ id: caller.accessId });
+    dropCookie(response, access, sessionCookie(access));
     response.json({ result: {} });
   });
   router.post('/device', limited, async (_request, response) => {
-    response.json({ result: await desk.beginDevice() });
+    response.json({ result: await service.beginDevice() });
   });
   router.post('/device/token', limited, json, async (request, response) => {
     const { deviceCode, name } = parseInput(deviceSchema, request.body, 'request');
-    const opened = await desk.finishDevice(deviceCode, { name, address: proxies.clientOf(request) });
+    const opened = await service.finishDevice(deviceCode, { name, address: proxies.clientOf(request) });
     response.json({ result: opened && { token: opened.secret, expiresAt: opened.expiresAt, person: opened.person } });
   });
   return router;
 }
 
-/** A browser is led to the window, which says what went wrong in the person's language. */
+/** On failure, redirects a browser to the window, which explains the error in the person's language. */
 async function orToWindow(request: Request, response: Response, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -81,7 +81,7 @@ async function orToWindow(request: Request, response: Response, work: () => Prom
   }
 }
 
-/** Another browser, or a sign-in that took too long, has none. */
+/** Fails if the cookie is missing: in another browser, or after a sign-in that took too long. */
 function readPending(cookie: string | undefined): PendingSignIn {
   const again = new GatewayError(
     'sign_in_failed',

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Located, Registry } from '../wire/registry.ts';
+import type { Registry, RequestLocation } from '../wire/registry.ts';
 
 export function asksForWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
@@ -14,7 +14,7 @@ export function opensSession({ method, url = '/', headers }: IncomingMessage, re
 }
 
 /** The error for a WebSocket request on any other path. After a 426, Codex falls back to HTTP. */
-export function onlyOverHttp(registry: Registry, located: Located): GatewayError {
+export function onlyOverHttp(registry: Registry, located: RequestLocation): GatewayError {
   const shown = `${located.api.base}${located.path.slice(0, maxShownLength)}`;
   const message = `${shown} is not served over a WebSocket.`;
   if (!registry.hasPath(located)) return new GatewayError('unknown_url', message);

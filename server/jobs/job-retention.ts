@@ -1,4 +1,4 @@
-/** Deletes jobs that were not used for a long time; services delete theirs, too. */
+/** Deletes jobs that were not used for a long time. The services also delete theirs. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
 

@@ -16,7 +16,7 @@ export const insertJobSql = `INSERT OR REPLACE INTO jobs
    owed)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Selects one job more than the limit, which tells whether there is another page. */
+/** Selects one job more than the limit, which shows whether there is another page. */
 export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
   const direction = page.order === 'asc' ? 'ASC' : 'DESC';
   const beyond = page.order === 'asc' ? '>' : '<';

@@ -1,15 +1,15 @@
 /**
- * Remembers which provider and credential own a video or a stored response, so that later calls reach the same account, also
- * after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created it, and is
- * forgotten after a long time without use.
+ * Remembers which provider and credential own a video or a stored response, so that later calls reach the same account,
+ * even after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created
+ * it, and is forgotten after a long time without use.
  */
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Job, JobKind, JobPage } from './job.ts';
 
-/** What a look-up has found. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
+/** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
 export interface KnownJobs {
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
-  /** The group's own, whatever its kind; `foreign` if only other groups have one with that id. */
+  /** The group's own job, of any kind; `foreign` if only other groups have a job with this id. */
   findAny(id: string, groupId: string): Job | 'foreign' | undefined;
 }
 
@@ -20,34 +20,35 @@ export interface JobList {
 
 export interface JobStore {
   /**
-   * Stores a job in memory, and for good at once if `durable`, otherwise within a fraction of a second. Later: others may ask for it
-   * elsewhere once this has resolved, also if it could not be written by then. Never throws or rejects.
+   * Stores a job in memory, and durably at once if `durable`, otherwise within a fraction of a second. If it returns a
+   * promise, other replicas can find the job once that has resolved, even if the job could not be written by then.
+   * Never throws or rejects.
    */
-  remember(job: Job, options?: { durable?: boolean }): NowOrLater<void>;
-  /** The same, unless an object with this id has an owner already. */
-  rememberNew(job: Job): NowOrLater<void>;
+  remember(job: Job, options?: { durable?: boolean }): MaybePromise<void>;
+  /** The same, unless an object with this id already has an owner. */
+  rememberNew(job: Job): MaybePromise<void>;
   /**
-   * Finds the group's jobs among these ids. Only these may be asked for in what it returns. Rejects with a GatewayError
-   * `storage_unavailable` if the store has to be asked and cannot be.
+   * Finds the group's jobs among these ids. The result may only be queried for these ids. Rejects with a GatewayError
+   * `storage_unavailable` if the store must be read and cannot be.
    */
-  lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs>;
+  lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs>;
   /**
-   * By creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page. Fails as `lookUp`
-   * does.
+   * Sorted by creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page.
+   * Fails like `lookUp`.
    */
-  list(kind: JobKind, groupId: string, page: JobPage): NowOrLater<JobList>;
+  list(kind: JobKind, groupId: string, page: JobPage): MaybePromise<JobList>;
   forget(kind: JobKind, id: string, groupId: string): void;
   /** Jobs whose usage is not known yet. Throws or rejects while the store cannot be read. */
-  owing(): NowOrLater<Job[]>;
+  owing(): MaybePromise<Job[]>;
   /**
-   * Marks a job that was found or owing as one whose usage is known, and returns it as it was; undefined if it was marked
-   * already. The ledger stores this together with the usage. Never throws.
+   * Marks a found or owing job as one whose usage is known, and returns its previous state; undefined if it was already
+   * marked. The ledger stores this together with the usage. Never throws.
    */
   settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
-  flush(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
   /** Deletes expired jobs and resolves with their number. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }
 
 /** For requests that name no job. */

@@ -1,8 +1,8 @@
 import type { Reserved } from '../contract/ledger.ts';
 
 /**
- * `character`: a character of OpenAI's videos API, created from a video. `object`: anything else that a provider keeps and of
- * which Sluice knows only the id, such as a file or a batch.
+ * `character`: a character of OpenAI's videos API, created from a video. `object`: any other object stored by a
+ * provider, of which Sluice knows only the id, such as a file or a batch.
  */
 export const jobKinds = ['video', 'character', 'response', 'object'] as const;
 export type JobKind = (typeof jobKinds)[number];

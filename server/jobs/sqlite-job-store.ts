@@ -1,6 +1,6 @@
 /**
- * Jobs in memory and in SQLite. A look-up that is not in memory is a synchronous point read (20 µs), which is acceptable on
- * these rare routes.
+ * Jobs in memory and in SQLite. A lookup that is not in memory is a synchronous point read (20 µs), which is acceptable
+ * on these rare routes.
  */
 
 import { GatewayError } from '../contract/errors.ts';
@@ -29,7 +29,10 @@ const sweepEveryMs = 6 * 3_600_000;
 const maxInMemory = 4_096;
 const flushMs = 50;
 const retryMs = 1_000;
-/** Jobs waiting to be written while writing fails; beyond this the oldest are not written, but stay in memory. */
+/**
+ * Maximum number of jobs waiting to be written while writing fails; beyond it the oldest are not written, but stay in
+ * memory.
+ */
 const maxPending = 10_000;
 
 const cacheKey = (kind: JobKind, id: string, groupId: string) => `${kind}\n${groupId}\n${id}`;
@@ -70,7 +73,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
     this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
-    // A replacement file gets all jobs in memory.
+    // All jobs in memory are written to the replacement file.
     database.onReplaced(() => {
       for (const [key, job] of this.#memory) this.#pending.set(key, job);
       this.#arm(flushMs);
@@ -86,7 +89,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     if (!this.#hasOwner(job)) this.remember(job);
   }
 
-  /** The store itself, which is asked at once. */
+  /** The store itself, which answers synchronously. */
   lookUp(): KnownJobs {
     return this;
   }
@@ -112,7 +115,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     return rows.length > 0 || this.#isPending(id) ? 'foreign' : undefined;
   }
 
-  /** False also if it cannot be read now: a new object without an owner would be open to all groups. */
+  /** Also false if it cannot be read now, because a new object without an owner would be open to all groups. */
   #hasOwner({ id, groupId }: Job): boolean {
     try {
       return this.findAny(id, groupId) !== undefined;
@@ -126,7 +129,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     return this.#memory.has(key) || this.#pending.has(key);
   }
 
-  /** Whether a job with this id is still to be written; it has an owner all the same. */
+  /** Whether a job with this id is still to be written. It already has an owner. */
   #isPending(id: string): boolean {
     for (const { job } of this.#pending.values()) if (job.id === id) return true;
     return false;
@@ -152,7 +155,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
   owing(): Job[] {
     this.flush();
     const jobs = this.#owing.all().flatMap((row) => toKept(row)?.job ?? []);
-    // Settled jobs may not be written yet.
+    // Settled jobs may not have been written yet.
     return jobs.filter((job) => (this.#memory.get(cacheKey(job.kind, job.id, job.groupId))?.job ?? job).owed);
   }
 
@@ -168,7 +171,7 @@ export class SqliteJobStore implements JobStore, KnownJobs {
     return job;
   }
 
-  /** Undefined if it cannot be read now; it is then settled later. */
+  /** Undefined if it cannot be read now; the job is then settled later. */
   #findQuietly(kind: JobKind, id: string, groupId: string): Job | undefined {
     try {
       return this.find(kind, id, groupId);

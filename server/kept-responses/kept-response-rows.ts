@@ -1,4 +1,4 @@
-/** How many responses are kept, and SQLite's statements for the table `kept_responses`. */
+/** Limits for kept responses, and the SQLite statements for the table `kept_responses`. */
 import type { Settings } from '../contract/settings.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
@@ -29,7 +29,7 @@ export function mayKeep(
   return retentionHours > 0 && sizeOf(response) <= bytesPerGroup / largestPart;
 }
 
-/** Upper bound of the stored size in bytes: that of the texts in UTF-16. */
+/** Upper bound of the stored size in bytes: the size of the texts in UTF-16. */
 export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
   return 2 * (response.length + input.length);
 }

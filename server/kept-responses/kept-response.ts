@@ -1,6 +1,6 @@
 /**
- * A response that Sluice produced by translation, so that no provider stores it. The form of its id distinguishes it from a
- * response that is stored upstream.
+ * A response that Sluice produced by translation, so that no provider stores it. The form of its id distinguishes it
+ * from a response that is stored upstream.
  */
 import { randomBytes } from 'node:crypto';
 import { pattern } from '../bounded-pattern.ts';

@@ -1,4 +1,4 @@
-/** Stores kept responses in SQLite. Writes happen within 50 ms, off the request path; a look-up is a point read. */
+/** Stores kept responses in SQLite. Writes happen within 50 ms, off the request path; a lookup is a point read. */
 import type { Settings } from '../contract/settings.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';

@@ -11,7 +11,7 @@ import { bytes, json, number } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 
 export interface Capture {
-  /** The request's. */
+  /** The id of the request. */
   id: string;
   capturedAt: number;
   exchange: CapturedExchange<Uint8Array>;
@@ -48,14 +48,14 @@ export function bodiesToStore({ attempts }: CapturedExchange<Uint8Array>): Attem
   return all.filter(({ request, response }) => request !== null || response !== null);
 }
 
-/** Null if nothing is kept of the request. */
+/** Null if nothing of the request was captured. */
 export function readCapture(database: Database, id: string): CapturedExchange<Uint8Array> | null {
   const row = database.prepare('SELECT * FROM captures WHERE id = ?').get(id);
   if (row === undefined) return null;
   return toCapture(row, database.prepare('SELECT * FROM captured_attempts WHERE capture_seq = ?').all(number(row.seq)));
 }
 
-/** Of a row of the table `captures`, with those of `captured_attempts` that belong to it. */
+/** Converts a row of `captures` and its rows of `captured_attempts`. */
 export function toCapture(row: Row, attempts: readonly Row[]): CapturedExchange<Uint8Array> {
   if (row.about === null) return older(row);
   const bodies = new Map(attempts.map((each) => [Number(each.position), bodiesOf(each)]));
@@ -73,7 +73,7 @@ export function bodiesOf(row: Row): Bodies {
   return { request: bytes(row.request), response: bytes(row.response) };
 }
 
-/** What is kept as JSON. */
+/** The part that is stored as JSON. */
 export function withoutBodies({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<null> {
   const without = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<null> => ({
     request: { ...each.request, body: null },
@@ -86,7 +86,7 @@ function withBodies({ request, response }: CapturedAttempt<null>, bodies: Bodies
   return { request: { ...request, body: bodies.request }, response: { ...response, body: bodies.response } };
 }
 
-/** Of an older version, which kept the provider's headers and no attempts. */
+/** Converts a row of an older version, which stored the provider's headers and no attempts. */
 function older(row: Row): CapturedExchange<Uint8Array> {
   const { request, response } = bodiesOf(row);
   return {

@@ -1,7 +1,7 @@
 /**
  * Decides which requests are captured: those of groups and keys that have `capture` on, those whose client asks for it,
- * and, for some minutes or requests, those of a group, of a key, or all. These are kept in memory only, so that a restart ends them.
- * A group whose `capture` a team preset has locked is captured as the preset says, and in no other way.
+ * and, for some minutes or requests, those of a group, of a key, or all. Timed captures are kept in memory only, so
+ * that a restart ends them. If a team preset has locked a group's `capture`, only the preset decides.
  */
 import type { CaptureCause } from '../contract/capture.ts';
 import type { TimedCaptureView } from '../contract/status-views.ts';
@@ -57,7 +57,7 @@ export class CaptureSwitch {
     return this.#timed.map(({ timer: _, ...view }) => view);
   }
 
-  /** Replaces one of the same scope. `requests`: it ends after so many of them, if not before; null: only by its time. */
+  /** Replaces a timed capture of the same scope. `requests`: it ends early after this many; null: only by time. */
   start(scope: CaptureScope, durationMs: number, requests: number | null = null): void {
     this.#remove(scope);
     const untilMs = Date.now() + durationMs;
@@ -75,7 +75,7 @@ export class CaptureSwitch {
     return this.#timed.some((timed) => isMeant(timed, groupId, keyId));
   }
 
-  /** One of its requests has come. */
+  /** Counts a request towards the timed captures. */
   #count(groupId: string, keyId: string): void {
     for (const timed of this.#timed.filter((each) => each.requestsLeft !== null && isMeant(each, groupId, keyId))) {
       timed.requestsLeft = (timed.requestsLeft ?? 0) - 1;

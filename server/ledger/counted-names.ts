@@ -5,7 +5,7 @@ function accountSql(column: 'key_id' | 'group_id'): string {
   return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
 }
 
-/** The name by which a row of `requests` counts, as SQL that SQLite and PostgreSQL understand; empty: none. */
+/** The name under which a row of `requests` is counted, as SQL for both SQLite and PostgreSQL; empty: none. */
 export const nameColumns: Readonly<Record<UsageDimension, string>> = {
   day: "''",
   key: accountSql('key_id'),

@@ -26,7 +26,7 @@ export class FirstByteSteps {
     this.#names = names;
   }
 
-  /** To be called once for each step, in order of time. */
+  /** Must be called once for each step, in order of time. */
   add(startMs: number, samples: readonly WeightedSample[]): void {
     if (samples.length > 0) this.#steps.push(viewSamples(startMs, samples));
     for (const [name, own] of this.#by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {

@@ -21,7 +21,7 @@ import { type Database, openDatabase, type Replaced } from '../database/database
 import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import {
   createLedgerQueries,
@@ -65,11 +65,11 @@ export interface Ledger extends LedgerQueries {
   /** Keeps headers and bodies of a request. */
   capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
-  flush(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
   health(): LedgerHealthView;
   /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
   sweep(): Promise<number>;
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }
 
 interface LedgerOptions {
@@ -77,12 +77,12 @@ interface LedgerOptions {
   /** Stores the budgets' totals; absent: in memory. */
   budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings?: () => RetentionLimits;
   now?: () => number;
   /** The time by which rows expire. */
   sweepClock?: SweepClock;
-  /** The longest delay of a write, and half as much again for a request that has only begun; at most 66. */
+  /** The longest delay of a write; for a request that has only begun, half as long again. At most 66. */
   flushMs?: number;
 }
 
@@ -94,7 +94,7 @@ const defaults: RetentionLimits = {
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
 
-/** The ledger in SQLite, which knows at once what was used. */
+/** The ledger in SQLite, which answers synchronously. */
 export interface LocalLedger extends Ledger {
   readonly history: LocalUsageHistory;
 }

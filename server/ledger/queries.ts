@@ -48,7 +48,7 @@ export interface RequestPage {
   sortedOf: number | null;
 }
 
-/** What is kept of a request, or why nothing is. */
+/** The captured headers and bodies of a request, or why there are none. */
 export interface KeptCapture {
   capture: CapturedExchange<Uint8Array> | null;
   absence: CaptureAbsence | null;

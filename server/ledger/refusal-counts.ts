@@ -1,4 +1,7 @@
-/** Counts requests without a valid key, in memory, until they are written; and logs them once a minute for each reason. */
+/**
+ * Counts requests without a valid key in memory until the counts are written, and logs them once a minute for each
+ * reason.
+ */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
@@ -19,7 +22,7 @@ export class RefusalCounts {
   readonly #log: { warn(fields: object, message: string): void };
   readonly #waiting = new Map<string, CountedMinute>();
   /** Counts that are not logged yet. */
-  readonly #untold = new Map<string, RefusalView>();
+  readonly #unlogged = new Map<string, RefusalView>();
   #telling: NodeJS.Timeout | null = null;
   /** The number of calls of `add`. */
   count = 0;
@@ -34,29 +37,29 @@ export class RefusalCounts {
     const minute = Math.floor(startedAt / minuteMs);
     const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
     this.#wait({ minute, ...refusal });
-    this.#untold.set(reason, plus(this.#untold.get(reason), refusal));
-    this.#telling ??= setTimeout(() => this.tell(), minuteMs).unref();
+    this.#unlogged.set(reason, plus(this.#unlogged.get(reason), refusal));
+    this.#telling ??= setTimeout(() => this.log(), minuteMs).unref();
   }
 
-  /** To be written. */
+  /** Counts that are not written yet. */
   get waiting(): CountedMinute[] {
     return [...this.#waiting.values()];
   }
 
-  /** What waited is being written. */
+  /** Takes the waiting counts, to write them. */
   take(): CountedMinute[] {
     const taken = this.waiting;
     this.#waiting.clear();
     return taken;
   }
 
-  /** What was taken could not be written. */
+  /** Restores counts that could not be written. */
   putBack(taken: readonly CountedMinute[]): void {
     const later = this.take();
     for (const each of [...taken, ...later]) this.#wait(each);
   }
 
-  /** By reason, latest first. `written`: in order of time. */
+  /** Sums by reason, latest first. `written`: the stored counts, in order of time. */
   since(firstMinute: number, written: readonly RefusalView[]): RefusalView[] {
     const found = new Map<string, RefusalView>();
     const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
@@ -64,13 +67,13 @@ export class RefusalCounts {
     return [...found.values()].sort((a, b) => b.lastAt - a.lastAt);
   }
 
-  /** Logs what was not logged yet. */
-  tell(): void {
+  /** Logs the counts that were not logged yet. */
+  log(): void {
     if (this.#telling !== null) clearTimeout(this.#telling);
     this.#telling = null;
-    for (const { reason, requests, lastClient } of this.#untold.values())
+    for (const { reason, requests, lastClient } of this.#unlogged.values())
       this.#log.warn({ reason, requests, lastClient }, 'requests without a valid key were refused');
-    this.#untold.clear();
+    this.#unlogged.clear();
   }
 
   #wait(counted: CountedMinute): void {
@@ -83,7 +86,7 @@ export class RefusalCounts {
   }
 }
 
-/** Of a row of the table `refusals`. */
+/** Converts a row of the table `refusals`. */
 export function toRefusal(row: Row): RefusalView {
   return {
     reason: text(row.reason) ?? '',

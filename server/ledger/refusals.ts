@@ -7,7 +7,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { DelayedWrite } from './delayed-write.ts';
 import { keptRefusals, minuteMs, RefusalCounts, toRefusal } from './refusal-counts.ts';
 
@@ -18,8 +18,8 @@ export interface Refusals {
   readonly count: number;
   /** By reason, latest first, since a time in Unix milliseconds, rounded down to a minute. */
   since(sinceMs: number): RefusalView[];
-  flush(): NowOrLater<void>;
-  close(): NowOrLater<void>;
+  flush(): MaybePromise<void>;
+  close(): MaybePromise<void>;
 }
 
 interface RefusalsOptions {
@@ -67,7 +67,7 @@ export class SqliteRefusals implements Refusals {
   }
 
   close(): void {
-    this.#counts.tell();
+    this.#counts.log();
     this.#writing.close();
   }
 

@@ -10,7 +10,7 @@ import type { BegunRow, EndedRow } from './rows.ts';
 export const blockRows = 256;
 export const blockOf = (seq: number) => Math.floor(seq / blockRows);
 
-/** What requests can be looked up by. `model`: the requested name and the upstream's. */
+/** The names by which requests can be looked up. `model`: the requested name and the upstream's. */
 export const nameDimensions = [
   'key',
   'group',
@@ -38,7 +38,7 @@ interface Known {
   names: Record<NameDimension, Set<Name>>;
 }
 
-/** So many blocks are remembered, so that requests that end long after their beginning cost a few statements at most. */
+/** Number of blocks kept in memory, so that requests that end long after their beginning cost only a few statements. */
 const rememberedBlocks = 32;
 
 /** Records the names of written rows. Called for each request, so it allocates nothing for names that are known. */
@@ -53,7 +53,7 @@ export class NamesWriter {
     database.onReplaced(() => this.#known.clear());
   }
 
-  /** What a batch before has recorded without being committed is forgotten. */
+  /** Discards names of an earlier batch that was not committed. */
   startBatch(): void {
     for (const [known, name] of this.#inBatch) known.delete(name);
     this.#inBatch = [];

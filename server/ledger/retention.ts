@@ -76,8 +76,8 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
   }
 
   /**
-   * One past the last row of the leading run of rows older than `days`. Rows dated in the future do not end the run, but are
-   * not deleted at its end.
+   * One past the last row of the leading run of rows older than `days`. Rows dated in the future do not end the run,
+   * but are kept if they are at its end.
    */
   async function endOfOld(recordsFrom: Statement, days: number, { earliestMs, latestMs }: KnownTime): Promise<number> {
     const oldestAt = earliestMs - days * dayMs;
@@ -94,7 +94,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
     return end;
   }
 
-  /** Of blocks all of whose requests are deleted. */
+  /** Deletes the names of blocks whose requests have all been deleted. */
   async function deleteNames(): Promise<void> {
     const oldestBlock = blockOf(Number(statements.oldest.get()?.seq ?? 0));
     for (const dimension of nameDimensions) {

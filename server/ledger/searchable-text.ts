@@ -1,11 +1,11 @@
 /**
- * The words of a captured body or an error, as the full-text index stores them, and a search in the index's query language.
- * Time grows linearly with the text.
+ * Converts a captured body or an error to the words that the full-text index stores, and a search to the index's query
+ * language. Runs in linear time.
  */
 
 /** Chinese, Japanese and Korean are written without spaces, so each character counts as a word. */
 const wordCharacter = /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]/g;
-/** Longer runs without a space are Base64 or hashes, for whose inside nobody searches. */
+/** Longer runs without a space are Base64 or hashes, which are not worth indexing. */
 const maxWordLength = 100;
 const separators = /[\s"'{}[\]():,;<>=&|`]+/;
 const escapes = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
@@ -14,7 +14,7 @@ const pieces =
   /"(?:content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|message|name)" ?: ?"((?:[^"\\]|\\.)*)"/g;
 const eventStream = /^\s*(?:data|event|id|retry)?:/;
 
-/** Of JSON, of an event stream, whose pieces of text are joined, or of plain text. */
+/** The words of JSON, of an event stream (whose pieces of text are joined), or of plain text. */
 export function searchableText(body: string): string {
   const text = eventStream.test(body.slice(0, 100)) ? joinedPieces(body) : body;
   return wordsOf(text.replace(escapes, unescaped)).join(' ');
@@ -31,6 +31,11 @@ export function matchOf(search: string): string | null {
     .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))
     .map((phrase) => `"${phrase}"`);
   return phrases.length === 0 ? null : `${phrases.join(' ')}*`;
+}
+
+/** Whether the word is one character of a language without spaces. */
+export function isWordCharacter(word: string): boolean {
+  return word.length === 1 && word.search(wordCharacter) === 0;
 }
 
 /** In their order. */

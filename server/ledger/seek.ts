@@ -9,7 +9,7 @@ export function wholeRange(database: Database): { low: number; high: number } {
   return { low: Number(ends?.low ?? 1), high: Number(ends?.high ?? 0) + 1 };
 }
 
-/** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
+/** How far sequence and time may disagree, because the clock was set back or a request was recorded only at its end. */
 export const slackMs = 3_600_000;
 
 /**

@@ -4,7 +4,7 @@ import type { SessionRequestFacts } from '../contract/session-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
 
-/** What is read of a request to show its session. */
+/** The fields of a request that are needed to show its session. */
 export interface ReadRequest extends SessionRequestFacts {
   usage: Usage | null;
   costUsd: number | null;

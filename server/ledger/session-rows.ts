@@ -1,4 +1,4 @@
-/** Keeps the table of sessions in step with the requests that are written. */
+/** Updates the table of sessions with the requests that are written. */
 import type { RequestSession } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
@@ -54,7 +54,7 @@ export function prepareSessionsWriter(database: Database): (uses: SessionUses) =
 /** A request that was begun without its session. */
 export interface JoinedRequest {
   requestId: string;
-  /** It has ended without it, so that no other row adds its cost. */
+  /** It has ended already, so no later row adds its cost to the session. */
   hasEnded: boolean;
   /** Unix milliseconds. */
   startedAt: number;

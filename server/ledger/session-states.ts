@@ -1,8 +1,10 @@
-/** Which sessions are stopped, and what each has used of its budget: what requests to come are held to. */
+/**
+ * Which sessions are stopped, and how much of its budget each has used. Decides whether further requests are admitted.
+ */
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { isTemporary } from '../database/failures.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { unreadable } from './unreadable.ts';
 
 export interface SessionStates {
@@ -10,12 +12,12 @@ export interface SessionStates {
    * Stops a session; `stoppedAt` null resumes it, with a new budget. False if there is no such session. Throws GatewayError
    * `storage_unavailable`.
    */
-  setStopped(id: string, stoppedAt: number | null): NowOrLater<boolean>;
+  setStopped(id: string, stoppedAt: number | null): MaybePromise<boolean>;
   /** The ids of stopped sessions; empty while the file cannot be read. */
   stopped(): string[];
   /** What a session has used of its budget, in US dollars; null while it cannot be read. Does not reject. */
-  budgetUsedUsd(id: string): NowOrLater<number | null>;
-  /** Calls the listener for each session that is stopped or goes on by another replica; absent: there is none. */
+  budgetUsedUsd(id: string): MaybePromise<number | null>;
+  /** Calls the listener for each session that another replica stops or resumes; absent without other replicas. */
   onChange?(listener: (id: string, isStopped: boolean) => void): void;
 }
 

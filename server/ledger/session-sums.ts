@@ -1,4 +1,4 @@
-/** Sums over the requests of a session, and what changed from one request to the next. */
+/** Sums over the requests of a session, and losses of the prompt cache between them. */
 import type { CacheLoss, SessionRequest, SessionSums, SessionTurn } from '../contract/session-views.ts';
 import type { ReadRequest } from './session-request.ts';
 import { placesOf } from './session-turns.ts';
@@ -68,9 +68,9 @@ function viewOf(
   };
 }
 
-/** Providers count cached tokens in blocks, so that a small difference means nothing. */
+/** Providers count cached tokens in blocks, so a small difference is not significant. */
 const leastShare = 0.1;
-/** Anthropic's caches, and mostly OpenAI's, keep what is not read for five minutes. */
+/** Anthropic's caches, and usually OpenAI's, expire five minutes after the last read. */
 const cachePauseMs = 5 * 60_000;
 
 function cacheLossOf(request: ReadRequest, before: ReadRequest): CacheLoss | null {

@@ -1,7 +1,7 @@
 /** Finds the turns of a session: what a person said, and all requests that answer it. */
 import type { RequestOutcome, RequestSession } from '../contract/ledger.ts';
 
-/** What of a request tells its turn. */
+/** The fields of a request that determine its turn. */
 export interface TurnRequest {
   outcome: RequestOutcome | null;
   clientRetries: number;
@@ -17,8 +17,9 @@ export interface TurnPlace {
 }
 
 /**
- * The main conversation is the one with most requests; requests of others are subagents or tasks beside it, and belong to the
- * turn that runs. After its last request the same holds for the rest, since a compacted conversation begins anew.
+ * The main conversation is the one with most requests. Requests of other conversations are subagents or side tasks, and
+ * belong to the turn in progress. After the last request of the main conversation, the same rule is applied to the
+ * rest, because a compacted conversation starts anew.
  *
  * @param requests in order of arrival
  */

@@ -1,4 +1,4 @@
-/** What shadow requests tell of their targets, summed up row by row. */
+/** Sums up the comparison of shadow requests with their originals, row by row. */
 import type { RequestView } from '../contract/request-views.ts';
 import type { ShadowedRequest, ShadowSide, ShadowSummary } from '../contract/shadow.ts';
 
@@ -19,7 +19,7 @@ export class ShadowSums {
     this.#question = question;
   }
 
-  /** Leaves out what is not asked for, and what runs. */
+  /** Ignores rows outside the question, and running requests. */
   add(row: RequestView): void {
     const { groupId, sinceMs = 0 } = this.#question;
     if (row.outcome === null || row.startedAt < sinceMs || (groupId !== undefined && row.groupId !== groupId)) return;

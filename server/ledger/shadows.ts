@@ -1,4 +1,4 @@
-/** Reads shadow requests: the one of a request, and what all of them tell of their targets. */
+/** Reads shadow requests: the shadow of one request, and a summary of all. */
 import { setImmediate } from 'node:timers/promises';
 import type { RequestView } from '../contract/request-views.ts';
 import type { ShadowSummary } from '../contract/shadow.ts';

@@ -1,4 +1,4 @@
-/** Which models were used although their price was not known. */
+/** Finds models that were used although their price is unknown. */
 import { setImmediate } from 'node:timers/promises';
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
@@ -17,7 +17,7 @@ const rowsPerBatch = 4_000;
 /** Bounds the result, since clients choose the names of models. */
 const mostUses = 2_000;
 
-/** Of the latest 100,000 requests, those that may have cost something of unknown amount, as `isUnpriced` has it. */
+/** The models of the latest 100,000 requests that may have had an unknown cost, by the rule of `isUnpriced`. */
 export async function findUnpriced(database: Database): Promise<UnpricedUse[]> {
   const { low, high } = wholeRange(database);
   const select = database.prepare(

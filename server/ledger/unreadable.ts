@@ -1,7 +1,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { messageOf } from '../database/failures.ts';
 
-/** The error of a query while the file cannot be read. */
+/** The error of queries while the file cannot be read. */
 export function unreadable(error: unknown): GatewayError {
   return new GatewayError(
     'storage_unavailable',

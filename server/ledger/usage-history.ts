@@ -1,11 +1,11 @@
 /**
- * The usage of a key or group so far, for its limits. It is asked for when a limited key or group is first used after a start,
- * and at the beginning of each budget period. SQLite answers at once.
+ * The past usage of a key or group, for its limits. Read when a limited key or group is first used after a start, and
+ * at the beginning of each budget period. SQLite answers synchronously.
  */
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { seekSeq } from './seek.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
@@ -45,27 +45,27 @@ export interface RequestName {
   startedAt: number;
 }
 
-/** The ledger as of one moment. */
+/** A consistent snapshot of the ledger. */
 export interface LedgerMoment {
-  /** As `UsageHistory`, in the order of the questions. */
-  spent(questions: readonly SpentQuestion[]): NowOrLater<readonly Spent[]>;
-  /** The ids of those requests that are in these totals. */
-  ended(requests: readonly RequestName[]): NowOrLater<ReadonlySet<string>>;
+  /** Like `UsageHistory.spent`, in the order of the questions. */
+  spent(questions: readonly SpentQuestion[]): MaybePromise<readonly Spent[]>;
+  /** The ids of those requests that the totals include. */
+  ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
 }
 
 /** Throws or rejects while the ledger cannot be read. */
 export interface UsageHistory {
   /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): NowOrLater<Spent>;
+  spent(scope: LimitScope, id: string, range: HistoryRange): MaybePromise<Spent>;
   /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): NowOrLater<PastRequest[]>;
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
-  forgetTotal(scope: LimitScope, id: string): NowOrLater<void>;
-  /** Only of a ledger that other replicas write as well. Its first question decides the moment. */
-  atOneMoment?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
+  forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
+  /** Only for a ledger that other replicas write as well. The first question fixes the snapshot. */
+  atSnapshot?<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T>;
 }
 
-/** The history in SQLite, which answers at once. */
+/** The history in SQLite, which answers synchronously. */
 export interface LocalUsageHistory extends UsageHistory {
   spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
   requestsSince(scope: LimitScope, id: string, sinceMs: number): PastRequest[];

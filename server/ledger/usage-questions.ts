@@ -1,4 +1,4 @@
-/** What is asked about usage. */
+/** Questions about usage. */
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { Within } from '../contract/people.ts';
 
@@ -33,7 +33,10 @@ export interface NamedQuestion {
 }
 
 export interface UsageOverTimeQuestion extends OverTimeQuestion, NamedQuestion {
-  /** Only this part of the ledger; computed from individual requests, since no totals are stored of it. Absent: all of it. */
+  /**
+   * Only this part of the ledger; computed from individual requests, because there are no stored totals for it. Absent:
+   * all of it.
+   */
   within?: Within;
 }
 

@@ -1,4 +1,7 @@
-/** Summaries of a part of the ledger, such as what a person may see. No totals are stored of it, so they are made from requests. */
+/**
+ * Summaries of a part of the ledger, such as what a person may see. There are no stored totals for parts, so they are
+ * computed from requests.
+ */
 import type { Within } from '../contract/people.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { displayedCost, type Sums } from './sums.ts';
@@ -11,7 +14,7 @@ const endOfTimeMs = Number.MAX_SAFE_INTEGER;
 /** The sums of a step. */
 export type Step = Sums & { startMs: number; name: string | null };
 
-/** What to ask, step by step: one step for each day, or one for all. */
+/** The questions to ask: one step for each day, or one for all. */
 export function stepsOf({ by, names, within, ...time }: UsageQuestion & { within: Within }): UsageOverTimeQuestion {
   const { sinceMs = 0, untilMs = endOfTimeMs, utcOffsetMinutes = 0 } = time;
   const stepMs = by === 'day' ? dayMs : endOfTimeMs;
@@ -29,6 +32,6 @@ export function summaryOf(steps: readonly Step[], { by, utcOffsetMinutes = 0 }: 
   return by === 'day' ? views : views.sort(byCost);
 }
 
-/** The highest first. */
+/** Highest first. */
 export const byCost = (one: UsageView, other: UsageView) =>
   (other.costUsd ?? 0) - (one.costUsd ?? 0) || other.requests - one.requests;

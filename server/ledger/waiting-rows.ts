@@ -1,6 +1,6 @@
 /**
- * Rows in memory until they are written, in batches and within 100 ms. Failed writes are retried; if they keep failing, the
- * oldest rows are dropped and counted.
+ * Buffers rows in memory and writes them in batches, within 100 ms. Failed writes are retried; if they keep failing,
+ * the oldest rows are dropped and counted.
  */
 import { shadowAccount } from '../contract/ledger.ts';
 import type { LimitScope } from '../contract/limits.ts';
@@ -16,7 +16,7 @@ import { isFinished, type LedgerWriter } from './writer.ts';
 interface WaitingRowsOptions {
   writer: LedgerWriter;
   log: { warn(fields: object, message: string): void };
-  /** The longest delay of a write, and half as much again for a request that has only begun; at most 66. */
+  /** The longest delay of a write; for a request that has only begun, half as long again. At most 66. */
   flushMs: number;
 }
 
@@ -27,7 +27,7 @@ const maxPendingCaptures = 200;
 /** This many ended requests are written at once, so that a write blocks the event loop for about 2 ms at most. */
 const fullBatch = 256;
 const retryMs = 1_000;
-/** By then a request that has begun is written. */
+/** After this many writes, a request that has begun has been written. */
 const writesUntilJoined = 3;
 
 export class WaitingRows {
@@ -70,8 +70,8 @@ export class WaitingRows {
   };
 
   /**
-   * Nearly all requests end soon, and then need one insert rather than an insert and an update. So a full batch leaves those
-   * that have only begun to the timer, and the timer leaves those that began just now to its next turn.
+   * Nearly all requests end soon, and then need one insert rather than an insert and an update. So a full batch leaves
+   * rows of running requests to the timer, and the timer leaves those that have just begun to its next run.
    */
   readonly #flushEnded = (): void => this.#write(() => true);
   readonly #flushDue = (): void => {

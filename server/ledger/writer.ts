@@ -106,7 +106,7 @@ export function createLedgerWriter(
   };
 }
 
-/** What attempts failed of, for searching. */
+/** Error messages of the attempts, for searching. */
 export function errorsOf({ attempts }: EndedRow): string {
   if (attempts.every(({ error }) => error === null)) return '';
   return searchableText([...new Set(attempts.map(({ error }) => error ?? ''))].join(' '));

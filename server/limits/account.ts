@@ -20,7 +20,7 @@ interface AccountPorts {
   sinceMs: number;
   clocks: Clocks;
   history: UsageHistory;
-  /** By job: the cost that jobs which outlive their requests may still cause. */
+  /** By job: what jobs that outlive their requests may still cost. */
   held(): ReadonlyMap<string, Amounts> | undefined;
   sums: Pick<BudgetSums, 'find' | 'keep'>;
   /** The ledger or the stored totals could not be read; this is retried later. */
@@ -92,7 +92,12 @@ export class Account {
     return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
   }
 
-  /** Resolves once that is known or cannot be read; null: it is known at once. */
+  /** The part of it that requests used which ended here. */
+  own(per: Budget['per']): Spent {
+    return this.#spendingOf(per).own(this.#ports.clocks.wallMs());
+  }
+
+  /** Resolves once the amount spent is known or cannot be read; null: it is known at once. */
   loading(per: Budget['per']): Promise<void> | null {
     return this.#spendingOf(per).loading;
   }

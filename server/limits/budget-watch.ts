@@ -10,35 +10,40 @@ interface Watched {
   startMs: number;
   /** The level reported last; null until it is known what was spent before. */
   percent: 0 | LimitReached['percent'] | null;
-  /** What requests used that ended before that was known. */
+  /** The usage of requests that ended before that was known. */
   early: number;
 }
 
-/** Reports when a budget reaches 80 and 100 percent, once in each period, but not a level reached before the start. */
+/**
+ * Reports when a budget of an account reaches 80 and 100 percent, once in each period, but not a level reached before the
+ * start.
+ */
 export class BudgetWatch {
+  readonly #account: Account;
   readonly #reached: (notice: LimitReached) => void;
-  readonly #watched = new WeakMap<Account, Watched[]>();
+  readonly #watched: Watched[] = [];
 
-  constructor(reached: (notice: LimitReached) => void) {
+  constructor(account: Account, reached: (notice: LimitReached) => void) {
+    this.#account = account;
     this.#reached = reached;
   }
 
   /** Must be called before a request is counted. */
-  begin(limited: Limited, account: Account): void {
-    for (const budget of limited.limits.budgets) this.#look(account, budget);
+  begin({ limits }: Limited): void {
+    for (const budget of limits.budgets) this.#look(budget);
   }
 
-  /** Must be called after a request is counted, which has used this. */
-  report(limited: Limited, account: Account, added: Amounts): void {
+  /** Must be called after a request is counted, with its usage. */
+  report(limited: Limited, added: Amounts): void {
     for (const budget of limited.limits.budgets) {
-      if (!this.#tell(limited, account, { budget, added: added[budget.unit] }))
-        void account.loading(budget.per)?.then(() => this.#tell(limited, account, { budget, added: 0 }));
+      if (!this.#report(limited, budget, added[budget.unit]))
+        void this.#account.loading(budget.per)?.then(() => this.#report(limited, budget, 0));
     }
   }
 
-  /** False if it is not known yet what was spent. */
-  #tell(limited: Limited, account: Account, { budget, added }: { budget: Budget; added: number }): boolean {
-    const { watched, percent, used, resetsAt } = this.#look(account, budget, added);
+  /** False if the amount spent is not known yet. */
+  #report(limited: Limited, budget: Budget, added: number): boolean {
+    const { watched, percent, used, resetsAt } = this.#look(budget, added);
     if (watched.percent === null) return false;
     if (percent === 0 || percent <= watched.percent) return true;
     watched.percent = percent;
@@ -47,26 +52,26 @@ export class BudgetWatch {
     return true;
   }
 
-  /** `added`: by a request that has ended, which is in the amount spent. */
-  #look(account: Account, budget: Budget, added = 0) {
-    const { period, spent, isKnown } = account.spent(budget.per);
+  /** `added`: the usage of a request that has ended, which the amount spent includes. */
+  #look(budget: Budget, added = 0) {
+    const { period, spent, isKnown } = this.#account.spent(budget.per);
     const used = spent[budget.unit];
-    const watched = this.#watchedOf(account, budget, period.startMs);
+    const watched = this.#watchedOf(budget, period.startMs);
     if (watched.percent === null) {
       watched.early += added;
-      // What was reached before is not reported.
+      // A level reached before the start is not reported.
       if (isKnown) watched.percent = percentOf((used - watched.early) / budget.amount);
     }
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
     return { watched, percent: percentOf(used / budget.amount), used, resetsAt };
   }
 
-  #watchedOf(account: Account, budget: Budget, startMs: number): Watched {
-    const all = this.#watched.get(account) ?? [];
-    const before = all.find((each) => isSame(each.budget, budget));
+  #watchedOf(budget: Budget, startMs: number): Watched {
+    const place = this.#watched.findIndex((each) => isSame(each.budget, budget));
+    const before = this.#watched[place];
     if (before?.startMs === startMs) return before;
     const watched: Watched = { budget, startMs, percent: null, early: 0 };
-    this.#watched.set(account, [...all.filter((each) => each !== before), watched]);
+    this.#watched.splice(before ? place : this.#watched.length, 1, watched);
     return watched;
   }
 }

@@ -8,7 +8,7 @@
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Estimate } from './account.ts';
 
 /** Headers of a response by name. */
@@ -20,9 +20,9 @@ export interface Limiter {
    * none without a limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as
    * estimate and are not subject to budgets. A promise only if other replicas have to be asked.
    */
-  admit(requestId: string, parties: readonly Limited[], estimate: Estimate): NowOrLater<RateHeaders>;
+  admit(requestId: string, subjects: readonly Limited[], estimate: Estimate): MaybePromise<RateHeaders>;
   /** For callers that cannot wait: what other replicas have counted lately may be missing. Throws a GatewayError. */
-  admitAtOnce(requestId: string, parties: readonly Limited[], estimate: Estimate): RateHeaders;
+  admitAtOnce(requestId: string, subjects: readonly Limited[], estimate: Estimate): RateHeaders;
   /**
    * Reserves the remaining cost of a job in the hard budgets of key and group until `release`. Must be called before
    * `finished` of its request, so that the amount is reserved throughout.
@@ -33,7 +33,7 @@ export interface Limiter {
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
   /** Brings what `meters` shows up to date. A promise only if other replicas have to be asked; it never rejects. */
-  refresh(limitedBy: readonly Limited[]): NowOrLater<void>;
+  refresh(limitedBy: readonly Limited[]): MaybePromise<void>;
   /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. Does not reject. */
   recall(limitedBy: Iterable<Limited>): Promise<void>;
   /** Called when a key is removed, since its id may be reused. */

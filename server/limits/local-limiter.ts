@@ -10,9 +10,9 @@ import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
+import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';
 import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
-import { type Party, PartyMap } from './party-map.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { refusal, unknownSpending } from './refusal.ts';
 
@@ -22,33 +22,38 @@ export interface LocalLimiterPorts {
   history: UsageHistory;
   sums: LimiterSums;
   clocks: Clocks;
-  reached(notice: LimitReached): void;
+  /** Null: nobody is told. */
+  reached: ((notice: LimitReached) => void) | null;
   log: { warn(fields: object, message: string): void };
+}
+
+interface Watched {
+  account: Account;
+  /** Null: nobody is told of budgets that are reached. */
+  budgets: BudgetWatch | null;
 }
 
 interface Admitted {
   reservation: Reservation;
   /** The key and group whose limits apply. */
-  parties: readonly { limited: Limited; account: Account }[];
+  subjects: readonly (Watched & { limited: Limited })[];
 }
 
 export class LocalLimiter implements Limiter {
   readonly #ports: LocalLimiterPorts;
-  readonly #budgets: BudgetWatch;
-  readonly #accounts = new PartyMap<Account>();
+  readonly #accounts = new LimitSubjectMap<Watched>();
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
-  readonly #held = new PartyMap<Map<string, Amounts>>();
+  readonly #held = new LimitSubjectMap<Map<string, Amounts>>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
-    this.#budgets = new BudgetWatch(ports.reached);
   }
 
   admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
     const { clocks } = this.#ports;
-    const parties = this.#partiesOf(limitedBy);
-    for (const { limited, account } of parties) {
+    const subjects = this.#subjectsOf(limitedBy);
+    for (const { limited, account } of subjects) {
       const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
       if (unknown && estimate !== free) throw unknownSpending(limited);
       const exceeded = findExceeded(account, limited.limits, {
@@ -58,7 +63,7 @@ export class LocalLimiter implements Limiter {
       });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
-    this.#reserve(requestId, parties, estimate);
+    this.#reserve(requestId, subjects, estimate);
     return this.#headers(limitedBy);
   }
 
@@ -68,48 +73,48 @@ export class LocalLimiter implements Limiter {
 
   /** Counts a request whatever the limits are. It must be `finished`. */
   take(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): void {
-    this.#reserve(requestId, this.#partiesOf(limitedBy), estimate);
+    this.#reserve(requestId, this.#subjectsOf(limitedBy), estimate);
   }
 
-  #reserve(requestId: string, parties: Admitted['parties'], estimate: Estimate): void {
+  #reserve(requestId: string, subjects: Admitted['subjects'], estimate: Estimate): void {
     const reservation = { atMs: this.#ports.clocks.steadyMs(), estimate };
-    for (const { limited, account } of parties) {
-      this.#budgets.begin(limited, account);
+    for (const { limited, account, budgets } of subjects) {
+      budgets?.begin(limited);
       account.reserve(reservation);
     }
-    this.#admitted.set(requestId, { reservation, parties });
+    this.#admitted.set(requestId, { reservation, subjects });
   }
 
   finished(record: RequestRecord): void {
     if (this.#accounts.isEmpty) return;
     const settled = settledBy(record);
-    const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
+    const { reservation, subjects } = this.#admitted.get(record.id) ?? { reservation: null, subjects: [] };
     this.#admitted.delete(record.id);
     const counted = new Set<Account>();
-    for (const { limited, account } of parties) {
+    for (const { limited, account, budgets } of subjects) {
       if (reservation) account.settle(reservation, settled);
-      this.#budgets.report(limited, account, settled.used);
+      budgets?.report(limited, settled.used);
       counted.add(account);
     }
     // The request may have begun before its key or group had limits.
-    for (const party of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
-      const account = this.#accounts.get(party);
+    for (const subject of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+      const account = this.#accounts.get(subject)?.account;
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
-    for (const party of payersOf(owner)) {
-      const held = this.#held.get(party) ?? new Map<string, Amounts>();
-      this.#held.set(party, held.set(job, most));
+    for (const subject of payersOf(owner)) {
+      const held = this.#held.get(subject) ?? new Map<string, Amounts>();
+      this.#held.set(subject, held.set(job, most));
     }
   }
 
   release(job: string, owner: JobOwner): void {
-    for (const party of payersOf(owner)) {
-      const held = this.#held.get(party);
+    for (const subject of payersOf(owner)) {
+      const held = this.#held.get(subject);
       held?.delete(job);
-      if (held?.size === 0) this.#held.delete(party);
+      if (held?.size === 0) this.#held.delete(subject);
     }
   }
 
@@ -147,34 +152,39 @@ export class LocalLimiter implements Limiter {
     }
   }
 
-  #partiesOf(limitedBy: readonly Limited[]): Admitted['parties'] {
-    return limitedBy.map((limited) => ({ limited, account: this.account(limited) }));
+  #subjectsOf(limitedBy: readonly Limited[]): Admitted['subjects'] {
+    return limitedBy.map((limited) => ({ limited, ...this.#watched(limited) }));
   }
 
-  #headers(parties: readonly Limited[]): RateHeaders {
+  #headers(subjects: readonly Limited[]): RateHeaders {
     return rateHeaders(
-      parties.flatMap((limited) => rateMeters(this.account(limited), limited.limits, this.#ports.clocks)),
+      subjects.flatMap((limited) => rateMeters(this.account(limited), limited.limits, this.#ports.clocks)),
       this.#ports.clocks.wallMs(),
     );
   }
 
-  /** Created on first use. */
   account(limited: Limited): Account {
-    let account = this.#accounts.get(limited);
-    if (!account) {
-      const { clocks, history, sums, log } = this.#ports;
+    return this.#watched(limited).account;
+  }
+
+  /** Created on first use. */
+  #watched(limited: Limited): Watched {
+    let watched = this.#accounts.get(limited);
+    if (!watched) {
+      const { clocks, history, sums, log, reached } = this.#ports;
       const { scope, id, sinceMs } = limited;
       const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
       const held = () => this.#held.get(limited);
-      account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
-      this.#accounts.set(limited, account);
+      const account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
+      watched = { account, budgets: reached && new BudgetWatch(account, reached) };
+      this.#accounts.set(limited, watched);
     }
-    return account;
+    return watched;
   }
 }
 
-export function payersOf({ keyId, groupId }: JobOwner): Party[] {
-  const group: Party = { scope: 'group', id: groupId };
+export function payersOf({ keyId, groupId }: JobOwner): LimitSubject[] {
+  const group: LimitSubject = { scope: 'group', id: groupId };
   return keyId === null ? [group] : [{ scope: 'key', id: keyId }, group];
 }
 

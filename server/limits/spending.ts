@@ -1,31 +1,31 @@
 /**
- * The amount spent in the current period of one kind. It is loaded from the ledger at the start of each period, updated in
- * memory, and stored in the budgets' file with each change. After a start the larger of the two counts, so that losing
- * either file does not reset a budget.
+ * The amount spent in the current period of one kind. It is loaded from the ledger at the start of each period, updated
+ * in memory, and stored in the budgets' file with each change. After a start the larger of the two counts, so that
+ * losing either file does not reset a budget.
  *
  * If the clock is set back into an earlier period, the amount counted so far is added to what the ledger has for that
  * period, so that this does not reset a budget. Once the clock is right again, the ledger's totals are used.
  *
- * A ledger that answers later is one that other replicas write as well, so it is asked again every few seconds.
+ * A ledger that answers asynchronously is shared with other replicas, so it is read again every few seconds.
  */
 import type { Budget } from '../contract/config.ts';
 import type { BudgetSum } from '../ledger/budget-sums.ts';
 import type { Spent } from '../ledger/usage-history.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type Period, periodOf } from './period.ts';
 
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 interface SpendingPorts {
   /** The ledger's total. Throws or rejects if it cannot be read now. */
-  load(period: Period): NowOrLater<Spent>;
+  load(period: Period): MaybePromise<Spent>;
   /** The stored total; null: none. Throws if it cannot be read now. */
   recall(): BudgetSum | null;
   keep(sum: BudgetSum): void;
   failed(error: unknown): void;
 }
 
-/** Interval of retries while a file cannot be read, and of questions to a ledger that others write as well. */
+/** Interval of retries while a file cannot be read, and of reads of a ledger that other replicas write as well. */
 const retryMs = 5_000;
 
 export class Spending {
@@ -33,12 +33,14 @@ export class Spending {
   readonly #ports: SpendingPorts;
   #period: Period;
   #spent = nothing;
+  /** The part of it that requests used which ended here. */
+  #own = nothing;
   /** At least one of ledger and stored total was read, so `#spent` is complete. */
   #isKnown = false;
   #isRecalled = false;
   /** Unix milliseconds of a failed read, or of one that has to be repeated; null once both were read. */
   #askAgainAt: number | null = null;
-  /** The trouble that lasts has been reported, which is done once. */
+  /** The present problem has been reported; it is reported only once. */
   #hasReported = false;
   #loading: Promise<void> | null = null;
 
@@ -49,7 +51,7 @@ export class Spending {
     this.#ask(nowMs);
   }
 
-  /** Resolves once the ledger has answered; null: nothing was asked that it answers later. Does not reject. */
+  /** Resolves once a pending read of the ledger has ended; null if none is pending. Does not reject. */
   get loading(): Promise<void> | null {
     return this.#loading;
   }
@@ -65,7 +67,14 @@ export class Spending {
   add(startedAt: number, used: Spent): void {
     if (startedAt < this.#period.startMs || startedAt >= this.#period.endMs) return;
     this.#spent = plus(this.#spent, used);
+    this.#own = plus(this.#own, used);
     this.#keep();
+  }
+
+  /** What requests that ended here have used in the period of `nowMs`, for which the ledger is not asked again. */
+  own(nowMs: number): Spent {
+    this.#follow(nowMs);
+    return this.#own;
   }
 
   /** At start, and again if not both could be read. */
@@ -104,10 +113,11 @@ export class Spending {
   #begin(period: Period, counted: Spent, nowMs: number): void {
     this.#period = period;
     this.#spent = plus(this.#load(nowMs), counted);
+    this.#own = nothing;
     this.#keep();
   }
 
-  /** The ledger's total of the current period; nothing if it comes later. */
+  /** The ledger's total of the current period; zero while it is being read. */
   #load(nowMs: number): Spent {
     const period = this.#period;
     const loaded = this.#tried(() => this.#ports.load(period), nowMs);
@@ -159,7 +169,7 @@ function plus(a: Spent, b: Spent): Spent {
   return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens, unpriced: a.unpriced + b.unpriced };
 }
 
-/** Of each unit the larger amount. */
+/** The larger amount of each unit. */
 export function largest(a: Spent, b: Spent): Spent {
   return {
     usd: Math.max(a.usd, b.usd),

@@ -2,15 +2,15 @@ import type { ProviderHealthView } from '../contract/provider-views.ts';
 
 /** The state of the engine at the moment of a scrape. */
 export interface EngineFigures {
-  /** Requests that run now, and those that wait to be admitted. */
+  /** Requests that are running, and requests that wait for admission. */
   running: number;
   waiting: number;
-  /** Rows of the ledger that wait to be written, and those that were lost since the start. */
+  /** Rows of the ledger that wait to be written, and rows that were lost since the start. */
   ledgerPending: number;
   ledgerDropped: number;
   /** Requests without a valid key since the start. */
   unauthenticated: number;
-  /** Null: limits are not counted together with other replicas. */
+  /** Null if limits are not counted together with other replicas. */
   sharedCounts: { isUp: boolean; replicas: number } | null;
   providers: readonly { id: string; state: ProviderHealthView['state'] }[];
 }

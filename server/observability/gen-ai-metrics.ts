@@ -2,14 +2,14 @@ import type { Attributes, Meter } from '@opentelemetry/api';
 import type { RequestRecord } from '../contract/ledger.ts';
 import { operationName } from './gen-ai.ts';
 
-/** The bounds that the conventions recommend for each. */
+/** The bucket boundaries that the conventions recommend for each metric. */
 const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokenBounds = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
 const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Records the attempts of a finished request as OpenTelemetry's conventions for generative AI say. */
+/** Records the attempts of a finished request according to OpenTelemetry's conventions for generative AI. */
 export function createGenAiMetrics(
   meter: Meter,
   providerName: (id: string) => string,

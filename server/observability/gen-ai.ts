@@ -1,7 +1,7 @@
-/** OpenTelemetry's semantic conventions for generative AI: how they call what Sluice knows. They are still in development. */
+/** Maps Sluice's terms to OpenTelemetry's semantic conventions for generative AI, which are still in development. */
 import type { Operation } from '../contract/capability.ts';
 
-/** `gen_ai.operation.name`, where the conventions have one; else Sluice's own. */
+/** `gen_ai.operation.name` if the conventions define one, otherwise Sluice's own name. */
 const operationNames: Partial<Record<Operation, string>> = {
   chat: 'chat',
   responses: 'chat',
@@ -28,7 +28,7 @@ const providerNames: Readonly<Record<string, string>> = {
   vertex: 'gcp.vertex_ai',
 };
 
-/** The conventions' name of a service, else the preset's or the provider's id. */
+/** The conventions' name of a service, otherwise the id of the preset or provider. */
 export function providerName(id: string, preset: string | undefined): string {
   return preset === undefined || preset === 'custom' ? id : (providerNames[preset] ?? preset);
 }

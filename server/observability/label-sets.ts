@@ -1,15 +1,15 @@
-/** What a time series is about, besides closed sets such as an outcome. */
+/** The labels of a time series, besides closed sets such as an outcome. */
 export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
 
-/** In place of a name for which there is no room. */
+/** Replaces names beyond the limit. */
 export const otherLabel = 'other';
-/** Where a request has no group, reached no provider, or names no model. */
+/** Used if a request has no group, reached no provider, or names no model. */
 export const noLabel = 'none';
 
 /**
- * Bounds the number of time series, since clients choose names of models. The first `limit` combinations of group, provider
- * and model are told apart. After that a new one is counted without its model; once there are `limit` of these as well,
- * everything new is counted as `other`.
+ * Bounds the number of time series, because clients choose the names of models. The first `limit` combinations of
+ * group, provider and model are distinguished. After that, a new combination is counted without its model; once there
+ * are `limit` of these as well, all new ones are counted as `other`.
  */
 export class LabelSets {
   readonly #limit: number;

@@ -1,4 +1,4 @@
-/** Which of the control plane's events webhooks tell, and what they say. */
+/** Which events of the control plane webhooks deliver, and their texts. */
 import { randomUUID } from 'node:crypto';
 import type { ControlEvent } from '../contract/events.ts';
 import type { LimitReached } from '../contract/limits.ts';
@@ -8,7 +8,7 @@ import type { ProviderView } from '../contract/provider-views.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 
-/** The body of a webhook. Contains names from the configuration and codes; never secrets, nor what providers answered. */
+/** The body of a webhook. Contains names from the configuration and codes, but never secrets or providers' answers. */
 export interface NotableEvent {
   /** The same in each delivery of one event. */
   id: string;
@@ -20,12 +20,12 @@ export interface NotableEvent {
   data: object;
 }
 
-type Told = Pick<NotableEvent, 'type' | 'text' | 'data'>;
+type Reported = Pick<NotableEvent, 'type' | 'text' | 'data'>;
 
-/** Makes notable events of the control plane's. What is so at the start is no news. */
-export function createNotableEvents(tell: (event: NotableEvent) => void): (event: ControlEvent) => void {
+/** Derives notable events from the control plane's events. The state at the start is not reported. */
+export function createNotableEvents(emit: (event: NotableEvent) => void): (event: ControlEvent) => void {
   const wasDown = new Map<string, boolean>();
-  const say = (told: Told) => tell({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...told });
+  const say = (event: Reported) => emit({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...event });
   const look = (provider: ProviderView) => {
     const now = isDown(provider, Date.now());
     if (now === null) return;
@@ -49,7 +49,7 @@ export function createNotableEvents(tell: (event: NotableEvent) => void): (event
   };
 }
 
-function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: LimitReached): Told {
+function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: LimitReached): Reported {
   const { unit, per, amount } = budget;
   const total = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
   return {
@@ -59,7 +59,7 @@ function budgetEvent({ scope, id, name, budget, percent, used, resetsAt }: Limit
   };
 }
 
-function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedUsd }: SessionBudgetReached): Told {
+function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedUsd }: SessionBudgetReached): Reported {
   const stopped = amount === 'stop' ? ' and was stopped' : '';
   return {
     type: 'session-budget',
@@ -68,11 +68,11 @@ function sessionBudgetEvent({ sessionId, keyId, client, amount, amountUsd, usedU
   };
 }
 
-function newVersionEvent(version: string): Told {
+function newVersionEvent(version: string): Reported {
   return { type: 'new-version', text: `Sluice ${version} is ready to be installed.`, data: { version } };
 }
 
-function downEvent(provider: ProviderView): Told {
+function downEvent(provider: ProviderView): Reported {
   const { id, name, health } = provider;
   const reason = blockOf(provider) ?? health.failure;
   return {
@@ -82,7 +82,7 @@ function downEvent(provider: ProviderView): Told {
   };
 }
 
-function upEvent({ id, name }: ProviderView): Told {
+function upEvent({ id, name }: ProviderView): Reported {
   return { type: 'provider-up', text: `The provider ${name} is used again.`, data: { provider: id, name } };
 }
 

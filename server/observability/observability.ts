@@ -1,7 +1,6 @@
 /**
- * What Sluice tells other tools, as the settings say: metrics for Prometheus, traces and metrics for
- * OpenTelemetry, webhooks. What is switched off is not even loaded, and
- * costs each request one comparison.
+ * Exports data to other tools, as configured: metrics for Prometheus, traces and metrics for OpenTelemetry, webhooks.
+ * What is switched off is not even loaded, and costs each request one comparison.
  */
 
 import type { EventMessage } from '../contract/events.ts';
@@ -26,7 +25,7 @@ export interface ObservabilityPorts {
   figures(): EngineFigures;
   /** The conventions' name of a configured provider's service: see `gen-ai.ts`. */
   providerName(id: string): string;
-  /** Subscribes to the control plane's events. Returns how to unsubscribe. */
+  /** Subscribes to the control plane's events. Returns the unsubscribe function. */
   onEvent(listener: (message: EventMessage) => void): () => void;
   log: { warn(fields: object, message: string): void };
 }
@@ -37,7 +36,7 @@ export class Observability {
   #metrics: Metrics | null = null;
   #metricsToken: string | null = null;
   #telemetry: Telemetry | null = null;
-  /** The settings that `#telemetry` was started with. */
+  /** The settings with which `#telemetry` was started. */
   #telemetryIsFor = '';
   #webhooksAreFor = '';
   #stopWebhooks: () => void = () => {};
@@ -51,17 +50,17 @@ export class Observability {
     return this.#metrics;
   }
 
-  /** Of those who may only read the metrics; null: there is none. */
+  /** The token that may only read the metrics; null if there is none. */
   get metricsToken(): string | null {
     return this.#metricsToken;
   }
 
-  /** Null while no traces are wanted. */
+  /** Null while traces are switched off. */
   get tracer(): RequestTracer | null {
     return this.#telemetry === null ? null : this.#telemetry.tracer;
   }
 
-  /** Resolves once the settings are in force. Never rejects: what cannot be used is logged, and stays off. */
+  /** Resolves once the settings are in force. Never rejects: anything unusable is logged and stays off. */
   follow(settings: Settings): Promise<void> {
     return this.#inTurn(async () => {
       await this.#followMetrics(settings);
@@ -75,7 +74,7 @@ export class Observability {
     if (this.#telemetry !== null) this.#telemetry.finished(record);
   }
 
-  /** Sends what is waiting. */
+  /** Sends pending data. */
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       this.#stopWebhooks();
@@ -100,7 +99,7 @@ export class Observability {
     this.#telemetryIsFor = wanted;
     const before = this.#telemetry;
     this.#telemetry = null;
-    // Its last export may take a while, which must not delay what follows.
+    // The last export may take a while, which must not delay the rest.
     void before?.stop();
     const { endpoint } = settings;
     if (endpoint === null || !(settings.traces || settings.metrics)) return;
@@ -132,7 +131,7 @@ export class Observability {
     };
   }
 
-  /** Null if its address or secret is missing: without its signature, a delivery would be refused. */
+  /** Null if its address or secret is missing, because a delivery without its signature would be refused. */
   async #webhook({ url: written, events, secret: reference }: WebhookSettings): Promise<Webhook | null> {
     const url = isReference(written) ? await this.#secret('webhooks.url', written) : written;
     const secret = reference === undefined ? null : await this.#secret('webhooks.secret', reference);
@@ -142,7 +141,7 @@ export class Observability {
     return null;
   }
 
-  /** With the values of references; headers whose secret is missing are left out. */
+  /** The headers with references resolved. Headers whose secret is missing are omitted. */
   async #headers(written: Readonly<Record<string, string>>): Promise<Record<string, string>> {
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(written)) {
@@ -152,7 +151,7 @@ export class Observability {
     return headers;
   }
 
-  /** Null if it is missing. */
+  /** Null if the secret is missing. */
   async #secret(setting: string, reference: string): Promise<string | null> {
     const { env, log } = this.#ports;
     try {

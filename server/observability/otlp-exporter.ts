@@ -1,4 +1,4 @@
-/** Sends what OpenTelemetry's SDK has collected to an OTLP/HTTP endpoint, over Sluice's own transport, proxies included. */
+/** Sends the data of OpenTelemetry's SDK to an OTLP/HTTP endpoint, over Sluice's own transport, including proxies. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ISerializer } from '@opentelemetry/otlp-transformer';
@@ -7,23 +7,23 @@ import type { Transport } from '../transport/transport.ts';
 
 export interface OtlpTarget {
   transport: Transport;
-  /** With the signal's path, such as `http://127.0.0.1:4318/v1/traces`. */
+  /** Includes the signal's path, such as `http://127.0.0.1:4318/v1/traces`. */
   url: string;
   headers: Readonly<Record<string, string>>;
   contentType: 'application/json' | 'application/x-protobuf';
   /** Waits before each retry, in milliseconds. */
   retryDelaysMs?: readonly number[];
-  /** Told once for a failure and each of its repetitions after a success. */
+  /** Reports a failure once, and again only after a success. */
   failed(url: string, reason: string): void;
 }
 
 const timeouts = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 };
 const mostAnswerBytes = 64 * 1024;
-/** By the OTLP specification, "Retryable Response Codes". */
+/** See the OTLP specification, "Retryable Response Codes". */
 const retryable = new Set([429, 502, 503, 504]);
 const usualDelaysMs = [1_000, 5_000];
 
-/** One per signal: `Item` is what the SDK's processor or reader hands over. */
+/** One instance per signal. `Item` is the type that the SDK's processor or reader passes. */
 export class OtlpExporter<Item> {
   readonly #target: OtlpTarget;
   readonly #serializer: Pick<ISerializer<Item, unknown>, 'serializeRequest'>;
@@ -57,7 +57,7 @@ export class OtlpExporter<Item> {
     await Promise.all(this.#running);
   }
 
-  /** What is being sent is finished; nothing is tried again. */
+  /** Finishes running exports; nothing is retried. */
   async shutdown(): Promise<void> {
     this.#stopping.abort();
     await this.forceFlush();
@@ -78,7 +78,7 @@ export class OtlpExporter<Item> {
     if (last !== null) throw last.error;
   }
 
-  /** Null: accepted. Rejects with a TransportError. */
+  /** Null if accepted. Rejects with a TransportError. */
   async #post(body: Uint8Array): Promise<{ error: Error; mayRetry: boolean } | null> {
     const { transport, url, headers, contentType } = this.#target;
     const { origin, pathname } = new URL(url);

@@ -1,4 +1,4 @@
-/** The metrics at `/metrics`, by Prometheus' own client library; loaded only when they are switched on. */
+/** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import type { EngineFigures } from './engine-figures.ts';
@@ -9,7 +9,7 @@ export interface Metrics {
   readonly contentType: string;
   /** Counts a finished request. */
   finished(record: RequestRecord): void;
-  /** In the text format of Prometheus. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
@@ -18,7 +18,7 @@ interface MetricsPorts {
   figures(): EngineFigures;
 }
 
-/** Combinations of group, provider and model that are told apart: see `LabelSets`. */
+/** Maximum number of distinct combinations of group, provider and model: see `LabelSets`. */
 const mostSeries = 300;
 
 const series = ['group', 'provider', 'model'] as const;
@@ -105,7 +105,7 @@ class RequestMetrics {
     this.#duration.observe(labels, record.totalMs / secondsMs);
     for (const attempt of record.attempts) this.#attempted(record, attempt);
     if (record.usage !== null && record.costUsd === null) this.#unpriced.inc(labels);
-    // Usage of a job is booked with the request that found it finished, whose attempts have none of their own.
+    // Usage of a job is recorded with the request that found it finished, whose attempts have no usage of their own.
     if (record.attempts.every(({ usage }) => usage === null)) this.#used(labels, record);
   }
 
@@ -130,7 +130,7 @@ class RequestMetrics {
 
 const providerStates: readonly EngineFigures['providers'][number]['state'][] = ['ok', 'degraded', 'cooling', 'refused'];
 
-/** What is read when Prometheus asks. */
+/** Gauges that are read at each scrape. */
 function engineGauges(registry: Registry, { figures, version }: MetricsPorts): { update(): void } {
   const registers = [registry];
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
@@ -150,7 +150,7 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
     labelNames: ['provider', 'state'],
     registers,
   });
-  // Only where there is something to tell.
+  // Only if there is something to report.
   let countsUp: Gauge | undefined;
   let replicas: Gauge | undefined;
   const cpu = total('process_cpu_seconds_total', 'Processor time of this process, in seconds.');

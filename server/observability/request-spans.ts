@@ -1,4 +1,4 @@
-/** The spans of requests: one of kind SERVER for a request, and below it one of kind CLIENT for each attempt. */
+/** The spans of requests: one of kind SERVER for each request, and below it one of kind CLIENT for each attempt. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type Attributes,
@@ -57,7 +57,7 @@ class RequestSpans implements RequestTracing {
     const span = this.#span;
     span.updateName(`${request.method} ${request.route}`);
     span.setAttributes(requestAttributes(request));
-    // By OpenTelemetry's conventions for HTTP servers, an error of the client's is none of the server's span.
+    // By OpenTelemetry's conventions for HTTP servers, a client's error is not an error of the server span.
     if (request.outcome !== 'ok' && request.outcome !== 'client-gone' && (request.status ?? 500) >= 500) {
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
@@ -74,7 +74,7 @@ class RequestSpans implements RequestTracing {
       ...attemptAttributes(record),
     });
     if (record.failure !== null && record.failure !== 'client-gone') {
-      // Without the error's text: providers may repeat the prompt in it.
+      // Omits the error's text, because providers may repeat the prompt in it.
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end(record.totalMs === null ? request.startedAt + request.totalMs : record.startedAt + record.totalMs);
@@ -98,7 +98,10 @@ function requestAttributes(request: RequestRecord): Attributes {
   });
 }
 
-/** A digest, as in `SessionView`. The conventions have `gen_ai.conversation.id`; Langfuse and Phoenix group by `session.id`. */
+/**
+ * A digest, as in `SessionView`. The conventions define `gen_ai.conversation.id`; Langfuse and Phoenix group by
+ * `session.id`.
+ */
 function sessionAttributes({ session }: RequestRecord): Record<string, string | null> {
   const id = session?.id ?? null;
   return { 'session.id': id, 'gen_ai.conversation.id': id };

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AttemptRecord, RequestRecord } from '../contract/ledger.ts';
 
-/** Begins the spans of requests. */
+/** Creates the spans of requests. */
 export interface RequestTracer {
-  /** `startedAt` in Unix milliseconds. The client's `traceparent` and `tracestate` say of which trace the request is. */
+  /** `startedAt`: Unix milliseconds. The client's `traceparent` and `tracestate` determine the trace of the request. */
   begin(headers: IncomingHttpHeaders, startedAt: number): RequestTracing;
 }
 
 /** The spans of one request. */
 export interface RequestTracing {
-  /** Begins the span of an attempt. Returns the headers by which the upstream learns of it, instead of the client's own. */
+  /** Begins the span of an attempt. Returns the trace headers for the upstream, which replace the client's own. */
   attempt(record: AttemptRecord): TraceHeaders;
   /** Ends all spans. */
   finished(record: RequestRecord): void;
@@ -17,11 +17,11 @@ export interface RequestTracing {
 
 export interface TraceHeaders {
   traceparent: string;
-  /** Absent: the trace has none, and the client's must not be sent. */
+  /** Absent if the trace has none; the client's must then not be sent. */
   tracestate?: string;
 }
 
-/** Names a span to an upstream instead of the client's. */
+/** Replaces the client's trace headers by those of a span. */
 export function replaceTraceHeaders(headers: Record<string, string>, { traceparent, tracestate }: TraceHeaders): void {
   headers.traceparent = traceparent;
   if (tracestate === undefined) delete headers.tracestate;

@@ -1,4 +1,4 @@
-/** OpenTelemetry, by its own SDK; loaded only when an endpoint is set. Nothing is registered globally. */
+/** OpenTelemetry through its own SDK. Loaded only if an endpoint is set. Nothing is registered globally. */
 import {
   JsonMetricsSerializer,
   JsonTraceSerializer,
@@ -17,16 +17,16 @@ import { createRequestTracer } from './request-spans.ts';
 import type { RequestTracer } from './request-tracing.ts';
 
 export interface Telemetry {
-  /** Null: no traces are wanted. */
+  /** Null if traces are switched off. */
   readonly tracer: RequestTracer | null;
   /** Counts a finished request. */
   finished(record: RequestRecord): void;
-  /** Sends what is waiting, and waits for that at most two seconds. */
+  /** Sends pending data, waiting at most two seconds for that. */
   stop(): Promise<void>;
 }
 
 export interface TelemetryOptions {
-  /** With the endpoint, and with the values of secret headers. */
+  /** Includes the endpoint and the resolved values of secret headers. */
   settings: TelemetrySettings & { endpoint: string };
   version: string;
   instanceId: string;
@@ -34,7 +34,7 @@ export interface TelemetryOptions {
   /** `gen_ai.provider.name` of a configured provider. */
   providerName(id: string): string;
   failed: OtlpTarget['failed'];
-  /** Between exports, in milliseconds; for tests. */
+  /** Milliseconds between exports; for tests. */
   everyMs?: number;
 }
 
@@ -53,7 +53,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   const isJson = settings.protocol === 'http/json';
   const spans = new TracerProvider({
     resource,
-    // A client that does not sample its trace has none of the spans below it either.
+    // If a client does not sample its trace, the spans below it are not recorded either.
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [
       new BatchSpanProcessor({

@@ -1,4 +1,4 @@
-/** Sends notable events to the addresses that the settings name; loaded only if they name one. */
+/** Sends notable events to the addresses in the settings. Loaded only if there is one. */
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ControlEvent } from '../contract/events.ts';
@@ -8,11 +8,11 @@ import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createNotableEvents, type NotableEvent } from './notable-events.ts';
 
-/** With the values of its references. */
+/** A webhook with its references resolved. */
 export interface Webhook {
   url: string;
   events: readonly WebhookEvent[];
-  /** Null: deliveries are not signed. */
+  /** Null if deliveries are not signed. */
   secret: string | null;
 }
 
@@ -26,14 +26,14 @@ interface WebhookPorts {
 
 export interface Webhooks {
   onEvent(event: ControlEvent): void;
-  /** Gives up what is not delivered yet. */
+  /** Drops pending deliveries. */
   stop(): void;
 }
 
 const usualDelaysMs = [1_000, 10_000, 60_000];
 const timeouts = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 };
 const mostAnswerBytes = 64 * 1024;
-/** Events that wait for one address; further ones are dropped. */
+/** Maximum number of events waiting for one address; further ones are dropped. */
 const mostWaiting = 100;
 
 export function startWebhooks(webhooks: readonly Webhook[], ports: WebhookPorts): Webhooks {
@@ -64,7 +64,7 @@ class WebhookSender {
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
     if (this.#waiting >= mostWaiting) {
-      this.#tell(event, 'too many events are waiting');
+      this.#reportDropped(event, 'too many events are waiting');
       return;
     }
     this.#waiting++;
@@ -85,10 +85,10 @@ class WebhookSender {
       reason = outcome.reason;
       if (!outcome.mayRetry) break;
     }
-    this.#tell(event, reason ?? '');
+    this.#reportDropped(event, reason ?? '');
   }
 
-  /** Null: delivered. Never rejects. */
+  /** Null if delivered. Never rejects. */
   async #post(event: NotableEvent): Promise<{ reason: string; mayRetry: boolean } | null> {
     const { origin, pathname, search } = new URL(this.#webhook.url);
     const body = Buffer.from(JSON.stringify(event));
@@ -119,7 +119,7 @@ class WebhookSender {
     }
   }
 
-  /** Over time and body, so that an old delivery cannot be sent again as a new one. */
+  /** Signs time and body, so that an old delivery cannot be sent again as a new one. */
   #signature(body: Buffer): Record<string, string> {
     const { secret } = this.#webhook;
     if (secret === null) return {};
@@ -128,8 +128,8 @@ class WebhookSender {
     return { 'x-sluice-signature': `t=${seconds},v1=${digest}` };
   }
 
-  /** Without the path, which is often what protects a webhook. */
-  #tell({ type }: NotableEvent, reason: string): void {
+  /** Logs the address without its path, which is often the secret part of a webhook. */
+  #reportDropped({ type }: NotableEvent, reason: string): void {
     this.#ports.log.warn(
       { origin: new URL(this.#webhook.url).origin, type, reason },
       'a webhook could not be delivered',

@@ -1,11 +1,11 @@
-/** Tells those who listen for long, such as event streams, once they are let in no more. One question asks for all of them. */
+/** Notifies long-lived listeners, such as event streams, when their access has ended. One query checks all of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from './caller.ts';
 
 interface Options {
-  /** Whom these sessions and API tokens let in now, by their ids. */
+  /** The persons whom these sessions and API tokens authenticate now, by id. */
   recognize(accessIds: readonly string[]): Promise<ReadonlyMap<string, Caller>>;
-  /** How often that is asked if nothing tells of an end. */
+  /** Interval of checks without a notification. */
   everyMs?: number;
 }
 
@@ -24,17 +24,17 @@ export class AccessWatch {
   }
 
   /**
-   * Calls `refused` once the session or token has ended, what the person may see has changed, or nobody can say. Returns how to end
-   * that.
+   * Calls `refused` once the session or token has ended, what the person may see has changed, or neither can be
+   * determined. Returns a function that stops watching.
    */
   add(by: Caller, refused: () => void): () => void {
-    // A function of its own, since the same one may be given for several.
-    const tell = () => refused();
-    this.#watched.set(tell, by);
-    return () => this.#watched.delete(tell);
+    // Wrapped, because the same callback may be passed several times.
+    const notify = () => refused();
+    this.#watched.set(notify, by);
+    return () => this.#watched.delete(notify);
   }
 
-  /** To be called when something was ended. Never rejects. */
+  /** Must be called when access was revoked. Never rejects. */
   async check(): Promise<void> {
     if (this.#watched.size === 0) return;
     if (this.#running) this.#isDueAgain = true;

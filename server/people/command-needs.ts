@@ -1,23 +1,23 @@
-/** What each command needs of the person who gives it. A command without a line does not compile. Pure. */
+/** The permission that each command requires. A command without an entry does not compile. Pure. */
 import type { CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { KeyRight } from '../contract/key-rights.ts';
-import type { Sight } from './sight.ts';
+import type { Visibility } from './visibility.ts';
 
 /**
- * What a person must be, or what must be theirs. Those about a key or group also need that it exists; of what a person does
- * not know, the refusal is the one for what does not exist.
+ * The role or ownership that a command requires. Those about a key or group also require that it exists; an object that
+ * is invisible to the person is refused like one that does not exist.
  */
 export type Need =
   | { is: 'everyone' }
   | { is: 'admin' }
   | { is: 'self'; person: string }
-  /** Whoever has the admin token of the machine, and no person. */
+  /** Only the holder of the machine's admin token; no person. */
   | { is: 'local' }
   | { is: 'manager-of-group'; group: string }
-  /** May have a key of their own there; `own: false`: may make keys there that are nobody's own. */
+  /** May have their own key in the group; `own: false`: may create keys in it that belong to no person. */
   | { is: 'key-in-group'; group: string; own: boolean | undefined }
   | { is: KeyRight; key: string }
-  /** Whose key it used, or who manages its group. */
+  /** The owner of the key that was used, or a manager of its group. */
   | { is: 'session'; id: string };
 
 const admin: readonly Need[] = [{ is: 'admin' }];
@@ -26,8 +26,8 @@ const local: readonly Need[] = [{ is: 'local' }];
 
 interface Rule<T extends CommandType> {
   needs(command: CommandMap[T]): readonly Need[];
-  /** What a person may see of the result; absent: all of it. */
-  keep?(result: CommandResults[T], sight: Sight): CommandResults[T];
+  /** The part of the result that a person may see; absent: all of it. */
+  keep?(result: CommandResults[T], visibility: Visibility): CommandResults[T];
 }
 
 type Rules = { readonly [T in CommandType]: Rule<T> };
@@ -46,17 +46,26 @@ export const commandRules: Rules = {
   'key.rotate': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
   'key.revoke': { needs: ({ id }) => [{ is: 'owner-or-manager-of-key', key: id }] },
   'key.reveal': { needs: ({ id }) => [{ is: 'secret-of-key', key: id }] },
-  'capture.start': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
-  'capture.stop': { needs: needsOfScope, keep: ({ timed }, sight) => ({ timed: timed.filter(isOf(sight)) }) },
-  'faults.start': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
-  'faults.stop': { needs: needsOfScope, keep: ({ faults }, sight) => ({ faults: faults.filter(isOf(sight)) }) },
-  // Found among one's own, unless an administrator asks.
+  'capture.start': {
+    needs: needsOfScope,
+    keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }),
+  },
+  'capture.stop': { needs: needsOfScope, keep: ({ timed }, visibility) => ({ timed: timed.filter(isOf(visibility)) }) },
+  'faults.start': {
+    needs: needsOfScope,
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+  },
+  'faults.stop': {
+    needs: needsOfScope,
+    keep: ({ faults }, visibility) => ({ faults: faults.filter(isOf(visibility)) }),
+  },
+  // Looked up among the person's own, except for an administrator.
   'token.create': { needs: () => everyone },
   'token.revoke': { needs: () => everyone },
   'person.sign-out': { needs: ({ id }) => [{ is: 'self', person: id }] },
   'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
   'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },
-  // What a group may use is the administrator's to say: its managers would raise their own budget.
+  // Only an administrator may decide what a group may use: its managers could raise their own budget.
   'group.put': { needs: () => admin },
   'group.remove': { needs: () => admin },
   'cache.clear': { needs: ({ group }) => needsOfScope({ group }) },
@@ -68,21 +77,21 @@ export const commandRules: Rules = {
   'config.apply': { needs: () => admin },
   'team-preset.apply': { needs: () => admin },
   'team-preset.leave': { needs: () => admin },
-  // They write into the home folder of whoever runs the program.
+  // These write into the home folder of the user who runs the program.
   'connect.apply': { needs: () => local },
   'connect.undo': { needs: () => local },
-  // They sign in as the person at this machine, and keep that in its keychain.
+  // These sign in as the person at this machine, and store the result in its keychain.
   'team.join': { needs: () => local },
   'team.finish-join': { needs: () => local },
   'team.leave': { needs: () => local },
-  // Its address lets in whoever has it.
+  // The address grants access to anyone who has it.
   'window.create-address': { needs: () => local },
   'window.sign-out-everywhere': { needs: () => admin },
 };
 
 /**
- * A key that a member makes is always their own. Its id is chosen by the program, since "taken" would tell of another group's
- * keys; its cassette would be a folder of the machine that runs it.
+ * A key that a member creates is always their own. The program chooses its id, because "taken" would disclose keys of
+ * other groups; a cassette would be a folder on the server.
  */
 function needsOfNewKey({ id, group, own, capture, faults, cassette }: CommandMap['key.create']): readonly Need[] {
   return [
@@ -92,7 +101,7 @@ function needsOfNewKey({ id, group, own, capture, faults, cassette }: CommandMap
   ];
 }
 
-/** Its owner changes the name alone, and so cannot take back what a manager has set. */
+/** The owner may only change the name, and so cannot undo what a manager has set. */
 function needsOfKeyChanges({ id, changes }: CommandMap['key.update']): readonly Need[] {
   const { name: _, ...others } = changes;
   const isNameOnly = Object.keys(others).length === 0;
@@ -108,8 +117,9 @@ function needsOfScope({ group, key }: { group?: string | undefined; key?: string
   return key === undefined ? admin : [{ is: 'manager-of-key', key }];
 }
 
-/** Whether what was started for a key, a group or everything is of one that the person knows. */
-export function isOf(sight: Sight): (started: { kind: string; id: string | null }) => boolean {
+/** Whether something that was started for a key, a group or everything is visible to the person. */
+export function isOf(visibility: Visibility): (started: { kind: string; id: string | null }) => boolean {
   return ({ kind, id }) =>
-    sight.isAll || (id !== null && (kind === 'key' ? sight.keys.has(id) : kind === 'group' && sight.groups.has(id)));
+    visibility.isAll ||
+    (id !== null && (kind === 'key' ? visibility.keys.has(id) : kind === 'group' && visibility.groups.has(id)));
 }

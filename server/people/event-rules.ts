@@ -1,78 +1,81 @@
-/** What each event tells to a person. An event without a line does not compile. Pure. */
+/** Which part of each event a person may see. An event without an entry does not compile. Pure. */
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
-import { keptKeys } from './kept-keys.ts';
-import { keptStatus } from './kept-status.ts';
-import { type Sight, sees } from './sight.ts';
+import { sees, type Visibility } from './visibility.ts';
+import { visibleKeys } from './visible-keys.ts';
+import { visibleStatus } from './visible-status.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-/** The keys with these ids, as events tell of them. */
-export type ToldKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
+/** The views of the keys with these ids, as in events. */
+export type ReportedKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
 type Rules = {
-  readonly [T in EventType]: (event: EventOf<T>, sight: Sight, toldKeys: ToldKeys) => ControlEvent | null;
+  readonly [T in EventType]: (event: EventOf<T>, visibility: Visibility, toldKeys: ReportedKeys) => ControlEvent | null;
 };
 
 const rules: Rules = {
-  snapshot: (event, sight, toldKeys) => ({
-    ...keptViews(event, sight, toldKeys),
-    requests: event.requests.filter((request) => sees(sight, request)),
+  snapshot: (event, visibility, toldKeys) => ({
+    ...visibleViews(event, visibility, toldKeys),
+    requests: event.requests.filter((request) => sees(visibility, request)),
   }),
-  'config-changed': ({ groupKeyCounts, ...event }, sight, toldKeys) => ({
-    ...keptViews(event, sight, toldKeys),
-    ...(groupKeyCounts && { groupKeyCounts: keptEntries(groupKeyCounts, sight.groups) }),
+  'config-changed': ({ groupKeyCounts, ...event }, visibility, toldKeys) => ({
+    ...visibleViews(event, visibility, toldKeys),
+    ...(groupKeyCounts && { groupKeyCounts: visibleEntries(groupKeyCounts, visibility.groups) }),
   }),
-  'request-started': (event, sight) => (sees(sight, event.request) ? event : null),
-  'request-finished': (event, sight) => (sees(sight, event.request) ? event : null),
+  'request-started': (event, visibility) => (sees(visibility, event.request) ? event : null),
+  'request-finished': (event, visibility) => (sees(visibility, event.request) ? event : null),
   'provider-changed': () => null,
   'limit-reached': (event, { keys, managed }) =>
     (event.notice.scope === 'key' ? keys : managed).has(event.notice.id) ? event : null,
   'session-budget-reached': (event, { keys }) => (event.notice.keyId && keys.has(event.notice.keyId) ? event : null),
   'update-ready': () => null,
-  'limit-use': ({ type, keys, groups }, sight) => ({
+  'limit-use': ({ type, keys, groups }, visibility) => ({
     type,
-    keys: keptEntries(keys, sight.keys),
-    groups: keptEntries(groups, sight.groups),
+    keys: visibleEntries(keys, visibility.keys),
+    groups: visibleEntries(groups, visibility.groups),
   }),
   'ledger-health': () => null,
   refusals: () => null,
   standstill: () => null,
 };
 
-/** Null: the person is told nothing. */
-export function keptEvent(event: ControlEvent, sight: Sight, toldKeys: ToldKeys): ControlEvent | null {
-  if (!sight.isAll) return keep({ event, type: event.type }, sight, toldKeys);
-  return 'status' in event ? { ...event, status: keptStatus(event.status, sight) } : event;
+/** Null if the person may not see the event. */
+export function visibleEvent(event: ControlEvent, visibility: Visibility, toldKeys: ReportedKeys): ControlEvent | null {
+  if (!visibility.isAll) return keep({ event, type: event.type }, visibility, toldKeys);
+  return 'status' in event ? { ...event, status: visibleStatus(event.status, visibility) } : event;
 }
 
 function keep<T extends EventType>(
   { event, type }: { event: ControlEvent; type: T },
-  sight: Sight,
-  toldKeys: ToldKeys,
+  visibility: Visibility,
+  toldKeys: ReportedKeys,
 ): ControlEvent | null {
-  // Safe: `type` is that of the event.
-  return rules[type](event as EventOf<T>, sight, toldKeys);
+  // Safe, because `type` is the event's own.
+  return rules[type](event as EventOf<T>, visibility, toldKeys);
 }
 
-/** Lists that are there stay there; those of the administrator are empty. The first keys of all may leave out a person's. */
-function keptViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
+/**
+ * Lists that are present stay present; those for administrators only become empty. The person's keys are looked up,
+ * because they may not be among the first keys of all.
+ */
+function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
-  sight: Sight,
-  toldKeys: ToldKeys,
+  visibility: Visibility,
+  toldKeys: ReportedKeys,
 ): Given {
   const { status, keys, groups, providers, aliases, refusals } = given;
-  const own = keys && toldKeys(sight.keys);
+  const own = keys && toldKeys(visibility.keys);
   return {
     ...given,
-    status: keptStatus(status, sight),
-    ...(own && { ...own, keys: keptKeys(own.keys, sight) }),
-    ...(groups && { groups: groups.filter(({ id }) => sight.groups.has(id)) }),
+    status: visibleStatus(status, visibility),
+    ...(own && { ...own, keys: visibleKeys(own.keys, visibility) }),
+    ...(groups && { groups: groups.filter(({ id }) => visibility.groups.has(id)) }),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),
     ...(refusals && { refusals: [] }),
   };
 }
 
-function keptEntries<Value>(
+function visibleEntries<Value>(
   entries: Readonly<Record<string, Value>>,
   names: ReadonlySet<string>,
 ): Record<string, Value> {

@@ -1,45 +1,48 @@
-/** Asks the identity provider who somebody is, by OpenID Connect. Imported only where people sign in. */
+/** Authenticates people at the identity provider by OpenID Connect. Imported only where people sign in. */
 import * as oidc from 'openid-client';
 import { GatewayError } from '../contract/errors.ts';
 import type { PeopleSettings } from '../contract/people.ts';
 import type { Fetch } from '../transport/fetch.ts';
 
-/** Who somebody is, as the identity provider says. */
+/** A person's identity according to the identity provider. */
 export interface Identity {
   issuer: string;
   subject: string;
   name: string;
   email: string | null;
-  /** The groups of the claim, as they stand there. */
+  /** The groups of the claim, unchanged. */
   claimed: readonly string[];
 }
 
-/** What is remembered in the browser between leaving for the identity provider and coming back. */
+/** State kept in the browser during the redirect to the identity provider and back. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE. */
   verifier: string;
 }
 
-/** What a person enters where, to let a program in that has no browser. */
+/** The code and address of a device sign-in, for programs without a browser. */
 export interface DeviceSignIn {
   deviceCode: string;
   userCode: string;
   verificationUri: string;
-  /** With the code in it; null: the identity provider has no such address. */
+  /** The address that includes the code; null if the identity provider offers none. */
   verificationUriComplete: string | null;
   expiresInSeconds: number;
   intervalSeconds: number;
 }
 
 export interface IdentityProvider {
-  /** `returnTo`: the address that takes the answer. */
+  /** `returnTo`: the redirect URI. */
   begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }>;
-  /** `answer`: the address as the browser came back to it. Rejects with GatewayError `sign_in_failed`. */
+  /** `answer`: the address to which the browser was redirected. Rejects with GatewayError `sign_in_failed`. */
   finish(answer: URL, pending: PendingSignIn): Promise<Identity>;
   beginDevice(): Promise<DeviceSignIn>;
-  /** Null: the person has not agreed yet. Rejects with GatewayError `sign_in_failed` if they refused or it is too late. */
+  /**
+   * Null while the sign-in is pending. Rejects with GatewayError `sign_in_failed` if the person refused or the code
+   * expired.
+   */
   finishDevice(deviceCode: string): Promise<Identity | null>;
 }
 
@@ -51,12 +54,12 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes'>;
 
 interface Client {
-  /** Null: a public client. */
+  /** Null for a public client. */
   clientSecret: string | null;
   fetch: Fetch;
 }
 
-/** Its metadata is read with the first sign-in, and again after a failure. */
+/** The provider's metadata is read at the first sign-in, and again after a failure. */
 export function createIdentityProvider(settings: Settings, client: Client): IdentityProvider {
   const scope = [...new Set(['openid', ...settings.scopes])].join(' ');
   let discovered: Promise<oidc.Configuration> | null = null;
@@ -98,7 +101,7 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
         verificationUri: started.verification_uri,
         verificationUriComplete: started.verification_uri_complete ?? null,
         expiresInSeconds: started.expires_in,
-        // RFC 8628 says 5 where it is absent; 0 would mean to ask without a pause.
+        // RFC 8628 defines 5 as the default; 0 would mean polling without a pause.
         intervalSeconds: started.interval || 5,
       };
     },
@@ -119,7 +122,7 @@ function readMetadata({ issuer, clientId }: Settings, { clientSecret, fetch }: C
     clientSecret ?? undefined,
     clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret),
     {
-      // Of what it can send, only forms are sent here.
+      // Of the possible body types, only forms are sent here.
       [oidc.customFetch]: (url, { body, ...options }) =>
         fetch(url, { ...options, body: body instanceof URLSearchParams ? body.toString() : null }),
       timeout: timeoutSeconds,
@@ -145,7 +148,7 @@ function identityOf(claims: Claims | undefined, { groupsClaim }: Settings): Iden
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 200) : null);
 
-/** A list, or a single name. */
+/** Accepts a list or a single name. */
 function namesOf(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
   return all.filter((each) => typeof each === 'string').slice(0, mostClaimed);
@@ -161,7 +164,7 @@ function refused(error: unknown): never {
   throw failed('The identity provider did not confirm the sign-in', error);
 }
 
-/** Tells the protocol's code, such as `access_denied`; a description could quote what was sent. */
+/** Names only the protocol's error code, such as `access_denied`; a description could quote secrets. */
 function failed(what: string, cause?: unknown): GatewayError {
   const code =
     cause instanceof oidc.ResponseBodyError || cause instanceof oidc.AuthorizationResponseError

@@ -1,80 +1,80 @@
-/** Whether a person may give a command. Pure. */
+/** Whether a person may issue a command. Pure. */
 import type { Command, CommandMap, CommandResults, CommandType } from '../contract/commands.ts';
 import type { Config, KeyConfig } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import { mayWithKey } from '../contract/key-rights.ts';
 import { commandRules, type Need } from './command-needs.ts';
-import { type Sight, sees } from './sight.ts';
+import { sees, type Visibility } from './visibility.ts';
 
-/** What commands are about. */
+/** The objects that commands refer to. */
 export interface Facts {
   config: Pick<Config, 'keys' | 'groups'>;
-  /** Of a command about a session: whose it is; null: there is none, or the command is about something else. */
+  /** For a command about a session: its owner; null if there is none, or the command is about something else. */
   session: { keyId: string | null; groupId: string | null } | null;
 }
 
-/** Null: they may. Otherwise `not_found` for what the person does not know of, and `forbidden`. */
-export function refusalOf(command: Command, sight: Sight, facts: Facts): GatewayError | null {
+/** Null if permitted. Otherwise `not_found` for objects that are invisible to the person, or `forbidden`. */
+export function refusalOf(command: Command, visibility: Visibility, facts: Facts): GatewayError | null {
   for (const need of needsOf(command.type, command)) {
-    const refusal = refusalOfNeed(need, sight, facts);
+    const refusal = refusalOfNeed(need, visibility, facts);
     if (refusal) return refusal;
   }
   return null;
 }
 
-/** What the person may see of a command's result. */
-export function keptResult<T extends CommandType>(
+/** The part of a command's result that the person may see. */
+export function visibleResult<T extends CommandType>(
   type: T,
   result: CommandResults[T],
-  sight: Sight | null,
+  visibility: Visibility | null,
 ): CommandResults[T] {
   const { keep } = commandRules[type];
-  return keep && sight ? keep(result, sight) : result;
+  return keep && visibility ? keep(result, visibility) : result;
 }
 
 function needsOf<T extends CommandType>(type: T, command: CommandMap[T]): readonly Need[] {
   return commandRules[type].needs(command);
 }
 
-function refusalOfNeed(need: Need, sight: Sight, facts: Facts): GatewayError | null {
+function refusalOfNeed(need: Need, visibility: Visibility, facts: Facts): GatewayError | null {
   switch (need.is) {
     case 'everyone':
       return null;
     case 'admin':
-      return sight.isAll ? null : forbidden();
+      return visibility.isAll ? null : forbidden();
     case 'self':
-      return sight.isAll || sight.person.id === need.person
+      return visibility.isAll || visibility.person.id === need.person
         ? null
         : controlError('not_found', { code: 'no-person', id: need.person });
     case 'local':
       return forbidden();
     case 'manager-of-group':
-      return inGroup(need.group, sight, facts, () => sight.managed.has(need.group));
+      return inGroup(need.group, visibility, facts, () => visibility.managed.has(need.group));
     case 'key-in-group':
-      return inGroup(need.group, sight, facts, () => need.own !== false || sight.managed.has(need.group));
+      return inGroup(need.group, visibility, facts, () => need.own !== false || visibility.managed.has(need.group));
     case 'session':
-      return facts.session && sees(sight, facts.session)
+      return facts.session && sees(visibility, facts.session)
         ? null
         : controlError('not_found', { code: 'no-session', id: need.id });
     default:
-      return refusalOfKey(need, sight, facts.config.keys);
+      return refusalOfKey(need, visibility, facts.config.keys);
   }
 }
 
-function inGroup(id: string, sight: Sight, { config }: Facts, may: () => boolean): GatewayError | null {
-  const isKnown = sight.isAll ? config.groups.some((group) => group.id === id) : sight.groups.has(id);
+function inGroup(id: string, visibility: Visibility, { config }: Facts, may: () => boolean): GatewayError | null {
+  const isKnown = visibility.isAll ? config.groups.some((group) => group.id === id) : visibility.groups.has(id);
   if (!isKnown) return controlError('not_found', { code: 'no-group', id }, 'group');
-  return sight.isAll || may() ? null : forbidden();
+  return visibility.isAll || may() ? null : forbidden();
 }
 
 type KeyNeed = Extract<Need, { key: string }>;
 
-function refusalOfKey(need: KeyNeed, sight: Sight, keys: readonly KeyConfig[]): GatewayError | null {
+function refusalOfKey(need: KeyNeed, visibility: Visibility, keys: readonly KeyConfig[]): GatewayError | null {
   const key = keys.find(({ id }) => id === need.key);
-  if (!key || !(sight.isAll || sight.keys.has(key.id)))
+  if (!key || !(visibility.isAll || visibility.keys.has(key.id)))
     return controlError('not_found', { code: 'no-key', id: need.key });
-  return mayWithKey(need.is, sight.person, key) ? null : forbidden();
+  return mayWithKey(need.is, visibility.person, key) ? null : forbidden();
 }
 
 export function forbidden(): GatewayError {

@@ -1,28 +1,28 @@
-/** Opens what lets people in. Imported only with `--public-url`. */
+/** Opens the sign-in of people. Imported only with `--public-url`. */
 import { join } from 'node:path';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { PeopleDesk } from './people-desk.ts';
+import { PeopleService } from './people-service.ts';
 import type { PeopleStore } from './people-store.ts';
 import { openPeopleStore } from './sqlite-people-store.ts';
 
 interface PeoplePorts {
-  /** Null: in memory, for tests. */
+  /** Null to store in memory, for tests. */
   dataDir: string | null;
   /** Default: in the data folder. */
-  openStore?: (() => NowOrLater<PeopleStore>) | undefined;
+  openStore?: (() => MaybePromise<PeopleStore>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   openSecrets(): Promise<SecretStore>;
-  fetch: ConstructorParameters<typeof PeopleDesk>[0]['fetch'];
-  settings: ConstructorParameters<typeof PeopleDesk>[0]['settings'];
-  log: ConstructorParameters<typeof PeopleDesk>[0]['log'];
+  fetch: ConstructorParameters<typeof PeopleService>[0]['fetch'];
+  settings: ConstructorParameters<typeof PeopleService>[0]['settings'];
+  log: ConstructorParameters<typeof PeopleService>[0]['log'];
 }
 
-export async function openPeople(ports: PeoplePorts): Promise<PeopleDesk> {
+export async function openPeople(ports: PeoplePorts): Promise<PeopleService> {
   const { dataDir, env, openSecrets, fetch, settings, log } = ports;
   const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
-  return new PeopleDesk({
+  return new PeopleService({
     store: await (ports.openStore ?? openLocal)(),
     fetch,
     settings,

@@ -1,32 +1,32 @@
-/** What the control plane asks of the people's desk; where nobody signs in, there is none. */
+/** Commands and queries about people and tokens; they are refused where people do not sign in. */
 import type { CommandMap, CommandResults } from '../contract/commands.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { QueryMap, QueryResults } from '../contract/queries.ts';
 import type { Caller } from './caller.ts';
-import type { PeopleDesk } from './people-desk.ts';
+import type { PeopleService } from './people-service.ts';
 
-type Desk = Pick<PeopleDesk, 'createToken' | 'listTokens' | 'listPeople' | 'end' | 'readAudit'>;
+type PeopleServiceView = Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'end' | 'readAudit'>;
 
 export class PeopleControl {
-  readonly #desk: Desk | null;
+  readonly #service: PeopleServiceView | null;
 
-  constructor(desk: Desk | null) {
-    this.#desk = desk;
+  constructor(service: PeopleServiceView | null) {
+    this.#service = service;
   }
 
   whoAmI(by: Caller | undefined): QueryResults['who-am-i'] {
-    return { person: by?.person ?? null, signsIn: this.#desk !== null };
+    return { person: by?.person ?? null, signsIn: this.#service !== null };
   }
 
-  /** Rejects with a GatewayError `not_found` where nobody signs in, as everything here. */
+  /** Like all methods here, rejects with a GatewayError `not_found` where people do not sign in. */
   async createToken(
     command: CommandMap['token.create'],
     by: Caller | undefined,
   ): Promise<CommandResults['token.create']> {
-    const desk = this.#present;
+    const service = this.#present;
     // The administrator of the machine has the admin token.
     if (!by) throw controlError('forbidden', { code: 'token-without-person' });
-    const { id, secret, expiresAt } = await desk.createToken(by, command);
+    const { id, secret, expiresAt } = await service.createToken(by, command);
     return { id, secret, expiresAt };
   }
 
@@ -53,8 +53,8 @@ export class PeopleControl {
     return this.#present.readAudit({ before: before ?? null, limit, personId });
   }
 
-  get #present(): Desk {
-    if (!this.#desk) throw controlError('not_found', { code: 'no-sign-in' });
-    return this.#desk;
+  get #present(): PeopleServiceView {
+    if (!this.#service) throw controlError('not_found', { code: 'no-sign-in' });
+    return this.#service;
   }
 }

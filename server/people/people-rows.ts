@@ -1,4 +1,4 @@
-/** SQLite's tables of people, in a file of their own, which exists only where people sign in. */
+/** SQLite tables about people, in a separate file, which exists only where people sign in. */
 import type { AuditEntry } from '../contract/people-views.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';

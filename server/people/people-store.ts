@@ -1,7 +1,7 @@
-/** The port behind which people, what they are signed in with, and the audit list stand. */
+/** The port to the store of people, their sessions and tokens, and the audit list. */
 import type { TokenScope } from '../contract/people.ts';
 import type { AuditEntry } from '../contract/people-views.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 /** A person as the identity provider described them at their last sign-in. */
 export interface StoredPerson {
@@ -10,22 +10,22 @@ export interface StoredPerson {
   subject: string;
   name: string;
   email: string | null;
-  /** The groups of the claim, as they stand there. */
+  /** The groups of the claim, unchanged. */
   claimed: readonly string[];
   /** Unix milliseconds. */
   signedInAt: number;
 }
 
-/** What lets a person in: a browser's session, or an API token. Of its secret only the hash is stored. */
+/** A means of access: a browser's session or an API token. Only the hash of its secret is stored. */
 export interface Access {
   /** `ses_` or `tok_` and 16 hexadecimal digits. */
   id: string;
-  /** SHA-256 of the secret, in hexadecimal digits. */
+  /** SHA-256 of the secret, as hexadecimal digits. */
   hash: string;
   personId: string;
-  /** Null: a browser's session, which may do whatever the person may. */
+  /** Null for a browser's session, which has all rights of its person. */
   scopes: readonly TokenScope[] | null;
-  /** What its person calls a token; null: a session. */
+  /** The person's name for a token; null for a session. */
   name: string | null;
   /** Unix milliseconds. */
   createdAt: number;
@@ -37,45 +37,45 @@ export interface FoundAccess {
   person: StoredPerson;
 }
 
-/** What of a person is ended: one session or token, or all of them; or the sessions of all browsers of everybody. */
+/** What to revoke: one session or token, all of a person's, or all browser sessions of everybody. */
 export type Ended = { id: string } | { personId: string } | { browsers: 'all' };
 
 export interface AuditQuestion {
-  /** Null: from the latest one on. */
+  /** Null to start at the latest entry. */
   before: number | null;
   limit: number;
-  /** Of this person; null: of the administrator of the machine; absent: of everybody. */
+  /** Only changes by this person; null: by the administrator of the machine; absent: by anyone. */
   personId?: string | null | undefined;
 }
 
 export interface AuditPage {
   /** Latest first. */
   entries: AuditEntry[];
-  /** The `before` of the next page; null: there is none. */
+  /** The `before` of the next page; null if there is none. */
   next: number | null;
 }
 
-/** Every method rejects or throws with a GatewayError `storage_unavailable` if the store cannot be reached. */
+/** All methods reject or throw with a GatewayError `storage_unavailable` if the store cannot be reached. */
 export interface PeopleStore {
-  /** Adds the person, or replaces what was known of them. */
-  keepPerson(person: StoredPerson): NowOrLater<void>;
-  /** By name. */
-  listPeople(): NowOrLater<StoredPerson[]>;
-  open(access: Access): NowOrLater<void>;
-  /** Asked at each call, and never answered from a cache: what was ended on another replica is ended here. */
-  find(hash: string): NowOrLater<FoundAccess | null>;
-  /** Those of these ids that have not been ended. */
-  findByIds(ids: readonly string[]): NowOrLater<FoundAccess[]>;
-  /** Calls the listener when something may have been ended by another replica; absent: there is none. */
+  /** Adds or replaces the person. */
+  keepPerson(person: StoredPerson): MaybePromise<void>;
+  /** Sorted by name. */
+  listPeople(): MaybePromise<StoredPerson[]>;
+  open(access: Access): MaybePromise<void>;
+  /** Never cached, so that access revoked on another replica is revoked here. */
+  find(hash: string): MaybePromise<FoundAccess | null>;
+  /** The ones of these ids that have not been ended. */
+  findByIds(ids: readonly string[]): MaybePromise<FoundAccess[]>;
+  /** Calls the listener when another replica may have revoked access; absent without other replicas. */
   onEnded?(listener: () => void): void;
-  /** Tokens only, latest first: of a person, or all. */
-  listTokens(personId: string | null): NowOrLater<Access[]>;
-  /** Resolves with how many there were. */
-  end(ended: Ended): NowOrLater<number>;
-  note(entry: Omit<AuditEntry, 'seq'>): NowOrLater<void>;
-  /** At most `limit` entries before the number `before`. */
-  readAudit(question: AuditQuestion): NowOrLater<AuditPage>;
-  /** Deletes what has expired, and entries from before `auditSinceMs`. */
-  sweep(times: { nowMs: number; auditSinceMs: number }): NowOrLater<void>;
-  close(): NowOrLater<void>;
+  /** Tokens only, latest first, of one person or of all. */
+  listTokens(personId: string | null): MaybePromise<Access[]>;
+  /** Resolves with the number of ended sessions and tokens. */
+  end(ended: Ended): MaybePromise<number>;
+  note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
+  /** At most `limit` entries with a number below `before`. */
+  readAudit(question: AuditQuestion): MaybePromise<AuditPage>;
+  /** Deletes expired sessions and tokens, and audit entries from before `auditSinceMs`. */
+  sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
+  close(): MaybePromise<void>;
 }

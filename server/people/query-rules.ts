@@ -1,66 +1,66 @@
-/** What each query tells to whom. A query without a line does not compile. Pure. */
+/** Who may ask each query, and which part of the answer they may see. A query without an entry does not compile. Pure. */
 import { controlError } from '../contract/control-error.ts';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { QueryMap, QueryResults, QueryType } from '../contract/queries.ts';
-import { keptKeys } from './kept-keys.ts';
-import { keptStatus } from './kept-status.ts';
 import { forbidden } from './may-do.ts';
-import { type Sight, sees } from './sight.ts';
+import { sees, type Visibility } from './visibility.ts';
+import { visibleKeys } from './visible-keys.ts';
+import { visibleStatus } from './visible-status.ts';
 
 /**
- * `everyone`: it says nothing of a group. `admin`: administrators only. `within`: it asks the ledger for the visible requests
- * only. Otherwise `ask` narrows the question, or refuses it, and `keep` narrows the answer.
+ * `everyone`: the answer concerns no group. `admin`: administrators only. `within`: it reads only visible requests from
+ * the ledger. Otherwise `ask` narrows the question, or refuses it, and `keep` narrows the answer.
  */
 type Rule<T extends QueryType> =
   | 'everyone'
   | 'admin'
   | 'within'
   | {
-      ask?(query: QueryMap[T], sight: Sight): QueryMap[T];
-      /** For administrators as well. */
+      ask?(query: QueryMap[T], visibility: Visibility): QueryMap[T];
+      /** Applies to administrators too. */
       isForAll?: true;
-      keep?(result: QueryResults[T], sight: Sight, query: QueryMap[T]): QueryResults[T];
+      keep?(result: QueryResults[T], visibility: Visibility, query: QueryMap[T]): QueryResults[T];
     };
 
 type Rules = { readonly [T in QueryType]: Rule<T> };
 
 export const queryRules: Rules = {
-  status: { isForAll: true, keep: keptStatus },
+  status: { isForAll: true, keep: visibleStatus },
   providers: 'admin',
   presets: 'everyone',
   'local-servers': 'admin',
   'environment-credentials': 'admin',
   'provider-test': 'admin',
-  keys: { keep: keptKeys },
+  keys: { keep: visibleKeys },
   'find-keys': {
     ask: (asked, { keys }) => ({ ...asked, ids: asked.ids ? asked.ids.filter((id) => keys.has(id)) : [...keys] }),
-    keep: ({ keys, total }, sight) => ({ keys: keptKeys(keys, sight), total }),
+    keep: ({ keys, total }, visibility) => ({ keys: visibleKeys(keys, visibility), total }),
   },
-  groups: { keep: (groups, sight) => groups.filter(({ id }) => sight.groups.has(id)) },
+  groups: { keep: (groups, visibility) => groups.filter(({ id }) => visibility.groups.has(id)) },
   'group-preview': 'admin',
-  caches: { keep: (caches, sight) => caches.filter(({ groupId }) => sight.managed.has(groupId)) },
+  caches: { keep: (caches, visibility) => caches.filter(({ groupId }) => visibility.managed.has(groupId)) },
   cassettes: 'admin',
   aliases: 'admin',
   models: { ask: askedByKnown },
   prices: 'admin',
-  route: { ask: askedByKnown, keep: keptRoute },
+  route: { ask: askedByKnown, keep: visibleRoute },
   requests: 'within',
   'request-count': 'within',
-  // The names of models and clients that others use.
+  // These would disclose models and clients of others.
   'request-names': 'admin',
-  request: { keep: keptRequest },
+  request: { keep: visibleRequest },
   sessions: 'within',
-  session: { keep: keptSession },
+  session: { keep: visibleSession },
   shadows: { ask: askedByManager },
   dataset: 'within',
   refusals: 'admin',
-  clients: { keep: (uses, sight) => uses.filter(({ keyId }) => keyId !== null && sight.keys.has(keyId)) },
+  clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },
   'connect-clients': 'admin',
   'connect-preview': 'admin',
   'connect-undo-preview': 'admin',
-  // By model, provider and day from the visible requests.
-  usage: { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
-  'usage-over-time': { ask: (asked, sight) => (isSummed(asked.by) ? namedOnly(asked, sight) : asked) },
+  // By model, provider and day, computed from the visible requests.
+  usage: { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
+  'usage-over-time': { ask: (asked, visibility) => (isSummed(asked.by) ? namedOnly(asked, visibility) : asked) },
   'first-byte-times': { ask: namedOnly },
   config: 'admin',
   'import-preview': 'admin',
@@ -68,7 +68,7 @@ export const queryRules: Rules = {
   'who-am-i': 'everyone',
   'join-preset': 'everyone',
   people: 'admin',
-  // Their own, by who asks.
+  // Contains only the caller's own tokens.
   tokens: 'everyone',
   audit: 'admin',
   host: 'admin',
@@ -76,37 +76,38 @@ export const queryRules: Rules = {
 };
 
 /** Narrows a query, or throws a GatewayError. */
-export function narrowed<T extends QueryType>(type: T, query: QueryMap[T], sight: Sight): QueryMap[T] {
+export function narrowed<T extends QueryType>(type: T, query: QueryMap[T], visibility: Visibility): QueryMap[T] {
   const rule = queryRules[type];
-  if (rule === 'admin' && !sight.isAll) throw forbidden();
-  return typeof rule === 'string' || sight.isAll ? query : (rule.ask?.(query, sight) ?? query);
+  if (rule === 'admin' && !visibility.isAll) throw forbidden();
+  return typeof rule === 'string' || visibility.isAll ? query : (rule.ask?.(query, visibility) ?? query);
 }
 
-/** What the person may see of the answer. Throws GatewayError `not_found` if that is nothing. */
-export function keptAnswer<T extends QueryType>(
+/** The part of the answer that the person may see. Throws GatewayError `not_found` if there is none. */
+export function visibleAnswer<T extends QueryType>(
   type: T,
   { query, result }: { query: QueryMap[T]; result: QueryResults[T] },
-  sight: Sight,
+  visibility: Visibility,
 ): QueryResults[T] {
   const rule = queryRules[type];
-  if (typeof rule === 'string' || (sight.isAll && !rule.isForAll)) return result;
-  return rule.keep?.(result, sight, query) ?? result;
+  if (typeof rule === 'string' || (visibility.isAll && !rule.isForAll)) return result;
+  return rule.keep?.(result, visibility, query) ?? result;
 }
 
-/** For a key or group that the person knows; the same refusals as for those that do not exist. */
+/** For a key or group that is visible to the person; others are refused as if they did not exist. */
 function askedByKnown<Asked extends { key?: string | undefined; group?: string | undefined }>(
   asked: Asked,
-  sight: Sight,
+  visibility: Visibility,
 ): Asked {
   const { key, group } = asked;
-  if (key !== undefined && !sight.keys.has(key)) throw controlError('not_found', { code: 'no-key', id: key }, 'key');
-  if (group !== undefined && !sight.groups.has(group)) {
+  if (key !== undefined && !visibility.keys.has(key))
+    throw controlError('not_found', { code: 'no-key', id: key }, 'key');
+  if (group !== undefined && !visibility.groups.has(group)) {
     throw controlError('not_found', { code: 'no-group', id: group }, 'group');
   }
   return asked;
 }
 
-function askedByManager(query: QueryMap['shadows'], { managed, groups }: Sight): QueryMap['shadows'] {
+function askedByManager(query: QueryMap['shadows'], { managed, groups }: Visibility): QueryMap['shadows'] {
   const { groupId } = query;
   if (groupId === undefined) throw forbidden();
   if (!groups.has(groupId)) throw controlError('not_found', { code: 'no-group', id: groupId }, 'groupId');
@@ -114,38 +115,38 @@ function askedByManager(query: QueryMap['shadows'], { managed, groups }: Sight):
   return query;
 }
 
-/** The sums of the ledger are kept by one dimension each: those of a person's keys, by model, are not among them. */
+/** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
 export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
 
-function visibleNames(sight: Sight, by: UsageDimension): ReadonlySet<string> {
-  if (by === 'key') return sight.keys;
-  if (by === 'group') return sight.managed;
+function visibleNames(visibility: Visibility, by: UsageDimension): ReadonlySet<string> {
+  if (by === 'key') return visibility.keys;
+  if (by === 'group') return visibility.managed;
   throw forbidden();
 }
 
 function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefined }>(
   asked: Asked,
-  sight: Sight,
+  visibility: Visibility,
 ): Asked {
-  const visible = visibleNames(sight, asked.by);
+  const visible = visibleNames(visibility, asked.by);
   const names = asked.names ? asked.names.filter((name) => visible.has(name)) : [...visible];
   return { ...asked, names };
 }
 
-/** Only what is asked for them, without the credentials; others are of providers that other groups may use. */
-function keptRoute(route: QueryResults['route']): QueryResults['route'] {
+/** Keeps only the targets that serve the person, without credentials; others belong to providers of other groups. */
+function visibleRoute(route: QueryResults['route']): QueryResults['route'] {
   const taken = route.candidates.filter(({ isTaken }) => isTaken);
   return { ...route, candidates: taken.map((candidate) => ({ ...candidate, credentials: [] })) };
 }
 
 /** A shadow belongs to the group, not to the key whose request it repeats. */
-function keptRequest(full: QueryResults['request'], sight: Sight): QueryResults['request'] {
+function visibleRequest(full: QueryResults['request'], visibility: Visibility): QueryResults['request'] {
   const { request, shadow } = full;
-  if (!sees(sight, request)) throw controlError('not_found', { code: 'no-request', id: request.id });
-  return { ...full, shadow: shadow && sees(sight, shadow) ? shadow : null };
+  if (!sees(visibility, request)) throw controlError('not_found', { code: 'no-request', id: request.id });
+  return { ...full, shadow: shadow && sees(visibility, shadow) ? shadow : null };
 }
 
-function keptSession(full: QueryResults['session'], sight: Sight): QueryResults['session'] {
-  if (!sees(sight, full.session)) throw controlError('not_found', { code: 'no-session', id: full.session.id });
+function visibleSession(full: QueryResults['session'], visibility: Visibility): QueryResults['session'] {
+  if (!sees(visibility, full.session)) throw controlError('not_found', { code: 'no-session', id: full.session.id });
   return full;
 }

@@ -1,8 +1,11 @@
-/** What a person may do, from the groups that the identity provider named and the mapping of the configuration. Pure. */
+/**
+ * Derives a person's rights from the groups that the identity provider returned and the role mapping of the
+ * configuration. Pure.
+ */
 import { hash } from 'node:crypto';
 import type { Rights, RoleMapping } from '../contract/people.ts';
 
-/** The rights of all roles whose group the person has. */
+/** The combined rights of all roles whose group the person has. */
 export function rightsOf(claimed: readonly string[], roles: readonly RoleMapping[]): Rights {
   const fitting = roles.filter(({ claim }) => claimed.includes(claim));
   const groupsOf = (role: 'manager' | 'member') => [
@@ -19,12 +22,14 @@ export function hasRights({ isAdmin, manages, memberOf }: Rights): boolean {
   return isAdmin || manages.length > 0 || memberOf.length > 0;
 }
 
-/** The same at each sign-in, and different for persons of different identity providers. */
+/** A stable id, which differs between identity providers. */
 export function personIdOf(issuer: string, subject: string): string {
   return `prs_${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
 }
 
-/** Identity providers that name themselves `https://login.example/` are found at `https://login.example` as well. */
+/**
+ * An identity provider that names itself `https://login.example/` may also be configured as `https://login.example`.
+ */
 export function isSameIssuer(one: string, other: string): boolean {
   return one === other || URL.parse(one)?.href === URL.parse(other)?.href;
 }

@@ -107,6 +107,11 @@ export interface Signing {
    * @throws TransportError if a token is needed and the server that issues it cannot be reached
    */
   headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
+  /**
+   * To be called when a credential was refused. True: the request was signed at a time that the server's clock is far from. Signatures
+   * follow that clock from now on, so the request can be signed and sent again. Absent if signatures have no time.
+   */
+  correctClock?(sent: SignedRequest['headers'], answered: ResponseHeaders): boolean;
 }
 
 export type SignedRequest = Pick<OutgoingRequest, 'origin' | 'method' | 'path' | 'headers' | 'body' | 'proxy'>;

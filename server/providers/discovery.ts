@@ -53,7 +53,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   const cache = createModelCache(ports.cacheFile, log);
   const watches = new Map<string, ModelWatch>();
 
-  function asked(watch: ModelWatch): void {
+  function onRefreshed(watch: ModelWatch): void {
     const { id } = watch.upstream;
     if (watch.finding !== null)
       log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'the models of a provider are unknown');
@@ -65,7 +65,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     before?.stop();
     const isSamePlace = before && baseUrlOf(before.upstream) === baseUrlOf(upstream);
     const known = isSamePlace ? before.known : cache.get(upstream.id, baseUrlOf(upstream));
-    const watch = new ModelWatch(upstream, known, { transport, now, asked });
+    const watch = new ModelWatch(upstream, known, { transport, now, asked: onRefreshed });
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
     const hadFailed = (before?.finding ?? null) !== null;
@@ -87,11 +87,12 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
+      cache.keepOnly(new Set(providers.map(({ id }) => id)));
       const wanted = new Map(providers.filter((one) => one.discoversModels).map((one) => [one.id, one]));
       for (const [id, watch] of [...watches]) if (!wanted.has(id)) end(watch);
       for (const [id, upstream] of wanted) {
         const before = watches.get(id);
-        if (!before || howAsked(before.upstream) !== howAsked(upstream)) begin(upstream, before);
+        if (!before || connectionOf(before.upstream) !== connectionOf(upstream)) begin(upstream, before);
       }
     },
     async refresh(provider) {
@@ -103,8 +104,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
         return stateOf(watch);
       }
       const result = await listModels(provider, transport);
-      if ('finding' in result) return { fetchedAt: null, ...toldOf(result.finding), count: 0 };
-      return { fetchedAt: now(), ...toldOf(null), count: result.models.size };
+      if ('finding' in result) return { fetchedAt: null, ...problemViewOf(result.finding), count: 0 };
+      return { fetchedAt: now(), ...problemViewOf(null), count: result.models.size };
     },
     async close() {
       for (const watch of watches.values()) watch.stop();
@@ -117,10 +118,14 @@ const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const known: KnownModels | null = watch?.known ?? null;
-  return { fetchedAt: known?.fetchedAt ?? null, ...toldOf(watch?.finding ?? null), count: known?.models.size ?? 0 };
+  return {
+    fetchedAt: known?.fetchedAt ?? null,
+    ...problemViewOf(watch?.finding ?? null),
+    count: known?.models.size ?? 0,
+  };
 }
 
-function toldOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
+function problemViewOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
   return { error: finding && say(findingTexts, finding), finding };
 }
 
@@ -129,7 +134,7 @@ function baseUrlOf({ endpoint }: Upstream): string {
 }
 
 /** Everything that may change a provider's answer. It contains secrets and is only compared. */
-function howAsked(upstream: Upstream): string {
+function connectionOf(upstream: Upstream): string {
   const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
   const [first] = credentials;
   return JSON.stringify([dialect.id, endpoint, headers, first?.headers, first?.signing, proxy, unusable === null]);

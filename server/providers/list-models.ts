@@ -1,9 +1,10 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
-import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
+import type { CollectedResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseJson, parseModelList } from './parse-model-list.ts';
+import { readSigned } from './read-signed.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type Models = ReadonlyMap<string, ModelInfo>;
@@ -45,7 +46,5 @@ export async function askForModels(
   transport: Transport,
   page?: string,
 ): Promise<CollectedResponse> {
-  const request = modelListRequest(upstream, page);
-  Object.assign(request.headers, await upstream.credentials[0]?.signing?.headersFor(request, transport));
-  return readResponse(transport, request);
+  return readSigned(upstream, modelListRequest(upstream, page), transport);
 }

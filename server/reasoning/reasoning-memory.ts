@@ -1,4 +1,4 @@
-/** Reasoning in memory, oldest first. Number and length are limited. */
+/** Reasoning kept in memory, oldest first, with limits for number and length. */
 
 /** The reasoning of one answer, by its client's key and the id of its first call. */
 export interface KeptReasoning {
@@ -6,14 +6,14 @@ export interface KeptReasoning {
   callId: string;
   /** Unix milliseconds. */
   keptAtMs: number;
-  /** Opaque. */
+  /** Opaque to the store. */
   reasoning: string;
 }
 
 const maxEntries = 20_000;
 const defaultMaxLength = 32 * 1024 * 1024;
 
-/** Names an entry. */
+/** The key of an entry. */
 export function placeOf({ keyId, callId }: Pick<KeptReasoning, 'keyId' | 'callId'>): string {
   return `${keyId}\n${callId}`;
 }
@@ -23,7 +23,7 @@ export class ReasoningMemory {
   readonly #entries = new Map<string, KeptReasoning>();
   #length = 0;
 
-  /** @param maxLength of all entries, in characters */
+  /** @param maxLength total length of all entries, in characters */
   constructor(maxLength = defaultMaxLength) {
     this.#maxLength = maxLength;
   }
@@ -32,7 +32,7 @@ export class ReasoningMemory {
     return this.#entries.get(placeOf({ keyId, callId }));
   }
 
-  /** Returns the entries that had to make room. */
+  /** Returns the evicted entries. */
   set(kept: KeptReasoning): KeptReasoning[] {
     const place = placeOf(kept);
     this.#delete(place);
@@ -47,7 +47,7 @@ export class ReasoningMemory {
     return evicted;
   }
 
-  /** Deletes the entries that were kept then or before. */
+  /** Deletes the entries that were stored at this time or before. */
   deleteUntil(timeMs: number): void {
     for (const [place, { keptAtMs }] of this.#entries) if (keptAtMs <= timeMs) this.#delete(place);
   }

@@ -33,7 +33,10 @@ export class SqliteReasoningStore implements ReasoningStore {
   readonly #unwritten = new Map<string, KeptReasoning>();
   /** Evicted from memory, but still on disk. */
   #forgotten: KeptReasoning[] = [];
-  /** Until this time the file holds entries of an earlier run that are not in memory. Undefined: not determined yet. */
+  /**
+   * Until this time the file contains entries of an earlier run that are not in memory. Undefined if not determined
+   * yet.
+   */
   #olderUntilMs: number | undefined;
   #timer: NodeJS.Timeout | null = null;
 
@@ -98,7 +101,7 @@ export class SqliteReasoningStore implements ReasoningStore {
     this.flush();
   }
 
-  /** Runs one statement for any number of calls, and none from one day after the start. */
+  /** Runs a single statement for any number of calls, and none once a day has passed since the start. */
   #findOlder(keyId: string, callIds: readonly string[], found: Map<string, string>): void {
     this.#learnOlder();
     const nowMs = this.#now();

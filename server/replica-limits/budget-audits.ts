@@ -1,29 +1,28 @@
 /**
- * Makes the sums of budgets in Valkey equal to the ledger, which is the authority on money. A request that ends is
- * added to both, each time by its id, so that it counts once. The two differ only if Valkey has lost its data, or if
- * requests ended while it was unavailable. Then they are compared:
+ * Reconciles the sums of budgets in Valkey with the ledger, which is the authority. A request that ends is added to
+ * both, each time by its id, so that it counts once. They differ only if Valkey has lost its data, or missed requests
+ * that ended while it was unavailable. Then they are compared:
  *
- * 1. The ledger is read as of one moment.
- * 2. Valkey returns its sum, and the requests of all replicas that ended in the last seconds.
- * 3. The ledger reports which of these it held at that moment.
+ * 1. a snapshot of the ledger is read;
+ * 2. Valkey returns its sum, and the requests of all replicas that ended in the last seconds;
+ * 3. the ledger returns which of these its snapshot contains.
  *
- * The sum should equal what the ledger held plus those requests that it did not hold yet. The difference is added.
- * Requests that end in the meantime are added as well, and of several replicas that have compared the same sum, only
- * one adds the difference.
+ * The sum should equal the snapshot plus those requests that it does not contain yet. The difference is added to
+ * Valkey's sum, which may grow meanwhile; if several replicas have compared the same sum, only one adds it.
  *
- * The only request that would now count twice is one that was in the ledger at step 1 but reached Valkey after step 2.
- * Usually Valkey is notified long before the ledger is written. A replica that notifies it late, because Valkey was
- * unavailable, compares again afterwards. Every replica also goes on comparing for as long as earlier commands and
- * leases may have an effect, and until nothing is missing.
+ * Only a request that was in the ledger's snapshot, but reached Valkey after step 2, would now count twice. Usually
+ * Valkey learns of a request long before the ledger is written. A replica that reports late, after Valkey was
+ * unavailable, compares afterwards; and each replica keeps comparing as long as earlier commands and leases may have an
+ * effect, and until nothing is missing.
  */
-import { AskedTogether } from '../database/asked-together.ts';
+import { BatchedQuestions } from '../database/batched-questions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerMoment, Spent, SpentQuestion, UsageHistory } from '../ledger/usage-history.ts';
 import type { Clocks } from '../limits/account.ts';
-import { type CountedParty, endOf } from './counted-party.ts';
+import { type BudgetSumReply, missingIn, readBudgetSumReply } from './budget-sum-reply.ts';
+import { type CountedSubject, endOf } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import type { BudgetPeriod } from './party-call.ts';
-import { missingIn, readToldSum, type ToldSum } from './told-sum.ts';
+import type { BudgetPeriod } from './subject-call.ts';
 
 interface BudgetAuditsPorts {
   connection: CountsConnection;
@@ -34,22 +33,22 @@ interface BudgetAuditsPorts {
   clocks: Clocks;
 }
 
-/** A budget period of a party. */
+/** A period of a subject's budgets. */
 interface Audited {
-  party: CountedParty;
+  subject: CountedSubject;
   period: BudgetPeriod;
 }
 
 interface Compared extends Audited {
-  told: ToldSum;
+  sum: BudgetSumReply;
   missing: Spent;
 }
 
 export class BudgetAudits {
   readonly #ports: BudgetAuditsPorts;
-  readonly #audits = new AskedTogether<CountedParty, boolean>((parties) => this.#audit(parties));
-  /** The earliest time at which the comparisons of a party may stop, on the monotonic clock. */
-  readonly #inDoubt = new Map<CountedParty, number>();
+  readonly #audits = new BatchedQuestions<CountedSubject, boolean>((subjects) => this.#audit(subjects));
+  /** The earliest time at which the comparisons of a subject may stop, on the monotonic clock. */
+  readonly #inDoubt = new Map<CountedSubject, number>();
   #timer: NodeJS.Timeout | null = null;
   #isInRound = false;
   #isClosed = false;
@@ -60,20 +59,20 @@ export class BudgetAudits {
   }
 
   /** Resolves with true if nothing was missing. Rejects if Valkey or the ledger cannot be read. */
-  now(party: CountedParty): Promise<boolean> {
-    return this.#audits.ask(party);
+  now(subject: CountedSubject): Promise<boolean> {
+    return this.#audits.ask(subject);
   }
 
-  /** Compares the parties every few seconds, for at least as long as a lease lasts and until nothing is missing. */
-  doubt(parties: readonly CountedParty[], firstAfterMs = this.#everyMs): void {
+  /** Compares the subjects every few seconds, for at least as long as a lease lasts and until nothing is missing. */
+  doubt(subjects: readonly CountedSubject[], firstAfterMs = this.#everyMs): void {
     const { clocks, connection } = this.#ports;
-    for (const party of parties) this.#inDoubt.set(party, clocks.steadyMs() + connection.leaseMs);
+    for (const subject of subjects) this.#inDoubt.set(subject, clocks.steadyMs() + connection.leaseMs);
     if (firstAfterMs < this.#everyMs) this.#disarm();
     this.#arm(firstAfterMs);
   }
 
-  forget(party: CountedParty): void {
-    this.#inDoubt.delete(party);
+  forget(subject: CountedSubject): void {
+    this.#inDoubt.delete(subject);
   }
 
   /**
@@ -121,27 +120,29 @@ export class BudgetAudits {
     this.#arm(this.#everyMs);
   }
 
-  async #auditInDoubt(party: CountedParty, untilMs: number): Promise<void> {
-    const isExact = await this.now(party).catch(() => false);
-    const isOver = this.#ports.clocks.steadyMs() >= untilMs && this.#inDoubt.get(party) === untilMs;
-    if (isExact && isOver) this.#inDoubt.delete(party);
+  async #auditInDoubt(subject: CountedSubject, untilMs: number): Promise<void> {
+    const isExact = await this.now(subject).catch(() => false);
+    const isOver = this.#ports.clocks.steadyMs() >= untilMs && this.#inDoubt.get(subject) === untilMs;
+    if (isExact && isOver) this.#inDoubt.delete(subject);
   }
 
-  /** Resolves with one result per party, in the order of the parties: whether nothing was missing. */
-  async #audit(parties: readonly CountedParty[]): Promise<boolean[]> {
+  /** Resolves with whether nothing was missing, in the order of the subjects. */
+  async #audit(subjects: readonly CountedSubject[]): Promise<boolean[]> {
     const nowMs = this.#ports.connection.serverMs();
-    const all = [...new Set(parties)].flatMap((party) => party.at(nowMs).periods.map((period) => ({ party, period })));
+    const all = [...new Set(subjects)].flatMap((subject) =>
+      subject.at(nowMs).periods.map((period) => ({ subject, period })),
+    );
     const compared = await this.#atOneMoment(all, (moment) => this.#compare(all, moment));
-    const wrong = compared.filter(({ told, missing }) => !told.isKnown || !isNothing(missing));
+    const wrong = compared.filter(({ sum, missing }) => !sum.isKnown || !isNothing(missing));
     await Promise.all(wrong.map((each) => this.#correct(each)));
-    return parties.map((party) => wrong.every((each) => each.party !== party));
+    return subjects.map((subject) => wrong.every((each) => each.subject !== subject));
   }
 
   #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
-    if (history.atOneMoment) return history.atOneMoment(work);
-    // This replica's own ledger is read synchronously, and contains requests as soon as they end.
-    const isRunning = (id: string) => all.some(({ party }) => party.leases.has(id));
+    if (history.atSnapshot) return history.atSnapshot(work);
+    // This replica's own ledger answers synchronously, and contains requests as soon as they end.
+    const isRunning = (id: string) => all.some(({ subject }) => subject.leases.has(id));
     return work({
       spent: (questions) => questions.map(({ scope, id, range }) => history.spent(scope, id, range) as Spent),
       ended: (requests) => new Set(requests.flatMap(({ id }) => (isRunning(id) ? [] : [id]))),
@@ -150,31 +151,34 @@ export class BudgetAudits {
 
   async #compare(all: readonly Audited[], moment: LedgerMoment): Promise<Compared[]> {
     const asked = moment.spent(all.map(questionOf));
-    // If the sums are available synchronously, no request may end before Valkey is read.
+    // If it is not a promise, no request may end before Valkey is queried.
     const held = asked instanceof Promise ? await asked : asked;
-    const told = await Promise.all(all.map((each) => this.#ask(each)));
-    const inLedger = await moment.ended(told.flatMap(({ ended }) => ended));
+    const sums = await Promise.all(all.map((each) => this.#ask(each)));
+    const inLedger = await moment.ended(sums.flatMap(({ ended }) => ended));
     return all.map((each, place) => {
-      const [sum, spent] = [told[place], held[place]];
+      const [sum, spent] = [sums[place], held[place]];
       if (!sum || !spent) throw new Error('unreachable: each question has an answer');
-      return { ...each, told: sum, missing: missingIn(sum, spent, { period: each.period, inLedger }) };
+      return { ...each, sum, missing: missingIn(sum, spent, { period: each.period, inLedger }) };
     });
   }
 
-  async #ask({ party, period }: Audited): Promise<ToldSum> {
+  async #ask({ subject, period }: Audited): Promise<BudgetSumReply> {
     const { connection, ledgerName } = this.#ports;
-    return readToldSum(await connection.run('sum', [...party.endedKeys, period.key], [ledgerName]), ledgerName);
+    return readBudgetSumReply(
+      await connection.run('sum', [...subject.endedKeys, period.key], [ledgerName]),
+      ledgerName,
+    );
   }
 
-  async #correct({ period, told, missing: { usd, tokens, unpriced } }: Compared): Promise<void> {
+  async #correct({ period, sum, missing: { usd, tokens, unpriced } }: Compared): Promise<void> {
     const { connection, ledgerName } = this.#ports;
     const amounts = [usd, tokens, unpriced].map(String);
-    await connection.run('correct', [period.key], [ledgerName, told.corrected, ...amounts, endOf(period.endMs)]);
+    await connection.run('correct', [period.key], [ledgerName, sum.corrected, ...amounts, endOf(period.endMs)]);
   }
 }
 
-function questionOf({ party, period }: Audited): SpentQuestion {
-  const { scope, id, sinceMs } = party.limited;
+function questionOf({ subject, period }: Audited): SpentQuestion {
+  const { scope, id, sinceMs } = subject.limited;
   const { startMs, endMs } = period;
   return { scope, id, range: { startMs: Number.isFinite(startMs) ? Math.max(startMs, sinceMs) : startMs, endMs } };
 }

@@ -1,7 +1,7 @@
 /**
- * Tracks whether limits are currently counted together. After a failed command they are not, so that no further request
- * waits for Valkey. Reconnecting is then tried in the background until Valkey can be written to again. A beat every few
- * seconds reports that this replica is alive.
+ * Tracks whether limits are counted together. After a failed command they are not, so that no further request waits for
+ * Valkey, which is then retried in the background until it can be written to again. A heartbeat every few seconds shows
+ * that this replica is alive.
  */
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { ScriptName } from './scripts.ts';
@@ -11,7 +11,7 @@ import { type LinkError, linkErrorOf, type ValkeyLink } from './valkey-link.ts';
 export interface Timing {
   beatMs: number;
   tryAgainMs: number;
-  /** A replica without a beat for this long counts as gone, and its leases end. */
+  /** A replica without a heartbeat for this long counts as gone, and its leases end. */
   aliveMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface ConnectionPorts {
 }
 
 interface Attendant {
-  /** Called with each beat. */
+  /** Called with each heartbeat. */
   renew(): Promise<unknown>;
   /** Called before limits are counted together (again). */
   restore(): Promise<unknown>;
@@ -75,10 +75,7 @@ export class CountsConnection {
     return Date.now() + this.#aheadMs;
   }
 
-  /**
-   * Registers the component that counts; called once. Resolves when limits are counted together, or when it is known
-   * that they cannot be.
-   */
+  /** Connects the limiter; called once. Resolves when limits are counted together, or it is known that they cannot be. */
   async attend(attendant: Attendant): Promise<void> {
     this.#attendant = attendant;
     await this.#beat();
@@ -133,7 +130,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const wasUp = this.isUp;
     if (wasUp && this.#view.replicas === replicas) return;
-    this.#tell({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
+    this.#setView({ address, problem: null, sinceMs: wasUp ? this.#view.sinceMs : Date.now(), replicas });
     if (!wasUp) log.info({ valkey: address, replicas }, 'limits are counted together with all replicas');
   }
 
@@ -142,7 +139,7 @@ export class CountsConnection {
     const { address, log } = this.#ports;
     const { replicas } = this.#view;
     const wasUp = this.isUp;
-    this.#tell({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
+    this.#setView({ address, problem, sinceMs: wasUp ? Date.now() : this.#view.sinceMs, replicas });
     log.warn(
       { valkey: address, problem, reason: message, replicas },
       'Valkey cannot be used: until it can, this replica allows its share of each limit',
@@ -150,7 +147,7 @@ export class CountsConnection {
     if (wasUp && !this.#isBeating) this.#beatAfter(this.#ports.timing.tryAgainMs);
   }
 
-  #tell(view: SharedCountsView): void {
+  #setView(view: SharedCountsView): void {
     this.#view = view;
     this.#ports.changed(view);
   }

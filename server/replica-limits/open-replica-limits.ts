@@ -1,5 +1,6 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../contract/errors.ts';
+import type { LimitReached } from '../contract/limits.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../contract/replica-limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -20,7 +21,7 @@ export interface ReplicaLimitsOptions {
   /** The name of the ledger that the replicas share; null if each has its own. */
   commonLedger: string | null;
   ledger: Pick<Ledger, 'flush' | 'health'>;
-  local: LocalLimiterPorts;
+  local: LocalLimiterPorts & { reached(notice: LimitReached): void };
   settings(): SharedCountsSettings;
   /** Default: the usual times; tests set shorter ones. */
   timing?: Timing;
@@ -34,7 +35,7 @@ export interface ReplicaLimits {
   readonly view: SharedCountsView;
   /** Replaces the listener, which is called when the view has changed. */
   onChange(listener: () => void): void;
-  /** Writes what is waiting, and signs this replica off. */
+  /** Sends pending settlements, and signs this replica off. */
   close(): Promise<void>;
 }
 
@@ -81,9 +82,8 @@ export async function openReplicaLimits(
       changed();
     },
   });
-  // Notices are based on Valkey's sums. Based on this replica's counts alone, they would come too late and several
-  // times.
-  const local = new LocalLimiter({ ...localPorts, reached: tellNobody });
+  // Notices are based on Valkey's sums; based on one replica's, they would come too late and several times.
+  const local = new LocalLimiter({ ...localPorts, reached: null });
   const { clocks, history, reached } = localPorts;
   const ledgerName = commonLedger ?? replica.id;
   const audits = new BudgetAudits({ connection, ledgerName, ledger: options.ledger, history, clocks });
@@ -115,8 +115,6 @@ export async function openReplicaLimits(
     },
   };
 }
-
-function tellNobody(): void {}
 
 async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promise<void> {
   try {

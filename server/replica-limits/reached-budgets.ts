@@ -4,10 +4,10 @@ import { percentOf } from '../limits/budget-watch.ts';
 import type { Counted } from '../limits/meters.ts';
 
 /**
- * Reports the budgets that have reached 80 or 100 percent through the amount just added. Each amount is added by one
- * replica only, so each notice is sent once.
+ * Reports the budgets that have reached 80 or 100 percent with the amount just added, which only one of all replicas
+ * adds.
  */
-export function tellReached(
+export function reportReached(
   { scope, id, name, limits }: Limited,
   counted: Pick<Counted, 'spent'>,
   added: Spent,

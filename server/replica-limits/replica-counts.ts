@@ -1,12 +1,12 @@
-/** The calls that the limiter makes to Valkey: the scripts with their arguments, and their replies. */
+/** The limiter's commands to Valkey: the scripts with their arguments, and their replies. */
 import type { LimitReached } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import type { Account, Clocks, Estimate, Settled } from '../limits/account.ts';
 import type { BudgetAudits } from './budget-audits.ts';
-import type { CountedParty } from './counted-party.ts';
+import type { CountedSubject } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import { tellReached } from './reached-budgets.ts';
-import { ReplyNumbers, type SeenAt, SeenCounts } from './seen-counts.ts';
+import { reportReached } from './reached-budgets.ts';
+import { ReplyCounts, ReplyNumbers, type ReplyTime } from './reply-counts.ts';
 
 /** Which limits are checked. `free`: all except budgets. */
 export type Checks = 'all' | 'free' | 'none';
@@ -16,14 +16,14 @@ export interface Asked {
   verdict: Verdict;
   /** By Valkey's clock, in Unix milliseconds. */
   serverMs: number;
-  /** Counts of each party. */
-  seen: readonly SeenCounts[];
+  /** Counts of each subject. */
+  seen: readonly ReplyCounts[];
 }
 
 /** An ended request. */
 export interface Ended {
   id: string;
-  parties: readonly CountedParty[];
+  subjects: readonly CountedSubject[];
   /** By Valkey's clock; 0 if Valkey was not asked. */
   admittedAtMs: number;
   likelyTokens: number;
@@ -32,7 +32,7 @@ export interface Ended {
 
 /** The changes in Valkey for an ended request. */
 export interface Settlement {
-  parties: readonly CountedParty[];
+  subjects: readonly CountedSubject[];
   settled: Settled;
   keys: readonly string[];
   args: readonly string[];
@@ -44,8 +44,8 @@ interface ReplicaCountsPorts {
   ledger: string;
   audits: BudgetAudits;
   clocks: Clocks;
-  /** This replica's own counts of a party. */
-  account(party: CountedParty): Account;
+  /** This replica's own counts of a subject. */
+  account(subject: CountedSubject): Account;
   reached(notice: LimitReached): void;
 }
 
@@ -64,75 +64,75 @@ export class ReplicaCounts {
     return `${isRunning ? 1 : 0}|${usd}|${Math.round(tokens)}|${this.#ports.ledger}`;
   }
 
-  /** Requests admission; with an empty id, it only reads the counts. Rejects with a LinkError. */
-  async ask(id: string, parties: readonly CountedParty[], estimate: Estimate, checks: Checks): Promise<Asked> {
+  /** Asks to admit a request; with an empty id it only reads the counts. Rejects with a LinkError. */
+  async ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate, checks: Checks): Promise<Asked> {
     const { connection, ledger } = this.#ports;
     const nowMs = connection.serverMs();
     const { likely, most, isPart } = estimate;
     const args = [id, checks, isPart ? '0' : '1', String(connection.leaseMs), ledger];
-    args.push(integer(likely.tokens), String(most.usd), integer(most.tokens), String(parties.length));
+    args.push(integer(likely.tokens), String(most.usd), integer(most.tokens), String(subjects.length));
     const keys: string[] = [];
-    for (const party of parties) addCall(party, nowMs, keys, args);
+    for (const subject of subjects) addCall(subject, nowMs, keys, args);
     const numbers = new ReplyNumbers(await connection.run('admit', keys, args));
     const verdict = verdicts[numbers.next()] ?? 'refused';
     const at = this.#readTime(numbers);
-    const seen = parties.map((party) => this.#see(party, nowMs, numbers, at));
+    const seen = subjects.map((subject) => this.#see(subject, nowMs, numbers, at));
     if (verdict === 'refused') for (const each of seen) each.readSlots(numbers);
     return { verdict, serverMs: at.serverMs, seen };
   }
 
   /** Must be created when the request ends, even if it is sent later. */
-  settlementOf({ id, parties, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
+  settlementOf({ id, subjects, admittedAtMs, likelyTokens, settled }: Ended): Settlement {
     const { used, isVoid, startedAt } = settled;
     const more = Math.round(used.tokens) - Math.round(likelyTokens);
     const args = [id, String(startedAt), String(admittedAtMs)];
     args.push(isVoid ? '-1' : '0', String(Math.min(0, more)), String(Math.max(0, more)));
     args.push(String(used.usd), integer(used.tokens), String(used.unpriced));
-    args.push(this.#ports.ledger, String(parties.length));
+    args.push(this.#ports.ledger, String(subjects.length));
     const keys: string[] = [];
     // Counted in the period in which it began, as in the ledger.
-    for (const party of parties) addCall(party, startedAt, keys, args);
-    return { parties, settled, keys, args };
+    for (const subject of subjects) addCall(subject, startedAt, keys, args);
+    return { subjects, settled, keys, args };
   }
 
   /** Counts once, however often it is sent. Rejects with a LinkError. */
-  async settle({ parties, settled, keys, args }: Settlement): Promise<void> {
+  async settle({ subjects, settled, keys, args }: Settlement): Promise<void> {
     const { connection, reached } = this.#ports;
     const numbers = new ReplyNumbers(await connection.run('settle', keys, args));
     numbers.next();
     const at = this.#readTime(numbers);
-    for (const party of parties) {
-      const seen = this.#see(party, settled.startedAt, numbers, at);
-      tellReached(party.limited, seen, settled.used, reached);
+    for (const subject of subjects) {
+      const seen = this.#see(subject, settled.startedAt, numbers, at);
+      reportReached(subject.limited, seen, settled.used, reached);
     }
   }
 
-  /** Extends the leases of a party, and restores missing ones. Rejects with a LinkError. */
-  async renew(party: CountedParty, leases: Iterable<readonly [string, string]> = party.leases): Promise<void> {
+  /** Prolongs the leases of a subject, and restores those that are gone. Rejects with a LinkError. */
+  async renew(subject: CountedSubject, leases: Iterable<readonly [string, string]> = subject.leases): Promise<void> {
     const all = [...leases];
     for (let first = 0; first < all.length; first += leasesAtOnce) {
       const args = [String(this.#ports.connection.leaseMs), ...all.slice(first, first + leasesAtOnce).flat()];
-      await this.#ports.connection.run('renew', party.leaseKeys, args);
+      await this.#ports.connection.run('renew', subject.leaseKeys, args);
     }
   }
 
-  #readTime(numbers: ReplyNumbers): SeenAt {
+  #readTime(numbers: ReplyNumbers): ReplyTime {
     return { serverMs: numbers.next(), steadyMs: this.#ports.clocks.steadyMs() };
   }
 
-  #see(party: CountedParty, atMs: number, numbers: ReplyNumbers, at: SeenAt): SeenCounts {
+  #see(subject: CountedSubject, atMs: number, numbers: ReplyNumbers, at: ReplyTime): ReplyCounts {
     const { audits } = this.#ports;
-    const account = this.#ports.account(party);
-    const seen = new SeenCounts(numbers, at, { call: party.at(atMs), likely: account.reserved.likely });
-    // Another replica may have started the count without the request that just ended here.
-    if (party.saw(seen, account)) audits.doubt([party]);
-    if (seen.isUnknown) audits.now(party).catch(() => {});
+    const account = this.#ports.account(subject);
+    const seen = new ReplyCounts(numbers, at, { call: subject.at(atMs), likely: account.reserved.likely });
+    // Another replica may have begun the count without the request that just ended here.
+    if (subject.applyReply(seen, account)) audits.doubt([subject]);
+    if (seen.isUnknown) audits.now(subject).catch(() => {});
     return seen;
   }
 }
 
-function addCall(party: CountedParty, atMs: number, keys: string[], args: string[]): void {
-  const call = party.at(atMs);
+function addCall(subject: CountedSubject, atMs: number, keys: string[], args: string[]): void {
+  const call = subject.at(atMs);
   keys.push(...call.keys);
   args.push(...call.args);
   for (const period of call.periods) args.push(...period.args);

@@ -6,7 +6,7 @@ import { writeFileDurably } from '../files/durable-file.ts';
 
 const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
 
-/** What a replica remembers across restarts. */
+/** The identity of a replica, kept over restarts. */
 export interface Replica {
   /** Identifies its data folder, and therefore its ledger. */
   id: string;

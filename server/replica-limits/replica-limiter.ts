@@ -1,8 +1,8 @@
 /**
- * Counts limits together with other replicas. One script in Valkey admits a request by the limits of its key and group,
- * in one round trip. The request's usage is written afterwards, and no request waits for that. Valkey is not asked
- * about requests that no limit can refuse. Everything is also counted locally, so that this replica can continue alone
- * at any moment.
+ * Counts limits together with other replicas: one script in Valkey admits a request by the limits of its key and group,
+ * in one round trip; what it used is written afterwards, and no request waits for that. Requests that no limit can
+ * refuse are admitted without asking. Everything is counted locally as well, so that this replica can continue alone at
+ * any time.
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
@@ -14,15 +14,15 @@ import { type LocalLimiter, payersOf, settledBy } from '../limits/local-limiter.
 import { metersOf } from '../limits/meters.ts';
 import { unknownSpending } from '../limits/refusal.ts';
 import { nothing } from '../limits/spending.ts';
-import { AloneCounts, countsUnavailable, shareOf } from './alone.ts';
 import type { BudgetAudits } from './budget-audits.ts';
-import { CountedParties } from './counted-parties.ts';
-import type { CountedParty } from './counted-party.ts';
+import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';
+import type { CountedSubject } from './counted-subject.ts';
+import { CountedSubjects } from './counted-subjects.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import { headersOf, type Judged, refuseIfExceeded } from './judged.ts';
-import { LateSettlements } from './late-settlements.ts';
+import { countsUnavailable, DegradedCounts, shareOf } from './degraded-counts.ts';
+import { PendingSettlements } from './pending-settlements.ts';
 import type { Asked, Ended, ReplicaCounts } from './replica-counts.ts';
-import type { SeenCounts } from './seen-counts.ts';
+import type { ReplyCounts } from './reply-counts.ts';
 
 interface ReplicaLimiterPorts {
   connection: CountsConnection;
@@ -35,7 +35,7 @@ interface ReplicaLimiterPorts {
 }
 
 interface Admitted {
-  parties: readonly CountedParty[];
+  subjects: readonly CountedSubject[];
   estimate: Estimate;
   /** By Valkey's clock; 0 if Valkey was not asked. */
   atMs: number;
@@ -48,9 +48,11 @@ const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
 
 export class ReplicaLimiter implements Limiter {
   readonly #ports: ReplicaLimiterPorts;
-  readonly #parties = new CountedParties();
+  readonly #subjects = new CountedSubjects();
   readonly #admitted = new Map<string, Admitted>();
-  readonly #late = new LateSettlements();
+  /** Subjects whose meters were queried recently. */
+  readonly #shown = new Set<CountedSubject>();
+  readonly #late = new PendingSettlements();
 
   constructor(ports: ReplicaLimiterPorts) {
     this.#ports = ports;
@@ -62,26 +64,26 @@ export class ReplicaLimiter implements Limiter {
   }
 
   admit(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders | Promise<RateHeaders> {
-    const parties = limitedBy.map((limited) => this.#parties.of(limited));
-    if (!this.#ports.connection.isUp) return this.#admitAlone(id, parties, estimate);
-    if (parties.some((party) => (estimate === free ? party.canRefuseFree : party.canRefuse)))
-      return this.#admitTogether(id, parties, estimate);
-    this.#take(id, { parties, estimate, atMs: 0 });
+    const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
+    if (!this.#ports.connection.isUp) return this.#admitAlone(id, subjects, estimate);
+    if (subjects.some((subject) => (estimate === free ? subject.canRefuseFree : subject.canRefuse)))
+      return this.#admitTogether(id, subjects, estimate);
+    this.#take(id, { subjects, estimate, atMs: 0 });
     return {};
   }
 
   admitAtOnce(id: string, limitedBy: readonly Limited[], estimate: Estimate): RateHeaders {
     const { connection, counts, clocks } = this.#ports;
-    const parties = limitedBy.map((limited) => this.#parties.of(limited));
-    if (!connection.isUp) return this.#admitAlone(id, parties, estimate);
-    const judged = parties.map((party) => ({
-      limited: party.limited,
-      counted: party.seen ?? this.#ports.local.account(party.limited),
+    const subjects = limitedBy.map((limited) => this.#subjects.of(limited));
+    if (!connection.isUp) return this.#admitAlone(id, subjects, estimate);
+    const judged = subjects.map((subject) => ({
+      limited: subject.limited,
+      counted: subject.lastReply ?? this.#ports.local.account(subject.limited),
     }));
     refuseIfExceeded(judged, estimate, clocks);
-    this.#take(id, { parties, estimate, atMs: connection.serverMs() });
-    // If this fails, a later beat writes the lease.
-    counts.ask(id, parties, estimate, 'none').catch(() => {});
+    this.#take(id, { subjects, estimate, atMs: connection.serverMs() });
+    // If it fails, the lease is sent with a later heartbeat.
+    counts.ask(id, subjects, estimate, 'none').catch(() => {});
     return headersOf(judged, clocks);
   }
 
@@ -91,14 +93,15 @@ export class ReplicaLimiter implements Limiter {
     const admitted = this.#admitted.get(record.id);
     if (admitted) {
       this.#admitted.delete(record.id);
-      for (const { leases } of admitted.parties) leases.delete(record.id);
+      for (const { leases } of admitted.subjects) leases.delete(record.id);
       this.#settle(endedOf(record.id, admitted, settled));
     }
     // The request may have begun before its key or group had limits.
     for (const named of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
-      const party = this.#parties.get(named);
-      if (!party?.hasBudgets || admitted?.parties.some((each) => each.limited.scope === party.limited.scope)) continue;
-      this.#settle(endedOf(record.id, { parties: [party], estimate: free, atMs: 0 }, settled));
+      const subject = this.#subjects.get(named);
+      if (!subject?.hasBudgets || admitted?.subjects.some((each) => each.limited.scope === subject.limited.scope))
+        continue;
+      this.#settle(endedOf(record.id, { subjects: [subject], estimate: free, atMs: 0 }, settled));
     }
   }
 
@@ -107,31 +110,32 @@ export class ReplicaLimiter implements Limiter {
     local.hold(job, owner, most);
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
     for (const named of payersOf(owner)) {
-      const party = this.#parties.hold(named, ...lease);
-      // If this fails, a later beat renews it.
-      if (party?.hasBudgets && connection.isUp) counts.renew(party, [lease]).catch(() => {});
+      const subject = this.#subjects.hold(named, ...lease);
+      // If it fails, it is sent with a later heartbeat.
+      if (subject?.hasBudgets && connection.isUp) counts.renew(subject, [lease]).catch(() => {});
     }
   }
 
   release(job: string, owner: JobOwner): void {
     this.#ports.local.release(job, owner);
     for (const named of payersOf(owner)) {
-      const party = this.#parties.release(named, leaseName(job));
-      if (party?.hasBudgets) this.#withdraw(leaseName(job), [party]);
+      const subject = this.#subjects.release(named, leaseName(job));
+      if (subject?.hasBudgets) this.#withdraw(leaseName(job), [subject]);
     }
   }
 
   meters(limited: Limited): LimitMeter[] {
     const { connection, clocks, local } = this.#ports;
-    const party = this.#parties.of(limited);
-    party.shownAtMs = clocks.steadyMs();
-    const seen = connection.isUp ? party.seen : null;
+    const subject = this.#subjects.of(limited);
+    subject.shownAtMs = clocks.steadyMs();
+    this.#shown.add(subject);
+    const seen = connection.isUp ? subject.lastReply : null;
     return metersOf(seen ?? local.account(limited), limited.limits, clocks);
   }
 
   async refresh(limitedBy: readonly Limited[]): Promise<void> {
     if (!this.#ports.connection.isUp) return;
-    await this.#look(limitedBy.map((limited) => this.#parties.of(limited))).catch(() => {});
+    await this.#look(limitedBy.map((limited) => this.#subjects.of(limited))).catch(() => {});
   }
 
   recall(limitedBy: Iterable<Limited>): Promise<void> {
@@ -141,21 +145,24 @@ export class ReplicaLimiter implements Limiter {
   forget(scope: LimitScope, id: string): void {
     const { local, connection, audits } = this.#ports;
     local.forget(scope, id);
-    const party = this.#parties.remove({ scope, id });
-    if (party) audits.forget(party);
-    if (party && connection.isUp) connection.remove(party.at(connection.serverMs()).keys).catch(() => {});
+    const subject = this.#subjects.remove({ scope, id });
+    if (subject) {
+      audits.forget(subject);
+      this.#shown.delete(subject);
+    }
+    if (subject && connection.isUp) connection.remove(subject.at(connection.serverMs()).keys).catch(() => {});
   }
 
-  async #admitTogether(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<RateHeaders> {
-    const asked = await this.#ask(id, parties, estimate).catch(() => null);
-    if (asked === null) return this.#admitUnanswered(id, parties, estimate);
+  async #admitTogether(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<RateHeaders> {
+    const asked = await this.#ask(id, subjects, estimate).catch(() => null);
+    if (asked === null) return this.#admitUnanswered(id, subjects, estimate);
     const { clocks } = this.#ports;
-    const judged = parties.map(({ limited }, index) => judgedBy(limited, asked.seen[index]));
+    const judged = subjects.map(({ limited }, index) => judgedBy(limited, asked.seen[index]));
     if (asked.verdict === 'admitted') {
-      this.#take(id, { parties, estimate, atMs: asked.serverMs });
+      this.#take(id, { subjects, estimate, atMs: asked.serverMs });
       return headersOf(judged, clocks);
     }
-    const unknown = parties.find(({ hasHardBudget }) => hasHardBudget);
+    const unknown = subjects.find(({ hasHardBudget }) => hasHardBudget);
     if (asked.verdict === 'unknown-spending' && unknown) throw unknownSpending(unknown.limited);
     const [first] = asked.seen;
     // Uses the time of the reply, because a moment later the limit may no longer be reached.
@@ -163,54 +170,54 @@ export class ReplicaLimiter implements Limiter {
     throw new Error('unreachable: it was refused, but no limit is reached');
   }
 
-  /**
-   * If Valkey does not know the amount spent in this period so far, its sum is first set from the ledger, and Valkey is
-   * asked again.
-   */
-  async #ask(id: string, parties: readonly CountedParty[], estimate: Estimate): Promise<Asked> {
+  /** If Valkey does not know what was spent in this period, sends it the ledger's total and asks again. */
+  async #ask(id: string, subjects: readonly CountedSubject[], estimate: Estimate): Promise<Asked> {
     const { counts, audits } = this.#ports;
     const checks = estimate === free ? 'free' : 'all';
-    const asked = await counts.ask(id, parties, estimate, checks);
+    const asked = await counts.ask(id, subjects, estimate, checks);
     if (asked.verdict !== 'unknown-spending') return asked;
-    await Promise.all(parties.map((party) => audits.now(party)));
-    return counts.ask(id, parties, estimate, checks);
+    await Promise.all(subjects.map((subject) => audits.now(subject)));
+    return counts.ask(id, subjects, estimate, checks);
   }
 
-  /** Valkey may have admitted the request even though its reply was lost. */
-  #admitUnanswered(id: string, parties: readonly CountedParty[], estimate: Estimate): RateHeaders {
+  /** Valkey may have admitted the request although its reply did not arrive. */
+  #admitUnanswered(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
     try {
-      return this.#admitAlone(id, parties, estimate);
+      return this.#admitAlone(id, subjects, estimate);
     } catch (refused) {
-      this.#withdraw(id, parties);
+      this.#withdraw(id, subjects);
       throw refused;
     }
   }
 
-  #admitAlone(id: string, parties: readonly CountedParty[], estimate: Estimate): RateHeaders {
+  #admitAlone(id: string, subjects: readonly CountedSubject[], estimate: Estimate): RateHeaders {
     const { connection, clocks, settings, local } = this.#ports;
     const { replicas } = connection.view;
     const isClosed = estimate !== free && settings().hardBudgets === 'closed';
-    const judged = parties.map((party) => {
-      const { limited } = party;
-      if (isClosed && party.hasHardBudget) throw countsUnavailable(limited);
+    const judged = subjects.map((subject) => {
+      const { limited } = subject;
+      if (isClosed && subject.hasHardBudget) throw countsUnavailable(limited);
       const limits = shareOf(limited.limits, replicas);
-      return { limited: { ...limited, limits }, counted: new AloneCounts(local.account(limited), party, replicas) };
+      return {
+        limited: { ...limited, limits },
+        counted: new DegradedCounts(local.account(limited), subject, replicas),
+      };
     });
     refuseIfExceeded(judged, estimate, clocks);
-    this.#take(id, { parties, estimate, atMs: 0 });
+    this.#take(id, { subjects, estimate, atMs: 0 });
     return headersOf(judged, clocks);
   }
 
   #take(id: string, admitted: Admitted): void {
-    const { parties, estimate } = admitted;
+    const { subjects, estimate } = admitted;
     const { local, counts } = this.#ports;
-    const limitedBy = parties.map(({ limited }) => limited);
+    const limitedBy = subjects.map(({ limited }) => limited);
     local.take(id, limitedBy, estimate);
     this.#admitted.set(id, admitted);
     const lease = counts.leaseOf(estimate.most, !estimate.isPart);
-    for (const party of parties) {
-      party.isUsed = true;
-      if (party.hasLeases) party.leases.set(id, lease);
+    for (const subject of subjects) {
+      subject.isUsed = true;
+      if (subject.hasLeases) subject.leases.set(id, lease);
     }
   }
 
@@ -222,12 +229,12 @@ export class ReplicaLimiter implements Limiter {
   }
 
   /** Ends a lease without any usage. */
-  #withdraw(id: string, parties: readonly CountedParty[]): void {
-    this.#settle(endedOf(id, { parties, estimate: free, atMs: 0 }, withdrawn));
+  #withdraw(id: string, subjects: readonly CountedSubject[]): void {
+    this.#settle(endedOf(id, { subjects, estimate: free, atMs: 0 }, withdrawn));
   }
 
-  async #look(parties: readonly CountedParty[]): Promise<void> {
-    await Promise.all(parties.map((party) => this.#ports.counts.ask('', [party], free, 'none')));
+  async #look(subjects: readonly CountedSubject[]): Promise<void> {
+    await Promise.all(subjects.map((subject) => this.#ports.counts.ask('', [subject], free, 'none')));
   }
 
   async #renew(): Promise<void> {
@@ -235,8 +242,8 @@ export class ReplicaLimiter implements Limiter {
     await this.#catchUp();
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
-    const shown = [...this.#parties.all()].filter(({ shownAtMs }) => shownAtMs >= sinceMs);
-    await this.#look(shown.slice(0, mostShown));
+    for (const subject of this.#shown) if (subject.shownAtMs < sinceMs) this.#shown.delete(subject);
+    await this.#look([...this.#shown].slice(0, mostShown));
   }
 
   async #restore(): Promise<void> {
@@ -244,24 +251,27 @@ export class ReplicaLimiter implements Limiter {
     this.#ports.audits.doubt(this.#usedBudgets(), 0);
   }
 
-  #usedBudgets(): CountedParty[] {
-    return [...this.#parties.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
+  #usedBudgets(): CountedSubject[] {
+    return [...this.#subjects.all()].filter(({ isUsed, hasBudgets }) => isUsed && hasBudgets);
   }
 
   /** Renews leases first, because settlements end them. */
   async #catchUp(): Promise<void> {
     const { counts } = this.#ports;
-    for (const party of this.#parties.all()) if (party.leases.size > 0) await counts.renew(party);
+    const running = [...this.#admitted.values()].flatMap(({ subjects }) => subjects);
+    for (const subject of new Set([...running, ...this.#subjects.holding()])) {
+      if (subject.leases.size > 0) await counts.renew(subject);
+    }
     await this.#late.send((settlement) => counts.settle(settlement));
   }
 }
 
-function endedOf(id: string, { parties, estimate, atMs }: Admitted, settled: Settled): Ended {
-  return { id, parties, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
+function endedOf(id: string, { subjects, estimate, atMs }: Admitted, settled: Settled): Ended {
+  return { id, subjects, admittedAtMs: atMs, likelyTokens: estimate.likely.tokens, settled };
 }
 
-function judgedBy(limited: Limited, counted: SeenCounts | undefined): Judged {
-  if (!counted) throw new Error('unreachable: a reply tells of all parties');
+function judgedBy(limited: Limited, counted: ReplyCounts | undefined): LimitedCounts {
+  if (!counted) throw new Error('unreachable: a reply tells of all subjects');
   return { limited, counted };
 }
 

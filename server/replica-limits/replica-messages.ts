@@ -1,7 +1,4 @@
-/**
- * Short messages between replicas by publish and subscribe. Nothing waits for a message, and one without a listener is
- * lost.
- */
+/** Short messages between replicas, by publish and subscribe. Delivery is not guaranteed, and nothing waits for it. */
 import type { CountsConnection } from './counts-connection.ts';
 import type { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -29,8 +26,8 @@ export class ReplicaMessages {
     this.#ports = ports;
     this.#channel = `sluice:health:${ports.database}`;
     this.#stopListening = ports.link.subscribe(this.#channel, {
-      heard: (message) => this.#take(message),
-      failed: (error) => this.#tellOnce(error),
+      received: (message) => this.#take(message),
+      failed: (error) => this.#logOnce(error),
     });
   }
 
@@ -47,7 +44,7 @@ export class ReplicaMessages {
   send(text: string): void {
     const { connection, link, replica } = this.#ports;
     if (!connection.isUp) return;
-    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#tellOnce(error));
+    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#logOnce(error));
   }
 
   close(): void {
@@ -59,8 +56,8 @@ export class ReplicaMessages {
     if (end !== -1 && message.slice(0, end) !== this.#ports.replica) this.#listener(message.slice(end + 1));
   }
 
-  /** A lost connection is reported by the connection for counts. */
-  #tellOnce({ problem, message }: LinkError): void {
+  /** `CountsConnection` reports a lost connection. */
+  #logOnce({ problem, message }: LinkError): void {
     if (this.#hasTold || problem !== 'not-permitted') return;
     this.#hasTold = true;
     this.#ports.log.warn(

@@ -59,67 +59,67 @@ local function readLease(value)
   return { running = tonumber(running), usd = tonumber(usd), tokens = tonumber(tokens), ledger = ledger, at = at }
 end
 
-local function keepLeases(party)
-  redis.call('PEXPIRE', party.leases, 86400000)
-  redis.call('PEXPIRE', party.amounts, 86400000)
+local function keepLeases(subject)
+  redis.call('PEXPIRE', subject.leases, 86400000)
+  redis.call('PEXPIRE', subject.amounts, 86400000)
 end
 
-local function takeLease(party, id, value, leaseMs)
+local function takeLease(subject, id, value, leaseMs)
   local lease = readLease(value)
-  redis.call('ZADD', party.leases, now + leaseMs, id)
-  redis.call('HSET', party.amounts, id, value)
-  local running = redis.call('HINCRBY', party.amounts, '=running', lease.running)
-  if lease.usd ~= 0 then redis.call('HINCRBYFLOAT', party.amounts, '=usd', text(lease.usd)) end
-  if lease.tokens ~= 0 then redis.call('HINCRBY', party.amounts, '=tokens', lease.tokens) end
-  if running == lease.running then keepLeases(party) end
+  redis.call('ZADD', subject.leases, now + leaseMs, id)
+  redis.call('HSET', subject.amounts, id, value)
+  local running = redis.call('HINCRBY', subject.amounts, '=running', lease.running)
+  if lease.usd ~= 0 then redis.call('HINCRBYFLOAT', subject.amounts, '=usd', text(lease.usd)) end
+  if lease.tokens ~= 0 then redis.call('HINCRBY', subject.amounts, '=tokens', lease.tokens) end
+  if running == lease.running then keepLeases(subject) end
 end
 
-local function endLease(party, id)
-  local value = redis.call('HGET', party.amounts, id)
-  redis.call('ZREM', party.leases, id)
+local function endLease(subject, id)
+  local value = redis.call('HGET', subject.amounts, id)
+  redis.call('ZREM', subject.leases, id)
   if not value then return nil end
   local lease = readLease(value)
-  redis.call('HDEL', party.amounts, id)
-  if redis.call('EXISTS', party.leases) == 0 then redis.call('DEL', party.amounts) return value end
-  redis.call('HINCRBY', party.amounts, '=running', 0 - lease.running)
-  redis.call('HINCRBYFLOAT', party.amounts, '=usd', text(0 - lease.usd))
-  redis.call('HINCRBY', party.amounts, '=tokens', 0 - lease.tokens)
+  redis.call('HDEL', subject.amounts, id)
+  if redis.call('EXISTS', subject.leases) == 0 then redis.call('DEL', subject.amounts) return value end
+  redis.call('HINCRBY', subject.amounts, '=running', 0 - lease.running)
+  redis.call('HINCRBYFLOAT', subject.amounts, '=usd', text(0 - lease.usd))
+  redis.call('HINCRBY', subject.amounts, '=tokens', 0 - lease.tokens)
   return value
 end
 
-local function lapse(party)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', party.leases, '-inf', now, 'LIMIT', 0, 1000)) do
-    local value = endLease(party, id)
+local function lapse(subject)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', subject.leases, '-inf', now, 'LIMIT', 0, 1000)) do
+    local value = endLease(subject, id)
     local lease = value and readLease(value)
-    if lease and (lease.usd > 0 or lease.tokens > 0) and #party.periods > 0 then
-      redis.call('HSET', party.lapsed, id, value .. '|' .. text(now))
-      redis.call('PEXPIRE', party.lapsed, 86400000)
-      for _, period in ipairs(party.periods) do addSpent(period, lease.ledger, lease.usd, lease.tokens, 0) end
+    if lease and (lease.usd > 0 or lease.tokens > 0) and #subject.periods > 0 then
+      redis.call('HSET', subject.lapsed, id, value .. '|' .. text(now))
+      redis.call('PEXPIRE', subject.lapsed, 86400000)
+      for _, period in ipairs(subject.periods) do addSpent(period, lease.ledger, lease.usd, lease.tokens, 0) end
     end
   end
 end
 
-local function nextParty()
-  local party = { requests = nextKey(), tokens = nextKey(), leases = nextKey(), amounts = nextKey(), lapsed = nextKey(),
+local function nextSubject()
+  local subject = { requests = nextKey(), tokens = nextKey(), leases = nextKey(), amounts = nextKey(), lapsed = nextKey(),
     settled = nextKey() }
-  party.requestLimit, party.tokenLimit, party.runningLimit = nextNumber(), nextNumber(), nextNumber()
-  party.hasLeases = nextText() == '1'
-  party.periods = {}
+  subject.requestLimit, subject.tokenLimit, subject.runningLimit = nextNumber(), nextNumber(), nextNumber()
+  subject.hasLeases = nextText() == '1'
+  subject.periods = {}
   for _ = 1, nextNumber() do
-    table.insert(party.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber() })
+    table.insert(subject.periods, { key = nextKey(), ends = nextNumber(), usd = nextNumber(), tokens = nextNumber() })
   end
-  return party
+  return subject
 end
 
-local function look(party)
-  party.requestSum, party.requestLast, party.tokenSum, party.tokenLast = 0, 0, 0, 0
-  party.running, party.reservedUsd, party.reservedTokens = 0, 0, 0
-  if party.requestLimit then party.requestSum, party.requestLast, party.requestFirst = windowOf(party.requests) end
-  if party.tokenLimit then party.tokenSum, party.tokenLast, party.tokenFirst = windowOf(party.tokens) end
-  if party.hasLeases then
-    lapse(party)
-    local read = redis.call('HMGET', party.amounts, '=running', '=usd', '=tokens')
-    party.running, party.reservedUsd, party.reservedTokens =
+local function readCounts(subject)
+  subject.requestSum, subject.requestLast, subject.tokenSum, subject.tokenLast = 0, 0, 0, 0
+  subject.running, subject.reservedUsd, subject.reservedTokens = 0, 0, 0
+  if subject.requestLimit then subject.requestSum, subject.requestLast, subject.requestFirst = windowOf(subject.requests) end
+  if subject.tokenLimit then subject.tokenSum, subject.tokenLast, subject.tokenFirst = windowOf(subject.tokens) end
+  if subject.hasLeases then
+    lapse(subject)
+    local read = redis.call('HMGET', subject.amounts, '=running', '=usd', '=tokens')
+    subject.running, subject.reservedUsd, subject.reservedTokens =
       tonumber(read[1]) or 0, tonumber(read[2]) or 0, tonumber(read[3]) or 0
   end
 end
@@ -131,10 +131,10 @@ local function lookAtPeriod(period, ledger)
   period.begun = tonumber(read[4]) or 0
 end
 
-local function tell(reply, party, ledger)
-  for _, number in ipairs({ party.requestSum, party.requestLast, party.tokenSum, party.tokenLast, party.running,
-    party.reservedUsd, party.reservedTokens }) do table.insert(reply, text(number)) end
-  for _, period in ipairs(party.periods) do
+local function appendCounts(reply, subject, ledger)
+  for _, number in ipairs({ subject.requestSum, subject.requestLast, subject.tokenSum, subject.tokenLast, subject.running,
+    subject.reservedUsd, subject.reservedTokens }) do table.insert(reply, text(number)) end
+  for _, period in ipairs(subject.periods) do
     if not period.begun then lookAtPeriod(period, ledger) end
     for _, number in ipairs({ period.spentUsd, period.spentTokens, period.unpriced, period.begun }) do
       table.insert(reply, text(number))
@@ -142,18 +142,18 @@ local function tell(reply, party, ledger)
   end
 end
 
-local function tellSlots(reply, party)
-  for _, key in ipairs({ party.requests, party.tokens }) do
+local function appendSlots(reply, subject)
+  for _, key in ipairs({ subject.requests, subject.tokens }) do
     local slots = redis.call('HGETALL', key)
-    local told = {}
+    local entries = {}
     for index = 1, #slots, 2 do
       if tonumber(slots[index]) then
-        table.insert(told, slots[index])
-        table.insert(told, slots[index + 1])
+        table.insert(entries, slots[index])
+        table.insert(entries, slots[index + 1])
       end
     end
-    table.insert(reply, tostring(#told / 2))
-    for _, number in ipairs(told) do table.insert(reply, number) end
+    table.insert(reply, tostring(#entries / 2))
+    for _, number in ipairs(entries) do table.insert(reply, number) end
   end
 end
 `;

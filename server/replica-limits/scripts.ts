@@ -1,12 +1,12 @@
 /**
- * The scripts that Valkey runs, each atomically. The keys of a party (a key or group of Sluice), in this order:
+ * The scripts that Valkey runs, each atomically. The keys of a subject (a key or group of Sluice), in this order:
  * `requests`, `tokens` (hashes: slot of one second -> amount), `leases` (sorted set: request -> when it ends),
- * `amounts` (hash: request -> `running|usd|tokens|ledger`), `lapsed` (the same with the time when it lapsed), `settled`
- * (sorted set: ended request -> when that was reported), then one hash for each budget period. Its arguments: requests
- * and tokens per minute, concurrent requests (empty: no limit), `1` if it has leases, the number of periods, and for
+ * `amounts` (hash: request -> `running|usd|tokens|ledger`), `lapsed` (the same, and when it lapsed), `settled` (sorted
+ * set: ended request -> when that was reported), then one hash for each budget period. Its arguments: requests and
+ * tokens per minute, requests at the same time (empty: no limit), `1` if it has leases, the number of periods, and for
  * each of them its end in Unix milliseconds (empty: none) and the hard budget in dollars and in tokens (empty: none).
  *
- * Replies are strings of values separated by spaces, mostly numbers. All times are the server's.
+ * Replies are texts without spaces, mostly numbers, in one string, separated by spaces. All times are the server's.
  */
 import { common } from './script-parts.ts';
 
@@ -14,64 +14,63 @@ import { common } from './script-parts.ts';
 const settledMs = 30_000;
 
 /**
- * Arguments: request (empty: only reads), the checks (`all`; `free`, which leaves out budgets; `none`), `1` if it
- * counts as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of parties;
- * parties. Replies with 0 (refused), 1 (admitted) or 2 (the amount spent is unknown), the time, and the figures of each
- * party afterwards; if refused, also the slots of each.
+ * Arguments: request (empty: only looks), how it is checked (`all`, `free`: not against budgets, `none`), `1` if it counts
+ * as running, lease in milliseconds, ledger, likely tokens, most dollars, most tokens, number of subjects; subjects.
+ * Replies 0 refused, 1 admitted, 2 what was spent is unknown; the time; the figures of each subject after it; if refused, also
+ * the slots of each.
  */
 const admit = `${common}
 local id, checks, running, leaseMs = nextText(), nextText(), nextNumber(), nextNumber()
 local ledger, likelyTokens, usd, tokens, count = nextText(), nextNumber(), nextNumber(), nextNumber(), nextNumber()
-local parties, verdict = {}, 1
+local subjects, verdict = {}, 1
 for _ = 1, count do
-  local party = nextParty()
-  table.insert(parties, party)
-  look(party)
-  if party.requestLimit and party.requestSum >= party.requestLimit then verdict = 0 end
-  if party.tokenLimit and party.tokenSum >= party.tokenLimit then verdict = 0 end
-  if running == 1 and party.runningLimit and party.running >= party.runningLimit then verdict = 0 end
+  local subject = nextSubject()
+  table.insert(subjects, subject)
+  readCounts(subject)
+  if subject.requestLimit and subject.requestSum >= subject.requestLimit then verdict = 0 end
+  if subject.tokenLimit and subject.tokenSum >= subject.tokenLimit then verdict = 0 end
+  if running == 1 and subject.runningLimit and subject.running >= subject.runningLimit then verdict = 0 end
 end
 if checks == 'all' then
-  for _, party in ipairs(parties) do
-    for _, period in ipairs(party.periods) do
+  for _, subject in ipairs(subjects) do
+    for _, period in ipairs(subject.periods) do
       lookAtPeriod(period, ledger)
       local isHard = period.usd or period.tokens
       if isHard and period.begun == 0 then verdict = 2 end
-      if verdict == 1 and period.usd and period.usd - period.spentUsd <= party.reservedUsd then verdict = 0 end
-      if verdict == 1 and period.tokens and period.tokens - period.spentTokens <= party.reservedTokens then verdict = 0 end
+      if verdict == 1 and period.usd and period.usd - period.spentUsd <= subject.reservedUsd then verdict = 0 end
+      if verdict == 1 and period.tokens and period.tokens - period.spentTokens <= subject.reservedTokens then verdict = 0 end
     end
   end
 end
 if checks == 'none' or id == '' then verdict = 1 end
 if verdict == 1 and id ~= '' then
   local value = running .. '|' .. text(usd) .. '|' .. text(tokens) .. '|' .. ledger
-  for _, party in ipairs(parties) do
-    if party.requestLimit then
-      addToPruned(party.requests, slot, 1, party.requestLast, party.requestFirst)
-      party.requestSum, party.requestLast = party.requestSum + 1, slot
+  for _, subject in ipairs(subjects) do
+    if subject.requestLimit then
+      addToPruned(subject.requests, slot, 1, subject.requestLast, subject.requestFirst)
+      subject.requestSum, subject.requestLast = subject.requestSum + 1, slot
     end
-    if party.tokenLimit and likelyTokens ~= 0 then
-      addToPruned(party.tokens, slot, likelyTokens, party.tokenLast, party.tokenFirst)
-      party.tokenSum, party.tokenLast = party.tokenSum + likelyTokens, slot
+    if subject.tokenLimit and likelyTokens ~= 0 then
+      addToPruned(subject.tokens, slot, likelyTokens, subject.tokenLast, subject.tokenFirst)
+      subject.tokenSum, subject.tokenLast = subject.tokenSum + likelyTokens, slot
     end
-    if party.hasLeases then
-      takeLease(party, id, value, leaseMs)
-      party.running = party.running + running
-      party.reservedUsd, party.reservedTokens = party.reservedUsd + usd, party.reservedTokens + tokens
+    if subject.hasLeases then
+      takeLease(subject, id, value, leaseMs)
+      subject.running = subject.running + running
+      subject.reservedUsd, subject.reservedTokens = subject.reservedUsd + usd, subject.reservedTokens + tokens
     end
   end
 end
 local reply = { tostring(verdict), text(now) }
-for _, party in ipairs(parties) do tell(reply, party, ledger) end
-if verdict == 0 then for _, party in ipairs(parties) do tellSlots(reply, party) end end
+for _, subject in ipairs(subjects) do appendCounts(reply, subject, ledger) end
+if verdict == 0 then for _, subject in ipairs(subjects) do appendSlots(reply, subject) end end
 return table.concat(reply, ' ')
 `;
 
 /**
- * Ends a request. A request that is reported again because the reply was lost counts once. Arguments: request, when it
- * began and when it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars,
- * tokens and unpriced requests spent; ledger, number of parties; parties. Replies with 1, the time and the figures of
- * each party.
+ * Ends a request; reporting the same end again, because the reply was lost, counts once. Arguments: request, when it began and when
+ * it was admitted (0: not here), requests and tokens to add at that time, tokens to add now; dollars, tokens and unpriced requests
+ * spent; ledger, number of subjects; subjects. Replies 1, the time and the figures of each subject.
  */
 const settle = `${common}
 local id, startedAt, admittedAt = nextText(), nextText(), nextNumber()
@@ -82,26 +81,26 @@ local ended = table.concat({ id, startedAt, usd, tokens, unpriced, ledger }, '|'
 local changes = admittedAt > 0 or tonumber(usd) ~= 0 or tokens ~= 0 or unpriced ~= 0
 local reply = { '1', text(now) }
 for _ = 1, count do
-  local party = nextParty()
-  local lapsed = redis.call('HGET', party.lapsed, id)
-  endLease(party, id)
+  local subject = nextSubject()
+  local lapsed = redis.call('HGET', subject.lapsed, id)
+  endLease(subject, id)
   if lapsed then
-    redis.call('HDEL', party.lapsed, id)
+    redis.call('HDEL', subject.lapsed, id)
     local before = readLease(lapsed)
-    for _, period in ipairs(party.periods) do addSpent(period, before.ledger, 0 - before.usd, 0 - before.tokens, 0) end
+    for _, period in ipairs(subject.periods) do addSpent(period, before.ledger, 0 - before.usd, 0 - before.tokens, 0) end
   end
-  if changes and redis.call('ZADD', party.settled, 'NX', now, ended) == 1 then
-    redis.call('ZREMRANGEBYSCORE', party.settled, '-inf', now - ${settledMs})
-    redis.call('PEXPIRE', party.settled, ${settledMs})
-    if party.requestLimit and admittedAt > 0 then addTo(party.requests, place, requests) end
-    if party.tokenLimit and admittedAt > 0 then
-      addTo(party.tokens, place, tokensThen)
-      addTo(party.tokens, slot, tokensNow)
+  if changes and redis.call('ZADD', subject.settled, 'NX', now, ended) == 1 then
+    redis.call('ZREMRANGEBYSCORE', subject.settled, '-inf', now - ${settledMs})
+    redis.call('PEXPIRE', subject.settled, ${settledMs})
+    if subject.requestLimit and admittedAt > 0 then addTo(subject.requests, place, requests) end
+    if subject.tokenLimit and admittedAt > 0 then
+      addTo(subject.tokens, place, tokensThen)
+      addTo(subject.tokens, slot, tokensNow)
     end
-    for _, period in ipairs(party.periods) do addSpent(period, ledger, tonumber(usd), tokens, unpriced) end
+    for _, period in ipairs(subject.periods) do addSpent(period, ledger, tonumber(usd), tokens, unpriced) end
   end
-  look(party)
-  tell(reply, party, ledger)
+  readCounts(subject)
+  appendCounts(reply, subject, ledger)
 end
 return table.concat(reply, ' ')
 `;
@@ -109,18 +108,18 @@ return table.concat(reply, ' ')
 /** Keys: `leases`, `amounts`, `lapsed`. Arguments: lease in milliseconds; for each request its name and `running|usd|tokens|ledger`. */
 const renew = `${common}
 local leaseMs = nextNumber()
-local party = { leases = nextKey(), amounts = nextKey(), lapsed = nextKey() }
+local subject = { leases = nextKey(), amounts = nextKey(), lapsed = nextKey() }
 while at <= #ARGV do
   local id, value = nextText(), nextText()
-  if redis.call('HEXISTS', party.amounts, id) == 1 then
-    redis.call('ZADD', party.leases, now + leaseMs, id)
-  elseif redis.call('HEXISTS', party.lapsed, id) == 1 then
-    takeLease(party, id, string.sub(value, 1, 1) .. '|0|0|' .. readLease(value).ledger, leaseMs)
+  if redis.call('HEXISTS', subject.amounts, id) == 1 then
+    redis.call('ZADD', subject.leases, now + leaseMs, id)
+  elseif redis.call('HEXISTS', subject.lapsed, id) == 1 then
+    takeLease(subject, id, string.sub(value, 1, 1) .. '|0|0|' .. readLease(value).ledger, leaseMs)
   else
-    takeLease(party, id, value, leaseMs)
+    takeLease(subject, id, value, leaseMs)
   end
 end
-keepLeases(party)
+keepLeases(subject)
 return '1'
 `;
 

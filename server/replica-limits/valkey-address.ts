@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 
-/** The address of Valkey (or Redis), from its URL. */
+/** Parses the URL of Valkey (or Redis). */
 export interface ValkeyAddress {
   host: string;
   port: number;

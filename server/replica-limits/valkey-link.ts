@@ -1,4 +1,4 @@
-/** The connection to Valkey. Commands are never queued: one that cannot be sent or answered now fails. */
+/** The connection to Valkey. Commands are not queued: one that cannot be sent or answered now fails. */
 import { hash } from 'node:crypto';
 import { Redis } from 'iovalkey';
 import type { SharedCountsProblem } from '../contract/replica-limits.ts';
@@ -25,8 +25,8 @@ export class LinkError extends Error {
 const lateMessage = `no answer within ${commandMs} ms`;
 
 /**
- * Rejects if there is no answer in time. The driver's own time limit would be wrong after this process was stalled: by
- * then the answer may have arrived without having been read.
+ * Rejects if there is no answer in time. The driver's own timeout would fire wrongly after this process was blocked,
+ * when the answer has arrived but has not been read yet.
  */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function linkErrorOf(error: unknown): LinkError {
 }
 
 interface Listening {
-  heard(message: string): void;
+  received(message: string): void;
   failed(error: LinkError): void;
 }
 
@@ -78,7 +78,7 @@ export class ValkeyLink {
     });
   }
 
-  /** Rejects with a LinkError. Connecting is retried in the background in any case. */
+  /** Rejects with a LinkError. It is retried in the background in any case. */
   async open(): Promise<void> {
     try {
       await this.#client.connect();
@@ -90,8 +90,8 @@ export class ValkeyLink {
   }
 
   /**
-   * Loads the scripts into the server, so that commands run in the order in which they are sent. Rejects with a
-   * LinkError.
+   * Loads the scripts into the server, so that commands are executed in the order in which they are sent. Rejects with
+   * a LinkError.
    */
   async load(): Promise<void> {
     try {
@@ -135,11 +135,11 @@ export class ValkeyLink {
     }
   }
 
-  /** Subscribes on a separate connection, which reconnects whenever it is lost. Returns the unsubscribe function. */
-  subscribe(channel: string, { heard, failed }: Listening): () => void {
+  /** Subscribes on a dedicated connection, which reconnects whenever it is lost. Returns a function that stops it. */
+  subscribe(channel: string, { received, failed }: Listening): () => void {
     const listening = this.#client.duplicate({ autoResubscribe: false });
     listening.on('error', () => {});
-    listening.on('message', (_channel, message) => heard(message));
+    listening.on('message', (_channel, message) => received(message));
     listening.on('ready', () => {
       listening.subscribe(channel).catch((error: unknown) => failed(this.#explained(error)));
     });
@@ -152,8 +152,8 @@ export class ValkeyLink {
   }
 
   #explained(error: unknown): LinkError {
-    const told = messageOf(error);
-    const message = told === lateMessage ? told : messageOf(this.#connectionError ?? error);
+    const text = messageOf(error);
+    const message = text === lateMessage ? text : messageOf(this.#connectionError ?? error);
     const shown = this.#password === undefined ? message : message.replaceAll(this.#password, '***');
     return new LinkError(problemOf(message), shown);
   }

@@ -1,12 +1,13 @@
 /**
- * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what it
- * has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are passed in.
+ * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what
+ * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
+ * passed in.
  */
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
-import { ContextRoom } from './context-room.ts';
+import { ContextLimits } from './context-limits.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 
@@ -18,10 +19,10 @@ export interface NextAttempt {
   waitMs: number;
 }
 
-interface Patience {
+interface Hedging {
   /** After this time without content a second target is asked in parallel; 0: never. */
   hedgeAfterMs: number;
-  /** It is in a cooldown for silence, and this request is its trial. */
+  /** The target is in a cooldown for silence, and this request is its trial. */
   isTrial: boolean;
 }
 
@@ -60,7 +61,7 @@ interface AskedTarget {
   retryable: boolean;
   /** It refused the reasoning in the conversation, and was asked again without it. */
   isReasonless: boolean;
-  /** It was in a cooldown already and is asked only because nothing else is left. */
+  /** It was already in a cooldown and is asked only because no other target is left. */
   isLastResort: boolean;
   /** The earliest time for another attempt. */
   readyAtMs: number;
@@ -74,8 +75,8 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  /** Made when the request was too long for a target. */
-  #contexts: ContextRoom | undefined;
+  /** Created once the request was too long for a target. */
+  #contexts: ContextLimits | undefined;
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -95,11 +96,12 @@ export class AttemptPlan {
   }
 
   /**
-   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation is asked again
-   * at once, which does not count as a retry.
+   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation, or the time of a
+   * signature, is asked again at once, which does not count as a retry.
    */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
+    if (failure.isClockCorrected) return { ...failed, cause: 'retry', waitMs: 0 };
     const asked = this.#askedOf(failed.target);
     if (failure.refusesReasoning && asked && !asked.isReasonless) {
       asked.isReasonless = true;
@@ -107,7 +109,7 @@ export class AttemptPlan {
     }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isHopeless || failure.class === 'client-gone') return null;
-    return this.#retrySame(failed, failure) ?? this.further('fallback') ?? this.#retryAny('retry');
+    return this.#retrySame(failed, failure) ?? this.anotherTarget('fallback') ?? this.#retryAny('retry');
   }
 
   /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
@@ -122,11 +124,11 @@ export class AttemptPlan {
     this.note(failed, failure);
     const asked = this.#askedOf(failed.target);
     if (failure.continues && asked && this.#mayRetry()) return this.#retry(asked, 'rescue', 0);
-    return this.further('rescue') ?? this.#retryAny('rescue');
+    return this.anotherTarget('rescue') ?? this.#retryAny('rescue');
   }
 
   /** Another target. The first one is asked even after the deadline, since a single silence may outlast it. */
-  further(cause: AttemptCause): NextAttempt | null {
+  anotherTarget(cause: AttemptCause): NextAttempt | null {
     const isFirst = this.#fallbacksLeft === this.#options.policy.fallbacks;
     if (this.#fallbacksLeft === 0 || (this.#isOver() && !isFirst)) return null;
     const next = this.#open(cause);
@@ -145,7 +147,7 @@ export class AttemptPlan {
   }
 
   /** Hedging of an attempt that is about to begin. */
-  patienceWith({ target }: NextAttempt): Patience {
+  hedgingFor({ target }: NextAttempt): Hedging {
     const { policy, picker, request } = this.#options;
     const trialMs = picker.trialPatienceMs(target, request);
     const isHedged = policy.hedgeAfterMs > 0 && (trialMs === 0 || policy.hedgeAfterMs < trialMs);
@@ -159,11 +161,11 @@ export class AttemptPlan {
     // A target that was already in a cooldown is asked only once, unless it states when to retry.
     asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
-    const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
+    const isTargetsOwn = failure.class === 'silent' || (failure.class === 'model-unavailable' && !failure.isDenied);
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
-      this.#contexts ??= new ContextRoom();
+      this.#contexts ??= new ContextLimits();
       this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }
@@ -180,8 +182,7 @@ export class AttemptPlan {
   #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const asked = this.#askedOf(target);
     if (!asked || !this.#mayRetry()) return null;
-    const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
-    if (isAccounts && asked.unused.length > 0) {
+    if (isAccounts(failure) && asked.unused.length > 0) {
       asked.credential = asked.unused.shift() ?? null;
       asked.uses = 0;
       return this.#retry(asked, 'retry', 0);
@@ -281,6 +282,11 @@ export class AttemptPlan {
 }
 
 const none: readonly never[] = [];
+
+/** Another credential of the provider may succeed at once. */
+function isAccounts({ class: failure, isDenied }: Failure): boolean {
+  return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
+}
 
 function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;

@@ -33,7 +33,9 @@ export type AttemptResult =
   | FailedAttempt;
 
 export interface FailedAttempt {
-  /** `failed`: nothing was sent to the client. `broken`: the client has the beginning, and another target may deliver the rest. */
+  /**
+   * `failed`: the client has received nothing. `broken`: it has the beginning, and another target may deliver the rest.
+   */
   kind: 'failed' | 'broken';
   failure: Failure;
   failureResponse: FailureResponse;

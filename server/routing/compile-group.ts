@@ -8,16 +8,16 @@ import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
-/** What groups have in common whose rules are the same. */
+/** The part of a compiled group that depends only on its rules, shared by all groups with the same rules. */
 type GroupRouting = Pick<
   CompiledGroup,
   'routes' | 'unservable' | 'allowsModel' | 'allowsAllModels' | 'providers' | 'timeouts'
 >;
 
-/** By their rules, as text. Of very many groups, most have the same rules, and lists of models are long. */
+/** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
 export type KnownRoutings = Map<string, GroupRouting>;
 
-/** `known`: of groups that were compiled with the same aliases and providers. */
+/** `known`: compiled before with the same aliases and providers. */
 export function compileGroup(
   group: GroupConfig,
   aliases: readonly AliasConfig[],
@@ -81,7 +81,7 @@ function compileRouting(
   };
 }
 
-/** By the group's `order`; providers that it does not list follow in the configuration's order. */
+/** In the group's `order`; providers that it does not list follow in the configuration's order. */
 function rankProviders(
   group: Pick<GroupConfig, 'providers' | 'order'>,
   providers: ReadonlyMap<string, CompiledProvider>,

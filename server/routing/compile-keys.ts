@@ -1,4 +1,7 @@
-/** Compiles the keys of a configuration. Of very many, those that a change has left alone are not compiled again. Pure. */
+/**
+ * Compiles the keys of a configuration. Since there may be very many, only those that a change affects are compiled
+ * again. Pure.
+ */
 import { hash } from 'node:crypto';
 import type { GroupConfig, KeyConfig } from '../contract/config.ts';
 import { spliceBetween } from '../contract/list-splice.ts';
@@ -17,12 +20,12 @@ interface KeyInput {
 
 type KeyTable = Pick<Snapshot, 'keys' | 'notices'>;
 
-/** What tables of keys were compiled from; absent for those with keys whose secrets may change without them. */
+/** The input of each compiled table; absent if a secret in it may change without a configuration change. */
 const inputs = new WeakMap<Snapshot['keys'], KeyInput>();
-/** With more changes than this, all keys are looked at. */
+/** With more changes than this, all keys are compiled again. */
 const fewChanges = 100;
 
-/** `before`: of an earlier configuration, of which what is the same is used again. */
+/** `before`: the table of an earlier configuration, whose unchanged entries are reused. */
 export function compileKeys(input: KeyInput, before?: KeyTable): KeyTable {
   const changed = before && changedTable(input, before);
   const table = changed ?? wholeTable(input);
@@ -49,7 +52,7 @@ function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
     keys.set(compiled.digestName, compiled.key);
     if (key.previous) previous.push(withPreviousSecret(compiled.key, key.previous));
   }
-  // After all present secrets, which go before.
+  // After all current secrets, which take precedence.
   for (const key of previous) {
     const name = nameOf(key.digest);
     if (!keys.has(name)) keys.set(name, key);
@@ -57,7 +60,7 @@ function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
   return { keys, notices };
 }
 
-/** The table before with what a few plain keys change. Null: all of them have to be looked at. */
+/** The previous table with the changes of a few plain keys; null if all keys have to be compiled. */
 function changedTable({ configured, groups, secrets }: KeyInput, before: KeyTable): KeyTable | null {
   const known = inputs.get(before.keys);
   if (known?.groups !== groups) return null;
@@ -92,12 +95,12 @@ function countEnabled(keys: readonly KeyConfig[]): ReadonlyMap<string, number> {
 }
 
 interface NamedKey {
-  /** Of its digest, as in `Snapshot.keys`. */
+  /** The digest as text, as in `Snapshot.keys`. */
   digestName: string;
   key: CompiledKey;
 }
 
-/** As it was compiled last. */
+/** The latest result for each key. */
 const compiledBefore = new WeakMap<KeyConfig, NamedKey>();
 
 function compileKey(
@@ -126,7 +129,7 @@ function compileKey(
     replacedAtMs: null,
   };
   const named = { digestName: nameOf(digest), key: compiled };
-  // The value of a secret that is only referred to may be another one next time.
+  // The value of a referenced secret may differ next time.
   if (key.hash) compiledBefore.set(key, named);
   return named;
 }

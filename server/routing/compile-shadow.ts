@@ -2,7 +2,7 @@ import type { GroupConfig } from '../contract/config.ts';
 import { shadowAccount } from '../contract/ledger.ts';
 import type { CompiledShadow } from './snapshot.ts';
 
-/** Of one group. Each holds a copy of its request, up to 1 MiB, and its answer. */
+/** Limit for one group: each shadow holds a copy of its request, up to 1 MiB, and its answer. */
 export const shadowsAtOnce = 4;
 
 /** Null if no request of the group gets a shadow. */

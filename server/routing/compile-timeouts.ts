@@ -32,7 +32,7 @@ export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
 }
 
 interface PlannedTargets {
-  /** Whether another target can still be asked after an attempt that takes `patienceMs`. */
+  /** Whether another target can still be asked after an attempt that takes this long. */
   leavesAnother(patienceMs: number): boolean;
 }
 

@@ -21,7 +21,7 @@ export interface CompileInput {
   demo: ProviderConfig | null;
   /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
-  /** The one before, of which what is the same may be used again. */
+  /** The previous snapshot, whose unchanged parts may be reused. */
   before?: Snapshot | undefined;
 }
 
@@ -79,7 +79,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),
-    // Until the first discovery has finished, the provider is asked for any name rather than refusing requests.
+    // Until the first discovery has finished, any model name is sent to the provider rather than refused.
     anyModel: listed ? listed.includes('*') : discovered === undefined || dialect.hasUnlistedModels === true,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };

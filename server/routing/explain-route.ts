@@ -1,4 +1,4 @@
-/** Explains how a model name is routed. The targets come from `resolveRoute` itself; only the reasons are determined here. */
+/** Explains how a model name is routed. `resolveRoute` itself determines the targets, this module only the reasons. */
 
 import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
 import type { AliasConfig } from '../contract/config.ts';

@@ -1,4 +1,4 @@
-/** Chooses what a client gets if all attempts failed: the most useful of all errors. */
+/** Chooses the error that a client gets if all attempts failed: the most useful one. */
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
@@ -30,7 +30,7 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
 function rank({ kind, failure, failureResponse }: FailedAttempt): number {
   if (kind === 'broken') return -1;
   if (failure.isOnlyHere) return byUsefulness.indexOf('model-unavailable');
-  // A provider that could not be reached has said nothing that helps the client.
+  // A provider that could not be reached has reported nothing that helps the client.
   const isSilent = failure.class === 'transient' && failureResponse.kind === 'error';
   return isSilent ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }

@@ -1,6 +1,6 @@
 /**
  * The port between the attempt loop and what is known about targets from earlier requests (health, latency, prices,
- * conversations): it orders targets and credentials, and hears of each attempt.
+ * conversations): it orders targets and credentials, and is notified of each attempt.
  */
 import type { Operation } from '../contract/capability.ts';
 import type { FailureClass } from '../contract/ledger.ts';
@@ -14,7 +14,7 @@ export interface PickRequest {
   capability: Operation;
   /** An identifier that is the same in all turns of a conversation; null: none. Parses the body. */
   conversation(): string | null;
-  /** Where the newest reasoning in the conversation was made that can be read only there; null: none. Scans the body. */
+  /** The origin of the conversation's newest reasoning, which only that account can read; null: none. Scans the body. */
   reasoningOrigin(): ReasoningOrigin | null;
 }
 
@@ -33,7 +33,12 @@ export interface AttemptReport {
   credentialId: string | null;
   /** Null: it succeeded. */
   failure: FailureClass | null;
-  /** The upstream itself says that it failed. False: this machine got no answer, or none of an API. */
+  /** Whether the credential may not use the model. */
+  isDenied?: boolean;
+  /**
+   * Whether the upstream itself reported the failure. False if this machine got no response, or none in an API's
+   * format.
+   */
   isAnswer: boolean;
   /** Null if there was no response. */
   firstByteMs: number | null;
@@ -53,7 +58,7 @@ export interface Picker {
    * need not wait for the whole timeout. 0: no trial.
    */
   trialPatienceMs(target: Target, request: PickRequest): number;
-  /** An attempt begins; a target on trial is then not picked by other requests. Must be followed by `report`. */
+  /** An attempt begins; other requests then do not pick a target on trial. Must be followed by `report`. */
   began(target: Target, credentialId: string | null): void;
   /** The first content has arrived; the target counts as answering. */
   answers(target: Target, credentialId: string | null): void;

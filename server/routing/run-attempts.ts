@@ -37,37 +37,37 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   const { plan } = input;
   let next = plan.first();
   if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
-  let told: FailedAttempt | null = null;
+  let mostUseful: FailedAttempt | null = null;
   while (next) {
     if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
-    const { ended, result, beside } = await ask(input, next);
+    const { ended, result, beside: hedged } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
-    if (beside) told = moreUseful(told, beside);
-    told = moreUseful(told, result);
+    if (hedged) mostUseful = moreUseful(mostUseful, hedged);
+    mostUseful = moreUseful(mostUseful, result);
     if (result.kind === 'broken') plan.brokeOff(ended);
-    next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
+    next = mostUseful.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
-  if (!told) throw new Error('unreachable: the loop ended without a failure');
-  return { kind: 'unanswered', failureResponse: told.failureResponse };
+  if (!mostUseful) throw new Error('unreachable: the loop ended without a failure');
+  return { kind: 'unanswered', failureResponse: mostUseful.failureResponse };
 }
 
-interface Ended {
+interface EndedAttempt {
   ended: NextAttempt;
   result: AttemptResult;
-  /** The other of two parallel attempts, if both failed. */
+  /** The failure of the other attempt, if two ran in parallel and both failed. */
   beside?: FailedAttempt;
 }
 
-function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
-  const { hedgeAfterMs, isTrial } = input.plan.patienceWith(next);
+function ask(input: AttemptsInput, next: NextAttempt): Promise<EndedAttempt> {
+  const { hedgeAfterMs, isTrial } = input.plan.hedgingFor(next);
   const first = begin(input, next, isTrial);
-  return hedgeAfterMs === 0 ? first.ended : askBeside(input, first, hedgeAfterMs);
+  return hedgeAfterMs === 0 ? first.ended : hedge(input, first, hedgeAfterMs);
 }
 
 /** Asks another target in parallel once the first has been silent for this long. */
-async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: number): Promise<Ended> {
+async function hedge(input: AttemptsInput, first: StartedAttempt, hedgeAfterMs: number): Promise<EndedAttempt> {
   if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
-  const further = input.plan.further('hedge');
+  const further = input.plan.anotherTarget('hedge');
   if (!further) return first.ended;
   const both = await Promise.all([first.ended, begin(input, further, false).ended]);
   // Once one of the two has begun to answer, the other is cancelled.
@@ -79,25 +79,27 @@ async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: numbe
   return { ...other, beside: one.result };
 }
 
-interface Begun {
+interface StartedAttempt {
   attempt: RunningAttempt;
-  ended: Promise<Ended>;
+  ended: Promise<EndedAttempt>;
 }
 
-type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer'>;
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer' | 'isDenied'>;
 const noDetails: FailureDetails = { retryAfterMs: null };
 
-function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
+function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): StartedAttempt {
   const { target } = next;
   const credentialId = next.credential?.id ?? null;
   picker.began(target, credentialId);
   const attempt = start(next);
-  const report = (failure: FailureClass | null, { retryAfterMs, isAnswer = false }: FailureDetails = noDetails) =>
-    picker.report({ target, credentialId, failure, isAnswer, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
+  const report = (failure: FailureClass | null, details: FailureDetails = noDetails) => {
+    const { retryAfterMs, isAnswer = false, isDenied = false } = details;
+    const { firstByteMs } = attempt.record;
+    picker.report({ target, credentialId, failure, isDenied, isAnswer, firstByteMs, retryAfterMs });
+  };
   const ended = attempt.result.then(
     (result) => {
-      // A right that a credential lacks for one kind of request says nothing about its health.
-      if (isFailed(result)) report(result.failure.lacksOneRight ? 'rejected' : result.failure.class, result.failure);
+      if (isFailed(result)) report(aboutHealth(result.failure), result.failure);
       else if (result.kind === 'answered') report(result.failure);
       // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
       else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone');
@@ -111,13 +113,18 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   return { attempt, ended };
 }
 
+/** A missing permission for one kind of request, or a wrong clock, says nothing about the credential's health. */
+function aboutHealth({ class: failure, lacksOneRight, isClockCorrected }: Failure): FailureClass {
+  return lacksOneRight || isClockCorrected ? 'rejected' : failure;
+}
+
 /** Whether an attempt has neither ended nor begun to answer within this time. */
-async function isSlow({ attempt, ended }: Begun, afterMs: number): Promise<boolean> {
+async function isSlow({ attempt, ended }: StartedAttempt, afterMs: number): Promise<boolean> {
   const hasEnded = await waited(afterMs, ended).then((isLate) => !isLate);
   return !hasEnded && !attempt.hasBegun();
 }
 
-/** False if `end` came first. */
+/** Waits; false if `end` settles first. */
 async function waited(waitMs: number, end: Promise<unknown>): Promise<boolean> {
   let timer: AwakeTimer | undefined;
   const passed = new Promise<true>((resolve) => {

@@ -54,7 +54,7 @@ export interface CompiledGroup {
   routes: ReadonlyMap<string, Route>;
   /** Aliases none of whose providers is usable, with the reasons. Their names are not routed elsewhere. */
   unservable: ReadonlyMap<string, string>;
-  /** `meant`: the plain name in `provider/model`. A pattern for either name allows it, and one for either name refuses it. */
+  /** `meant`: the plain name in `provider/model`. Patterns are matched against both names. */
   allowsModel(name: string, meant?: string | null): boolean;
   /** Whether no model name is refused. */
   allowsAllModels: boolean;
@@ -76,7 +76,7 @@ export interface CompiledShadow {
   target: string;
   /** Above 0, at most 1. */
   share: number;
-  /** Their own budget and number at the same time. */
+  /** The limits for shadows: a budget, and how many run at the same time. */
   limited: Limited;
 }
 
@@ -115,7 +115,7 @@ export interface CompiledKey {
   replacedAtMs: number | null;
 }
 
-/** Who sends a request: a key, and the group that decides what it may use. */
+/** The sender of a request: a key, and the group that decides what it may use. */
 export interface Member {
   group: CompiledGroup;
   key: CompiledKey;

@@ -10,10 +10,11 @@
  *   nonce       12 random bytes in base64, fresh with each write
  *   ciphertext  AES-256-GCM, in base64, over the UTF-8 JSON array [[name, value], …]
  *   tag         16 bytes in base64
- * Names are encrypted, too. `format`, `version` and `key` are additional authenticated data, as JSON text in this order.
+ * Names are encrypted too. `format`, `version` and `key` are additional authenticated data, as JSON text in this
+ * order.
  *
- * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against access to the whole
- * data folder; a passphrase protects against both. A file that cannot be decrypted is never overwritten.
+ * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against access to the
+ * whole data folder; a passphrase protects against both. A file that cannot be decrypted is never overwritten.
  */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,8 +39,8 @@ interface Loaded {
 }
 
 /**
- * Opens the file; the first `set` creates it. Rejects with a GatewayError if it cannot be decrypted. With a passphrase, a
- * file encrypted with a key file is re-encrypted at once.
+ * Opens the file; the first `set` creates it. Rejects with a GatewayError if it cannot be decrypted. With a passphrase,
+ * a file encrypted with a key file is re-encrypted at once.
  */
 export async function openEncryptedFile(dataDir: string, passphrase?: string): Promise<SecretStore> {
   const path = join(dataDir, encryptedFileName);
@@ -87,7 +88,7 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
 
 function describe(path: string, keyFile: string, passphrase: string | undefined): string {
   return passphrase === undefined
-    ? `Credentials are kept in the encrypted file ${path}; its key lies beside it in ${keyFile}, so whoever reads both reads them. Set SLUICE_PASSPHRASE to protect them by a passphrase.`
+    ? `Credentials are kept in the encrypted file ${path}. Its key is in ${keyFile}, so anyone who can read both files can read them; set SLUICE_PASSPHRASE to use a passphrase instead.`
     : `Credentials are kept in the encrypted file ${path}, protected by the passphrase in SLUICE_PASSPHRASE.`;
 }
 

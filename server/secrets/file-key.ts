@@ -6,11 +6,11 @@ import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 
-/** Of the key of AES-256. */
+/** Key length of AES-256. */
 export const keyBytes = 32;
 const saltBytes = 16;
 
-/** OWASP's recommendation for 32 MiB of memory: 0.2 s on a thread of the pool, once at start. */
+/** OWASP's recommendation for 32 MiB of memory. Takes 0.2 s on a thread of the pool, once at start. */
 const scryptParameters = { cost: 2 ** 15, blockSize: 8, parallelization: 3 };
 /** 256 MiB: the most memory that a tampered file can make scrypt use. */
 const maxScryptBytes = 2 ** 28;
@@ -67,14 +67,14 @@ export async function newFileKey(keyFile: string, passphrase: string | undefined
   return { source, bytes: await deriveKey(passphrase, source) };
 }
 
-/** With a salt of its own. */
+/** Uses a new salt. */
 export function newPassphraseSource(): PassphraseSource {
   return { from: 'passphrase', salt: randomBytes(saltBytes).toString('base64'), ...scryptParameters };
 }
 
 const scryptAsync = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** The key of a passphrase, which takes a fraction of a second. */
+/** Derives the key from a passphrase, which takes a fraction of a second. */
 export function deriveKey(passphrase: string, source: PassphraseSource): Promise<Buffer> {
   const { salt, cost, blockSize, parallelization } = source;
   const options = { cost, blockSize, parallelization, maxmem: maxScryptBytes };

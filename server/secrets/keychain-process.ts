@@ -1,14 +1,16 @@
 /**
- * Runs keytar in a child process. keytar blocks threads of libuv's pool, and a locked or hanging Secret Service can block
- * one for ever, so that the process could not even exit. A child can be killed. It starts with the first call and ends when
- * idle, to save memory. The desktop starts it in its own way, since its binary cannot run as Node.
+ * Runs keytar in a child process. keytar blocks threads of libuv's pool, and a locked or hanging Secret Service can
+ * block one forever, so that the process could not even exit. A child can be killed. It starts with the first call and
+ * ends when idle, to save memory. The desktop starts it differently, because its binary cannot run as Node.
  */
 import { fork } from 'node:child_process';
 
 /** The functions of keytar in use. */
 type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';
 
-/** Passed to the child as text, so that it also exists in a bundled program. The child exits when its parent is gone. */
+/**
+ * Passed to the child as text, so that it also exists in a bundled program. The child exits when its parent is gone.
+ */
 const childSource = `
 let keytar, problem
 try { keytar = require(process.argv[1]) } catch (error) { problem = 'keytar does not load: ' + error.message.split('\\n')[0] }
@@ -53,7 +55,7 @@ interface Call {
   timer: NodeJS.Timeout;
 }
 
-/** Calls keytar; rejects with a readable reason, after `limitMs` at the latest. */
+/** Calls keytar. Rejects with a readable reason, after `limitMs` at the latest. */
 export type KeytarProcess = (verb: Verb, parameters: string[], limitMs: number) => Promise<unknown>;
 
 /** @param keytarPath the absolute path of keytar's main file */
@@ -99,7 +101,7 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
   };
 }
 
-/** Only a pending call (its timer) keeps the process alive. */
+/** Only a pending call (by its timer) keeps the process alive. */
 function startNodeChild(keytarPath: string, { onReply, onEnd }: KeytarListener): KeytarChild {
   const child = fork(keytarPath, [], {
     execArgv: ['-e', childSource],

@@ -9,7 +9,7 @@ import type { SecretStore } from './secret-store.ts';
 
 /** A working keychain answers within milliseconds; one that asks the user to unlock it counts as absent. */
 const probeLimitMs = 2_000;
-/** Long enough for the user to unlock a keychain that was locked meanwhile. */
+/** Long enough for the user to unlock a keychain that has been locked since. */
 const callLimitMs = 30_000;
 
 const probePrefix = 'probe/';
@@ -26,13 +26,13 @@ interface KeychainOptions {
 
 interface Keychain {
   store: SecretStore;
-  /** Writes, reads and deletes a random item; resolves with the reason if that fails, else undefined. */
+  /** Writes, reads and deletes a random item. Resolves with the reason if that fails, otherwise with undefined. */
   probe(): Promise<string | undefined>;
 }
 
 /**
- * The operating system's keychain, through keytar. keytar is an optional dependency: without it, `probe` gives the reason
- * and all calls reject.
+ * The operating system's keychain, through keytar. keytar is an optional dependency: without it, `probe` gives the
+ * reason and all calls reject.
  *
  * @param dataDir must exist; each data folder has its own items
  */
@@ -72,7 +72,7 @@ export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: K
   return { store, probe: () => probe(keytar, service) };
 }
 
-/** Includes the data folder, so that two of them do not share secrets. */
+/** Derived from the data folder, so that two data folders do not share secrets. */
 function keychainServiceName(dataDir: string): string {
   const folder = realpathSync(resolve(dataDir));
   return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;

@@ -16,7 +16,7 @@ export interface SecretStoreOptions {
   dataDir: string;
   /** Protects the encrypted file instead of a key file. */
   passphrase?: string | undefined;
-  /** `auto`: the store that already has secrets; else the keychain if it works; else the encrypted file. */
+  /** `auto`: the store that already has secrets; otherwise the keychain if it works; otherwise the encrypted file. */
   prefer?: 'auto' | 'keychain' | 'file';
   /** Default: a child process of Node. */
   startKeytar?: StartKeytar | undefined;
@@ -24,16 +24,16 @@ export interface SecretStoreOptions {
 
 export interface OpenedSecretStore {
   store: SecretStore;
-  /** Where secrets are stored, if not in the keychain; printed by `serve` only. */
+  /** Where secrets are stored if they are not in the keychain; printed by `serve` only. */
   choice: string | null;
-  /** Further messages for the user, one line each; no secrets. */
+  /** Further messages for the user, one line each, without secrets. */
   notices: string[];
 }
 
 /**
- * Chooses and opens the secret store of a data folder. A store that has secrets stays in use, even if a keychain appears
- * later or is absent for once; otherwise secrets would seem lost. To change stores, set `prefer` and enter them again.
- * Rejects with a GatewayError if the chosen store exists but cannot be opened.
+ * Chooses and opens the secret store of a data folder. A store that has secrets stays in use, even if a keychain
+ * appears later or is temporarily absent; otherwise secrets would seem lost. To change stores, set `prefer` and enter
+ * them again. Rejects with a GatewayError if the chosen store exists but cannot be opened.
  */
 export async function openSecretStore(options: SecretStoreOptions): Promise<OpenedSecretStore> {
   const { dataDir, prefer = 'auto', startKeytar } = options;
@@ -56,7 +56,7 @@ async function openFile({ dataDir, passphrase }: SecretStoreOptions, reason = ''
 }
 
 function keychainAway(problem: string): string {
-  return `The OS keychain that holds the credentials does not answer now (${problem}): providers whose credentials are in it fail until it does and Sluice is started again.`;
+  return `The OS keychain that holds the credentials does not respond (${problem}). Providers whose credentials are in it fail until it responds and Sluice is restarted.`;
 }
 
 async function markKeychain(dataDir: string): Promise<void> {

@@ -15,15 +15,15 @@ interface SecretSources {
 }
 
 /**
- * Resolves a secret reference of the configuration: `env:NAME`, `file:PATH` (`~/` is the home folder; a trailing line end is
- * removed) or `keychain`. Undefined if the variable, file or item is missing or empty. Rejects with a GatewayError that names
- * the reference, never the value.
+ * Resolves a secret reference of the configuration: `env:NAME`, `file:PATH` (`~/` is the home folder; a trailing line
+ * end is removed) or `keychain`. Undefined if the variable, file or item is missing or empty. Rejects with a
+ * GatewayError that names the reference, never the value.
  */
 export async function resolveSecret(reference: string, sources: SecretSources): Promise<string | undefined> {
   if (reference === 'keychain') return sources.store.get(sources.name);
   if (reference.startsWith('env:')) return sources.env[reference.slice('env:'.length)] || undefined;
   if (reference.startsWith('file:')) return (await readSecretFile(reference, sources)) || undefined;
-  // Not quoted, since it may be the secret itself.
+  // Not quoted, because it may be the secret itself.
   throw new GatewayError(
     'invalid_value',
     `The reference to the secret "${sources.name}" is none of env:NAME, file:PATH and keychain.`,

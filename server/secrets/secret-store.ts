@@ -1,6 +1,6 @@
 /**
- * Stores secrets: providers' credentials, and keys that can be shown again. Errors, notices and descriptions never contain a
- * value. Used at start and for changes, never on the request path.
+ * Stores secrets: providers' credentials, and keys that can be shown again. Errors, notices and descriptions never
+ * contain a value. Used at start and for changes, never on the request path.
  */
 import type { SecretStoreKind } from '../contract/status-views.ts';
 
@@ -8,7 +8,7 @@ export interface SecretStore {
   readonly kind: SecretStoreKind;
   /** One line for the user: where secrets are stored and how they are protected. */
   readonly description: string;
-  /** Undefined if there is none with that name. */
+  /** Undefined if there is none with this name. */
   get(name: string): Promise<string | undefined>;
   /** `value` must not be empty. */
   set(name: string, value: string): Promise<void>;

@@ -16,7 +16,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
   const database = openDatabase(fileOf('ledger.sqlite'));
   const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
   const responseDatabase = openDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
-  for (const each of [database, budgetDatabase, responseDatabase]) tellReplacement(each, log);
+  for (const each of [database, budgetDatabase, responseDatabase]) logReplacement(each, log);
   const sweepClock = createSweepClock(database);
   const ledger = createLedger({
     database,
@@ -54,7 +54,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
   };
 }
 
-function tellReplacement(database: Database, log: StoreOptions['log']): void {
+function logReplacement(database: Database, log: StoreOptions['log']): void {
   const tell = (replaced: Replaced) => log.error(replaced, 'a database was unusable or missing; a new one was created');
   if (database.notice) tell(database.notice);
   database.onReplaced(tell);

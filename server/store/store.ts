@@ -6,14 +6,14 @@ import type { Settings } from '../contract/settings.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { NowOrLater } from '../now-or-later.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 
 export interface StoreOptions {
   /** null to keep everything in memory, for tests. */
   dataDir: string | null;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings(): Settings;
 }
 
@@ -25,5 +25,5 @@ export interface Store {
   readonly keptResponses: ResponseStore;
   readonly reasoning: ReasoningStore;
   /** Writes what is waiting and closes everything. */
-  close(): NowOrLater<void>;
+  close(): MaybePromise<void>;
 }

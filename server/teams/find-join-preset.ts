@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { JoinPreset } from '../contract/join-views.ts';
 import type { TeamGateway } from './team-gateway.ts';
 
-/** The team preset that the gateway offers. What is wrong with it does not keep anybody from joining. */
+/** The team preset that the gateway offers. A faulty preset does not prevent joining. */
 export async function findJoinPreset(team: Pick<TeamGateway, 'query'>, isManaged: boolean): Promise<JoinPreset> {
   try {
     const { preset } = await team.query({ type: 'join-preset' });

@@ -1,4 +1,4 @@
-/** The API tokens of team gateways that this user has signed in to, in a secret store of their own. */
+/** The API tokens for team gateways to which this user has signed in, in a separate secret store. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSecretStore, type SecretStoreOptions } from '../secrets/open-secret-store.ts';
@@ -11,7 +11,7 @@ export interface Logins {
   forget(origin: string): Promise<void>;
 }
 
-/** Beside the data folder's own secrets, which a running Sluice may be writing. */
+/** Separate from the data folder's own secrets, which a running Sluice may be writing. */
 export function openLogins(dataDir: string, options: Omit<SecretStoreOptions, 'dataDir'>): Logins {
   const folder = join(dataDir, 'logins');
   let opened: Promise<SecretStore> | undefined;
@@ -32,7 +32,7 @@ export function openLogins(dataDir: string, options: Omit<SecretStoreOptions, 'd
 
 const nameOf = (origin: string) => `gateway/${origin}`;
 
-/** Forgotten at the end, for an engine without a data folder. */
+/** Kept in memory only, for an engine without a data folder. */
 export function rememberLogins(): Logins {
   const tokens = new Map<string, string>();
   return {

@@ -8,7 +8,7 @@ import type { EventMessage } from '../contract/events.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../contract/queries.ts';
 import type { Fetch } from '../transport/fetch.ts';
 
-/** Every method rejects with a GatewayError. */
+/** All methods reject with a GatewayError. */
 export interface TeamGateway {
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
@@ -32,7 +32,7 @@ export type LetIn = NonNullable<z.infer<typeof letInSchema>>;
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** The origin of a gateway's address. Throws a GatewayError for one over which a token must not be sent. */
+/** The origin of a gateway's address. Throws a GatewayError for an address to which a token must not be sent. */
 export function gatewayOrigin(address: string): string {
   const url = URL.parse(address);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.test(url.hostname));
@@ -49,12 +49,12 @@ export function openTeamGateway(fetch: Fetch, origin: string, token: string): Te
   };
 }
 
-/** Asks the gateway for a code, which the person enters at the identity provider. */
+/** Requests a code from the gateway, which the person enters at the identity provider. */
 export async function beginDevice(fetch: Fetch, origin: string): Promise<DeviceSignIn> {
   return deviceSchema.parse(await post(fetch, `${origin}/control/device`, { body: {} }));
 }
 
-/** Null: the person has not agreed yet. `name`: what they are to recognise the token by. */
+/** Null while the sign-in is pending. `name`: the label under which the person will find the token. */
 export async function askToken(
   fetch: Fetch,
   origin: string,
@@ -81,7 +81,7 @@ async function readReply(address: string, response: Response): Promise<unknown> 
   const reply = replySchema.safeParse(await response.json().catch(() => undefined));
   if (!reply.success) throw unlikeSluice(address, response);
   if (!('error' in reply.data)) return reply.data.result;
-  // A Sluice that lets in the administrator of its machine alone.
+  // The Sluice at this address accepts only the administrator of its machine.
   if (reply.data.error.code === errorKinds.control_refused.code) throw unlikeSluice(address, response);
   throw refusal(reply.data.error);
 }

@@ -1,8 +1,8 @@
-/** Places the text of a system message: before the conversation, or as a turn where it stood. */
+/** Adds the text of a system message: before the conversation, or as a turn at its position. */
 import type { Losses } from './losses.ts';
 import type { Conversation, MediaPart, Part, TextPart } from './neutral.ts';
 
-/** System messages of other APIs hold only text, so media become a user turn directly after it. */
+/** System messages of other APIs contain only text, so media become a user turn directly after it. */
 export function addSystem(
   { instructions, turns }: Pick<Conversation, 'instructions' | 'turns'>,
   parts: readonly Part[],

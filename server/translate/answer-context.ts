@@ -7,7 +7,7 @@ import type { Conversation, Origin, Seal, WireName } from './neutral.ts';
 import type { AnswerError, Stop } from './neutral-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** What the translation of an answer needs to know about its request. */
+/** Facts about its request that the translation of an answer needs. */
 export interface AnswerContext {
   conversation: Conversation;
   names: ToolNames;
@@ -17,16 +17,16 @@ export interface AnswerContext {
   answerTool?: string | undefined;
   /** Estimated prompt tokens, for clients that expect them before the upstream reports any. */
   estimatedInputTokens: number;
-  /** Seconds since 1970: the only input of a translation that is not in the bytes. */
+  /** Seconds since 1970. The only input of a translation that is not in the bytes. */
   createdAt: number;
-  /** The answer's identity for a Responses client; absent: it has the upstream's id and is not stored. */
+  /** The answer's identity for a Responses client. Absent if the answer has the upstream's id and is not stored. */
   identity?: ResponseIdentity | undefined;
   losses: Losses;
 }
 
 export interface ResponseIdentity {
   id: string;
-  /** The response can be continued and retrieved by its id. */
+  /** Whether the response can be continued and retrieved by its id. */
   isKept: boolean;
   /** Id of the response that it continues. */
   previousId: string | null;

@@ -54,7 +54,7 @@ function callForClient(call: CallPart, id: string, { names, origin }: AnswerCont
   };
 }
 
-/** Adds the seal to the thought before it, or as a thought without text. */
+/** Adds the seal to the preceding thought, or as a thought without text. */
 function addSeal(parts: AnswerPart[], seal: Seal): void {
   const before = parts.at(-1);
   if (before?.type === 'thinking' && before.seal === undefined) parts[parts.length - 1] = { ...before, seal };

@@ -1,4 +1,4 @@
-/** What a client has of a translated stream, so that another attempt can continue it. */
+/** The content that a client has received of a translated stream, so that another attempt can continue it. */
 import { TextMatch } from '../wire/text-match.ts';
 import { opensAnywhere } from './carried-reasoning.ts';
 import { GrowingText } from './growing-text.ts';
@@ -8,7 +8,7 @@ import type { AnswerEvent } from './neutral-answer.ts';
 const maxLength = 512 * 1024;
 
 /**
- * Only text can be assembled from two answers. A tool call that has begun cannot: its arguments would be those of two
+ * Only text can be combined from two answers. A tool call that has begun cannot: its arguments would come from two
  * models. Signed reasoning cannot either: the signature covers the answer of the model that was cut off.
  */
 const harmless: ReadonlySet<AnswerEvent['type']> = new Set(['start', 'text', 'thinking', 'usage', 'foreign']);
@@ -25,13 +25,16 @@ export class AnswerSoFar {
       this.#isPlain = false;
   }
 
-  /** Adds a text that is the inside of a JSON string. */
+  /** Adds text, given as the inside of a JSON string. */
   append(escaped: string): void {
     this.#text.addEscaped(escaped);
     this.#limit();
   }
 
-  /** The text, if that and unsigned thoughts are all that the client has; null if the answer cannot be continued. */
+  /**
+   * The text, if the client has received nothing but text and unsigned thoughts; null if the answer cannot be
+   * continued.
+   */
   get text(): string | null {
     return this.#isPlain ? this.#text.text : null;
   }
@@ -43,26 +46,29 @@ export class AnswerSoFar {
   }
 }
 
-/** Reduces another attempt's answer to what the client lacks. */
+/** Reduces another attempt's answer to the part that the client lacks. */
 export class RestOfAnswer {
   readonly #match: TextMatch;
 
-  /** @param text what the client has */
+  /** @param text the text that the client has received */
   constructor(text: string) {
     this.#match = new TextMatch(text, false);
   }
 
-  /** The answer goes beyond what the client has; everything that follows is for the client. */
+  /** Whether the answer extends beyond the text that the client has; everything that follows is for the client. */
   get hasBegun(): boolean {
     return this.#match.isBeyond;
   }
 
-  /** The answer contradicts what the client has. */
+  /** Whether the answer contradicts the text that the client has. */
   get isDifferent(): boolean {
     return this.#match.isDifferent;
   }
 
-  /** What of the event is for the client; null for nothing. Other reasoning led to this answer, so it is not shown. */
+  /**
+   * The part of the event that is for the client; null if there is none. Reasoning is not passed on, because the
+   * client's text resulted from other reasoning.
+   */
   take(event: AnswerEvent): AnswerEvent | null {
     if (this.isDifferent) return null;
     if (this.hasBegun || event.type === 'usage' || event.type === 'error') return event;

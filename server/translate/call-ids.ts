@@ -1,6 +1,6 @@
 /**
- * Ids of tool calls within the rules of each API. An id depends only on the ids before it in the conversation, so the
- * same history gets the same ids in each turn.
+ * Assigns ids to tool calls under the rules of each API. An id depends only on the ids before it in the conversation,
+ * so the same history has the same ids in each turn.
  */
 import { hash } from 'node:crypto';
 
@@ -12,21 +12,22 @@ export type CallIdRule = 'openai' | 'anthropic' | 'mistral' | 'any';
 
 const maxLength = 64;
 
-/** Gives each call of a conversation a unique id. */
+/** Assigns a unique id to each call of a conversation. */
 export class CallIds {
   readonly #rule: CallIdRule;
   readonly #used: Set<string>;
   /** How often each id has been used as a source, so that a history of identical ids does not take quadratic time. */
   readonly #occurrences = new Map<string, number>();
 
-  /** @param used ids that the conversation contains already */
+  /** @param used ids that the conversation already contains */
   constructor(rule: CallIdRule, used: Iterable<string> = []) {
     this.#rule = rule;
     this.#used = new Set(used);
   }
 
   /**
-   * Keeps an id that the rule allows and no earlier call has. Kimi repeats ids such as `functions.bash:0` in each turn.
+   * Keeps an id if the rule allows it and no earlier call has it. Kimi repeats ids such as `functions.bash:0` in each
+   * turn.
    */
   assign(id: string): string {
     let occurrence = this.#occurrences.get(id) ?? 0;
@@ -39,12 +40,15 @@ export class CallIds {
   }
 }
 
-/** An id for a call to which the model gave none. @param answer distinguishes the answer from those before it */
+/**
+ * An id for a call for which the model provided none.
+ * @param answer distinguishes the answer from those before it
+ */
 export function idOfPlace(answer: string, call: number, name: string): string {
   return derive('openai', `${answer} ${call} ${name}`, 0);
 }
 
-/** 22 letters and digits carry as much as 128 bits. */
+/** 22 letters and digits contain as much information as 128 bits. */
 function derive(rule: CallIdRule, id: string, occurrence: number): string {
   const digest = hash('sha256', `${occurrence} ${id}`, 'base64url').slice(0, 22);
   const text = digest.replaceAll('-', 'a').replaceAll('_', 'b');

@@ -1,14 +1,14 @@
 /**
  * Carries opaque data that a provider expects back (a signature, encrypted reasoning) through a client of another API,
- * in a field that this client returns anyway. The envelope names the origin, since only that can read the content:
- * Anthropic binds a signature to its model, newer ones also to the account, and OpenAI to the organisation.
+ * in a field that this client returns anyway. The envelope names the origin, because only the origin can read the
+ * content: Anthropic binds a signature to its model (newer ones also to the account), and OpenAI to the organisation.
  *
  * The envelope is base64, as Google's clients expect of a `thoughtSignature`.
  */
 import type { Origin, Seal, SealKind } from './neutral.ts';
 
 const mark = 'sl1';
-/** The constant beginning of each envelope: `sl1` and a zero byte, as far as they determine its base64. */
+/** The constant beginning of each envelope: the base64 of `sl1` and a zero byte, as far as these determine it. */
 const beginning = Buffer.from(`${mark}\0`).toString('base64').slice(0, 5);
 const severalMark = 'slN';
 const severalBeginning = Buffer.from(severalMark).toString('base64');
@@ -24,7 +24,8 @@ export function wrapSeal({ kind, data, itemId, text, origin }: Seal): string {
 }
 
 /**
- * Reads what a client sent back: an envelope with its origin, or a bare value from a provider of the client's own API.
+ * Reads a value that a client sent back: an envelope with its origin, or a bare value from a provider of the client's
+ * own API.
  */
 export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   const bare = { kind: bareKind, data: text };
@@ -39,7 +40,7 @@ export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   return seal;
 }
 
-/** Joins several envelopes for a client with a single field: base64, separated by blanks. */
+/** Joins several envelopes, separated by spaces, and encodes them as base64 for a client with a single field. */
 export function wrapSeals(seals: readonly Seal[]): string {
   const [only] = seals;
   if (seals.length === 1 && only) return wrapSeal(only);
@@ -52,9 +53,7 @@ export function unwrapSeals(text: string, bareKind: SealKind): Seal[] {
   return seals.map((seal) => unwrapSeal(seal, bareKind));
 }
 
-/**
- * Whether `reader` can use the seal. A bare one comes from a provider of the client's own API, which `reader` is not.
- */
+/** Whether `reader` can use the seal. A bare seal comes from a provider of the client's own API, so `reader` cannot. */
 export function opensFor(seal: Seal | undefined, reader: Origin): seal is Seal {
   const origin = seal?.origin;
   if (seal === undefined || origin === undefined) return false;

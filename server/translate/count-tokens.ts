@@ -7,7 +7,7 @@ import type { WireName } from './neutral.ts';
 import { wireTranslations } from './wire-translations.ts';
 
 /**
- * About how many tokens a request would have, and rather too many than too few.
+ * Estimates the number of tokens of a request, too high rather than too low.
  * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
  */
 export function countTokens(wire: WireName, body: Buffer): number {
@@ -15,8 +15,8 @@ export function countTokens(wire: WireName, body: Buffer): number {
 }
 
 /**
- * The request whose tokens are counted. The body has no limit of its answer: none is asked for. Gemini's body names no model, and
- * may contain the request in a nested member.
+ * The request whose tokens are counted. The body has no output limit, because no answer is requested. Gemini's body
+ * names no model, and may contain the request in a nested member.
  * @throws GatewayError `malformed_json`
  */
 export function countedRequest(body: Buffer): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** Has the tokens of a request counted by a provider of another API, or by a cloud. Pure, as `translator.ts`. */
+/** Translates token counting, so that a provider of another API, or a cloud, can do it. Pure, like `translator.ts`. */
 import { isObject } from '../contract/is-object.ts';
 import { countedRequest } from './count-tokens.ts';
 import { parseJson, writeJson } from './json-text.ts';
@@ -8,7 +8,7 @@ import type { Target } from './rendering.ts';
 import type { WholeAnswer } from './translated-request.ts';
 import { type NamedInUrl, type TranslatedError, type Translator, translatorBetween } from './translator.ts';
 
-/** The wires whose APIs count tokens for Sluice. */
+/** The wires whose APIs can count tokens. */
 export type CountingWire = 'anthropic-messages' | 'gemini-generate' | 'openai-responses';
 
 export function isCountingWire(name: string | null): name is CountingWire {
@@ -20,7 +20,7 @@ type WriteCount = (tokens: number) => object;
 export class CountTranslator {
   readonly #translator: Translator;
   readonly #write: WriteCount;
-  /** Null if client and upstream speak the same API. */
+  /** Null if client and upstream use the same API. */
   readonly #bodyFor: ((rendered: Record<string, unknown>, model: string) => object) | null;
 
   /** @param write writes the client's answer */
@@ -53,8 +53,8 @@ const geminiFields = ['contents', 'systemInstruction', 'tools', 'toolConfig'];
 const responsesFields = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'reasoning', 'text'];
 
 /**
- * What each API takes of a request that it counts. Sources: Anthropic, "Count tokens in a Message"; Google, "models.countTokens";
- * OpenAI, "Get input token counts".
+ * The fields that each API accepts for counting. Sources: Anthropic, "Count tokens in a Message"; Google,
+ * "models.countTokens"; OpenAI, "Get input token counts".
  */
 const bodies: Record<CountingWire, (rendered: Record<string, unknown>, model: string) => object> = {
   'anthropic-messages': (rendered) => pick(rendered, claudeFields),
@@ -68,12 +68,12 @@ function pick(request: Record<string, unknown>, names: readonly string[]): Recor
   return Object.fromEntries(Object.entries(request).filter(([name]) => names.includes(name)));
 }
 
-/** As Anthropic and OpenAI, Google and Bedrock name it. */
+/** The field names of Anthropic and OpenAI, of Google, and of Bedrock. */
 const counts = ['input_tokens', 'totalTokens', 'inputTokens'];
 
 export class TranslatedCount {
   readonly body: Buffer;
-  /** None: what is left out of the request itself is reported with that. */
+  /** Always empty: losses are reported with the request itself. */
   readonly losses: readonly Loss[] = [];
   readonly #write: WriteCount;
 

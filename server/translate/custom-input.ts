@@ -1,6 +1,6 @@
 /**
- * Extracts the input of a custom tool that was offered as a function: the text in `{"input": "…"}`, as it arrives.
- * Arguments that begin otherwise are passed as a whole at their end.
+ * Extracts the input of a custom tool that was offered as a function: the text in `{"input": "…"}`, while it arrives.
+ * Arguments with any other beginning are passed on as a whole at their end.
  */
 import { isObject } from '../contract/is-object.ts';
 import { entryOf } from '../wire/table-entry.ts';
@@ -13,21 +13,21 @@ export function customInput(given: string): string {
 }
 
 /**
- * Whether the arguments began as JSON and broke off, so that the text is incomplete. Models also write text without any
- * JSON.
+ * Whether the arguments began as JSON and were cut off, so that the text is incomplete. Models also write text without
+ * any JSON.
  */
 export function isCutInput(given: string): boolean {
   return given.trimStart().startsWith('{') && !isObject(parseJson(given));
 }
 
-/** Whitespace allowed before the text; beyond it the arguments are passed at their end. */
+/** Maximum white space before the text; beyond it the arguments are passed on at their end. */
 const maxBeginning = 200;
 
 const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 export class CustomInputReader {
   #state: 'before' | 'inside' | 'after' | 'other' = 'before';
-  /** Bytes that cannot be passed on yet: the beginning, an incomplete escape, or half of a surrogate pair. */
+  /** Characters that cannot be passed on yet: the beginning, an incomplete escape, or half of a surrogate pair. */
   #held = '';
 
   /** Returns the next piece of the text. */
@@ -45,7 +45,7 @@ export class CustomInputReader {
     return '';
   }
 
-  /** Nothing of the text has been returned yet. */
+  /** Whether no part of the text has been returned yet. */
   get hasReturnedNothing(): boolean {
     return this.#state === 'before' || this.#state === 'other';
   }
@@ -85,7 +85,7 @@ function unescaped(code: string): string {
 
 const opening = ['{', '"input"', ':', '"'];
 
-/** Where the text begins after `{"input":"`; `unknown` if too little has arrived to decide. */
+/** The offset at which the text begins, after `{"input":"`; `unknown` if too little has arrived to decide. */
 function startOfText(text: string): number | 'unknown' | 'other' {
   let at = 0;
   for (const token of opening) {

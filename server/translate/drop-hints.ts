@@ -1,6 +1,6 @@
 import type { Rendering } from './rendering.ts';
 
-/** Reports as dropped what neither Anthropic's Messages API nor Bedrock's Converse has an equal for. */
+/** Reports fields as dropped for which neither Anthropic's Messages API nor Bedrock's Converse has an equivalent. */
 export function dropHints(rendering: Rendering): void {
   const { sampling, verbosity, metadata, cacheKey, serviceTier } = rendering.conversation;
   rendering.drop('seed', sampling.seed, 'no-equal');

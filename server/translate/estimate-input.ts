@@ -1,11 +1,11 @@
 /**
- * Estimates how many tokens a conversation has, rather too many than too few: for an answer's first event, which
- * reports them before the upstream does, and for `count_tokens` of an upstream that cannot count.
+ * Estimates the number of tokens of a conversation, too high rather than too low: for an answer's first event, which
+ * reports them before the upstream does, and for `count_tokens` with an upstream that cannot count.
  */
 import { writeJson } from './json-text.ts';
 import type { Conversation, Part } from './neutral.ts';
 
-/** Code has about 3 bytes a token, other text 4; tokenizers differ by a third. */
+/** Code has about 3 bytes per token, other text 4; tokenizers differ by a third. */
 const bytesPerToken = 3;
 /** Tokens of the largest image that Anthropic does not scale down; other services charge less. */
 const tokensPerImage = 1600;

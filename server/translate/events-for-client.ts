@@ -1,6 +1,6 @@
 /**
- * Maps the tools in an upstream's stream back to the client's, one block at a time: a call that begins before another
- * has ended is delayed, because Anthropic's and Responses' streams have one open block at a time.
+ * Maps the tools in an upstream's stream back to the client's, one block at a time. A call that begins before another
+ * has ended is delayed, because Anthropic's and Responses' streams have only one open block at a time.
  */
 import {
   type AnswerContext,
@@ -33,7 +33,7 @@ export class EventsForClient {
   /** The call whose arguments are passed on as they arrive. */
   #open: OpenCall | null = null;
   #openIndex = -1;
-  /** Events that arrived meanwhile for other blocks, by block; those before `#next` have been passed on. */
+  /** Events that have arrived for other blocks meanwhile, by block; those before `#next` have been passed on. */
   #waiting: AnswerEvent[][] = [];
   #waitingCalls = new Map<number, AnswerEvent[]>();
   #next = 0;
@@ -47,14 +47,14 @@ export class EventsForClient {
     this.#ids = answerCallIds(context.conversation);
   }
 
-  /** Nothing follows an error or the end. */
+  /** Ignores anything after an error or the end. */
   push(event: AnswerEvent): AnswerEvent[] {
     this.#out = [];
     this.#take(event);
     return this.#out;
   }
 
-  /** The arguments of the open call are passed on as something else. */
+  /** Whether the arguments of the open call are passed on in another form. */
   get isRewriting(): boolean {
     return this.#open !== null && this.#open.input !== null;
   }

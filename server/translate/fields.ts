@@ -1,6 +1,6 @@
 /**
- * Reads an object of a client's request: each field by its type, with the path of an invalid one in the error. `null`
- * counts as absent, as in all four APIs. Fields that are never read are reported as losses.
+ * Reads an object of a client's request, each field by its type; the error for an invalid field contains its path.
+ * `null` counts as absent, as in all four APIs. Fields that are never read are reported as losses.
  */
 
 import { isObject } from '../contract/is-object.ts';
@@ -90,7 +90,7 @@ export class Fields {
     for (const name of names) if (this.any(name) !== undefined) this.losses.dropped(this.path(name), code);
   }
 
-  /** Fields that mean nothing to any other upstream, so that nothing is lost. */
+  /** Ignores fields that mean nothing to any other upstream, so that nothing is lost. */
   ignore(...names: string[]): void {
     for (const name of names) this.#read.add(name);
   }

@@ -1,5 +1,6 @@
 /**
- * A text that arrives in pieces. Pieces that are the inside of a JSON string are decoded together, and only if the text is read.
+ * A text that arrives in pieces. Pieces given as the inside of a JSON string are decoded together, and only if the text
+ * is read.
  */
 export class GrowingText {
   #text = '';
@@ -24,7 +25,7 @@ export class GrowingText {
     return this.#text === '' && this.#escaped === '';
   }
 
-  /** In characters, of which an escape has several until it is decoded. */
+  /** In characters. An escape counts as several until it is decoded. */
   get length(): number {
     return this.#text.length + this.#escaped.length;
   }
@@ -36,7 +37,7 @@ export class GrowingText {
   }
 }
 
-/** The inside of the JSON string for this text. */
+/** The inside of the JSON string that represents this text. */
 export function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

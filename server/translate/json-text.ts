@@ -1,4 +1,4 @@
-/** Reads and writes JSON such that numbers in a tool's arguments keep all their digits. */
+/** Reads and writes JSON so that numbers in a tool's arguments keep all their digits. */
 import { GatewayError } from '../contract/errors.ts';
 
 /** JSON text that is written unchanged. */
@@ -41,7 +41,7 @@ function writeMembers(members: readonly [string, unknown][], depth: number): str
   return `{${text}}`;
 }
 
-/** Nearly all names are the APIs' own, which need no escapes. */
+/** Nearly all names are those of the APIs, which need no escapes. */
 function inQuotes(name: string): string {
   return plainName.test(name) ? `${name}"` : JSON.stringify(name).slice(1);
 }
@@ -58,14 +58,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Finds numbers with more digits than a double holds; a reviver is too slow to use without need. */
+/** Finds numbers with more digits than a double can hold. A reviver is too slow to be used unnecessarily. */
 const longNumber = /[:,[\s]-?\d{16}/;
 
 function hasLongNumber(text: string): boolean {
   return longNumber.test(text);
 }
 
-/** `context` is what V8 passes beyond the types of TypeScript: the source of a primitive. */
+/** `context`, which TypeScript's types lack, is passed by V8 and contains the source of a primitive. */
 function keepNumber(_name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || context?.source === undefined) return value;
   return String(value) === context.source ? value : new RawJson(context.source);

@@ -1,6 +1,7 @@
 /**
- * Extracts and restores reasoning that must be returned with its tool calls, for clients whose API cannot carry it. Chat
- * clients drop what Anthropic and Google have sealed, unless they preserve unknown members; call ids always come back.
+ * Extracts and restores reasoning that must be returned with its tool calls, for clients whose API cannot carry it.
+ * Chat clients drop reasoning sealed by Anthropic and Google, unless they preserve unknown members. Call ids are always
+ * returned.
  */
 
 import { hash } from 'node:crypto';
@@ -13,7 +14,7 @@ export interface KeptSeal {
   seal: Seal;
   /** The sealed thought; null for the seal of a call. */
   text: string | null;
-  /** Number of calls before it, or before the call that it belongs to. */
+  /** Number of calls before the seal, or before the call that it belongs to. */
   calls: number;
   /** Whether text precedes it. */
   isAfterText: boolean;
@@ -51,7 +52,7 @@ export class ReasoningCollector {
     if (event.type !== 'thinking' && !this.#thought.isEmpty) this.#thought = new GrowingText();
   }
 
-  /** Adds more of what the latest event has added to, given as the inside of a JSON string. */
+  /** Adds more to the text of the latest event, given as the inside of a JSON string. */
   takeMore(latest: DeltaEvent, escaped: string): void {
     if (latest.type === 'thinking') this.#thought.addEscaped(escaped);
     else if (latest.type === 'arguments') this.#called.get(latest.index)?.arguments.addEscaped(escaped);
@@ -70,10 +71,10 @@ export class ReasoningCollector {
   }
 }
 
-/** Limit of turns to look up: agents have fewer, and older reasoning matters little. */
+/** Maximum number of turns to look up. Agents have fewer, and older reasoning matters little. */
 const mostTurns = 1_000;
 
-/** Returns the first call id of each turn that lacks its model's reasoning; only of the last turns if there are many. */
+/** The first call id of each turn that lacks its model's reasoning; only of the latest turns if there are many. */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
   return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-mostTurns);
 }
@@ -98,7 +99,7 @@ function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): strin
   return hash('sha256', said.join('\n'));
 }
 
-/** Returns the turn's calls; none if the client returned the turn's reasoning itself. */
+/** The turn's calls; none if the client returned the turn's reasoning itself. */
 function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
   if (role !== 'assistant' || parts.some((part) => (part.type === 'thinking' || part.type === 'call') && part.seal)) {
     return [];
@@ -106,7 +107,10 @@ function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
   return parts.filter((part) => part.type === 'call');
 }
 
-/** Chats have a turn's text before all calls. Thoughts returned as plain text are dropped: the stored ones include them. */
+/**
+ * In chats, a turn's text precedes all calls. Thoughts returned as plain text are dropped, because the stored ones
+ * include them.
+ */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
   const thoughts = Map.groupBy(seals, placeOf);

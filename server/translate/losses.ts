@@ -1,14 +1,14 @@
 /**
- * Records what happens to the parts of a request that have no equivalent in another API. Every loss is reported;
- * nothing is dropped silently.
+ * Records the parts of a request that have no equivalent in another API, and how they are handled. Every loss is
+ * reported; nothing is dropped silently.
  */
 import { GatewayError } from '../contract/errors.ts';
 import { type LossCode, lossCodes } from '../contract/loss-codes.ts';
 
 /**
  * `carried`: passed on completely, in another form. `emulated`: the upstream achieves about the same by other means.
- * `dropped`: left out, without which the answer means the same. `refused`: without it, the answer would mean something
- * else.
+ * `dropped`: omitted, without changing the meaning of the answer. `refused`: without it, the meaning of the answer
+ * would change.
  */
 export type Fate = 'carried' | 'emulated' | 'dropped' | 'refused';
 
@@ -19,7 +19,7 @@ export interface Loss {
   code: LossCode;
 }
 
-/** Collects the losses of one translation, each once. */
+/** Collects the losses of one translation without duplicates. */
 export class Losses {
   readonly #reported = new Map<string, Loss>();
 
@@ -45,14 +45,14 @@ export class Losses {
   }
 }
 
-/** Throws: without the field, the answer would mean something else. */
+/** Throws, because the meaning of the answer would change without the field. */
 export function refuse(field: string, code: LossCode): never {
   throw new GatewayError('invalid_value', `'${field}' cannot be translated for this model: ${lossCodes[code]}.`, {
     param: field,
   });
 }
 
-/** Throws: the request is not valid in the client's API. */
+/** Throws, because the request is not valid in the client's API. */
 export function invalid(field: string, reason: string): never {
   throw new GatewayError('invalid_value', `Invalid '${field}': ${reason}.`, { param: field });
 }

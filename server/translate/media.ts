@@ -21,14 +21,14 @@ export function kindOfMediaType(mediaType: string): MediaPart['kind'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
-/** A document needs a name; this one is used if the client gave none. */
+/** The document's name, which is required; a default if the client gave none. */
 export function fileNameOf({ name, source }: MediaPart): string {
   if (name !== undefined) return name;
   const mediaType = source.type === 'base64' ? source.mediaType : '';
   return mediaType === 'text/plain' ? 'document.txt' : 'document.pdf';
 }
 
-/** A document of plain text, below its title. */
+/** The text of a document, preceded by its title. */
 export function textOfDocument({ name }: MediaPart, said: string): string {
   return name === undefined ? said : `${name}\n\n${said}`;
 }

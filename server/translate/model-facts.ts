@@ -1,13 +1,13 @@
 /**
- * What each family of models accepts. Only this file and `bedrock-converse/model-facts.ts` know models by their names. As of
- * 2026-11-23.
+ * The features that each family of models supports. Only this file and `bedrock-converse/model-facts.ts` know models by
+ * name. As of 2026-11-23.
  *
- * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
- * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
+ * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating
+ * to Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
  * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models";
- * OpenAI, each model's page below developers.openai.com/api/docs/models: efforts, "Endpoints", and which models call functions on Chat
- * Completions (others answer "This model is only supported in v1/responses", as in HeyPuter/puter#1303 and
- * egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
+ * OpenAI, each model's page below developers.openai.com/api/docs/models: efforts, "Endpoints", and which models call
+ * functions on Chat Completions (others answer "This model is only supported in v1/responses", as in
+ * HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
 import { familyOf } from './model-families.ts';
 
@@ -18,9 +18,9 @@ export interface ClaudeFacts {
   maxOutputTokens: number;
   /** Accepted values of `thinking.type`. */
   thinking: readonly ClaudeThinking[];
-  /** The model thinks if `thinking` is absent. */
+  /** Whether the model thinks if `thinking` is absent. */
   thinksByDefault: boolean;
-  /** `one`: temperature or top_p. */
+  /** `one`: temperature or top_p, but not both. */
   sampling: 'all' | 'one' | 'none';
   /** Whether `tool_choice` may be `any` or `tool`; `unthinking`: only without thinking. */
   forcedTool: 'yes' | 'unthinking' | 'no';
@@ -103,7 +103,7 @@ const otherBehindAnthropic: ClaudeFacts = {
   automaticCache: false,
 };
 
-/** An unknown Claude is treated as the newest, which accepts the least. */
+/** An unknown Claude is treated like the newest, which accepts the fewest parameters. */
 export function claudeFacts(model: string): ClaudeFacts {
   const name = plainName(model);
   return familyOf(claudeFamilies, name) ?? (name.startsWith('claude') ? newest : otherBehindAnthropic);
@@ -115,12 +115,12 @@ export interface GeminiFacts {
   leastBudget: number;
   mostBudget: number;
   thinks: boolean;
-  /** Where media of a tool's result go: within `functionResponse.parts`, or beside it. */
+  /** Where media of a tool's result are placed: within `functionResponse.parts`, or beside it. */
   resultMedia: 'inside' | 'beside';
-  /** Calls of the current turn need their thought signature. */
+  /** Calls of the current turn require their thought signature. */
   needsSignatures: boolean;
   takesSystemInstruction: boolean;
-  /** It makes images by `:predict`, and nothing by `:generateContent`. */
+  /** The model generates images through `:predict` only, not through `:generateContent`. */
   predicts: boolean;
 }
 
@@ -166,9 +166,9 @@ export interface OpenaiFacts {
   /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
   takesSampling: boolean;
   /**
-   * What `POST /v1/chat/completions` supports for a model that also has the Responses API: everything, nothing, everything
-   * but functions, or everything but functions together with a `reasoning_effort`, or with another one than `none`, also if
-   * it is not set.
+   * What `POST /v1/chat/completions` supports for a model that also has the Responses API: everything; nothing;
+   * everything but functions; or functions only without a `reasoning_effort`, or only with the effort `none`, which
+   * then must be set explicitly.
    */
   chat: 'all' | 'functions-without-effort' | 'functions-with-none' | 'no-functions' | 'nothing';
 }
@@ -223,7 +223,7 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-6-1': astra,
   'gpt-6-sol': gpt6,
   'gpt-6-luna': gpt6,
-  // It ended in February 2026; other services may have it still.
+  // Retired in February 2026; other services may still offer it.
   'codex-mini': responsesOnly,
   // Sluice's own demo.
   'demo-chat': { ...otherChat, efforts: ['low', 'medium', 'high'] },

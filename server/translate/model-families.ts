@@ -18,7 +18,9 @@ function endsInDigit(name: string): boolean {
   return last >= '0' && last <= '9';
 }
 
-/** One or two digits name another model; eight are a date, and those before a `b` a size (`qwen3-32b`). */
+/**
+ * One or two digits indicate another model. Eight digits are a date, and digits before a `b` are a size (`qwen3-32b`).
+ */
 function isVersion(rest: string): boolean {
   const digits = rest.startsWith('-') ? rest.slice(1) : rest;
   const length = [...digits.slice(0, 3)].findIndex((character) => character < '0' || character > '9');

@@ -1,4 +1,4 @@
-/** An answer in a form that is independent of any API: whole, and as the events of a stream. */
+/** An answer in a form that is independent of any API, as a whole and as the events of a stream. */
 import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './neutral.ts';
 
 export interface Answer {
@@ -27,7 +27,7 @@ export interface Stop {
  */
 export type StopReason = 'end' | 'sequence' | 'tool' | 'length' | 'window' | 'pause' | 'filter' | 'malformed';
 
-/** Tokens in categories that do not overlap: their sum is what was processed. */
+/** Token counts in disjoint categories: their sum is the total number of processed tokens. */
 export interface TokenUsage {
   /** Neither read from a cache nor written to one. */
   input: number;
@@ -42,7 +42,7 @@ export interface TokenUsage {
 }
 
 /**
- * Order of events: `start`, then content, then `stop` and `usage` in either order, then `end`; `error` may end a stream
+ * Order of events: `start`, then content, then `stop` and `usage` in either order, then `end`. `error` may end a stream
  * anywhere. `call-end` may be missing. A `thinking` block ends with its `seal`, or with the first event that is not
  * thinking.
  */
@@ -72,12 +72,12 @@ export type AnswerEvent =
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }
   | { type: 'stop'; stop: Stop }
-  /** The usage known so far: the last report counts. */
+  /** The usage known so far; the last report counts. */
   | { type: 'usage'; usage: TokenUsage }
   | { type: 'error'; error: AnswerError }
   | { type: 'end' };
 
-/** An error in place of an answer, or in the middle of one. */
+/** An error in place of an answer, or within one. */
 export interface AnswerError {
   message: string;
   /** OpenAI's names, as in `ErrorBody`. */

@@ -1,7 +1,4 @@
-/**
- * Expresses an upstream's error in OpenAI's terms, whatever its API. The errors of all other APIs are derived from
- * these.
- */
+/** Converts errors of any upstream API to OpenAI's terms. The errors of all other APIs are derived from these. */
 import { pattern } from '../bounded-pattern.ts';
 import type { ErrorBody } from '../contract/errors.ts';
 import { overflowIn } from '../wire/context-overflow.ts';
@@ -18,8 +15,8 @@ const timedOut: Words = { type: 'server_error', code: 'upstream_timeout' };
 const internal: Words = { type: 'server_error', code: null };
 
 /**
- * Sources: Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon Bedrock API reference, "Converse",
- * Errors.
+ * Sources: Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon Bedrock API reference,
+ * "Converse", Errors.
  */
 const words: Record<string, Words> = {
   authentication_error: { type: invalid, code: 'invalid_api_key' },
@@ -59,10 +56,10 @@ const words: Record<string, Words> = {
 /** Google has no separate status for a rejected key. */
 const wrongKey = pattern(/^API key (?:not valid|expired)/);
 
-/** "Input is too long for requested model.": Bedrock tells no numbers. */
+/** "Input is too long for requested model.": Bedrock gives no numbers. */
 const tooLong = pattern(/^(?:Input is too long|Too many input tokens)/);
 
-/** For errors with nothing but a status. */
+/** For errors that have only a status. */
 const wordsOfStatus: Record<number, Words> = {
   404: { type: invalid, code: 'model_not_found' },
   413: { type: invalid, code: 'request_too_large' },
@@ -91,7 +88,7 @@ function wordsBy(type: string, code: string, status = 500): Words {
   return known ?? { type: hasType ? type : status < 500 ? invalid : 'server_error', code: code || null };
 }
 
-/** Uses the code by which OpenAI's clients recognise a context that is too long. */
+/** Uses the code by which OpenAI's clients recognise that a context is too long. */
 export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody {
   const overflow = overflowIn({ message, code });
   const said = overflow

@@ -1,16 +1,17 @@
 /**
  * A conversation in a form that is independent of any API: every client wire is parsed into it, and every upstream wire
- * is rendered from it. It contains what at least two APIs can express; the parser reports anything else as a loss.
+ * is rendered from it. It contains everything that at least two APIs can express; the parser reports anything else as a
+ * loss.
  *
- * Invariants that parsers establish: absent and `null` are the same, texts are unchanged, the order of parts is kept,
- * and nothing depends on time or chance, so that the same history renders to the same bytes in each turn.
+ * Parsers establish these invariants: absent and `null` are the same, texts are unchanged, the order of parts is kept,
+ * and nothing depends on time or randomness, so that the same history renders to the same bytes in each turn.
  */
 
 import type { ConversationWire, UpstreamWire } from '../contract/conversation-wires.ts';
 
-/** A wire that clients speak. */
+/** A wire that clients use. */
 export type WireName = ConversationWire;
-/** A wire on which providers are asked. */
+/** A wire by which providers are called. */
 export type UpstreamWireName = UpstreamWire;
 
 export interface Conversation {
@@ -23,7 +24,7 @@ export interface Conversation {
   turns: Turn[];
   tools: Tool[];
   toolChoice?: ToolChoice | undefined;
-  /** False: at most one call per turn. */
+  /** False allows at most one call per turn. */
   parallelToolCalls?: boolean | undefined;
   /** In tokens, including thinking. */
   maxOutputTokens?: number | undefined;
@@ -113,22 +114,22 @@ export interface MediaPart extends Placed {
 export type MediaSource =
   | { type: 'base64'; mediaType: string; data: string }
   | { type: 'url'; url: string; mediaType?: string | undefined }
-  /** An id that only the provider knows to which the file was uploaded. */
+  /** An id that is known only to the provider to which the file was uploaded. */
   | { type: 'file'; id: string; mediaType?: string | undefined }
   | { type: 'text'; text: string };
 
 export interface ThinkingPart extends Placed {
   type: 'thinking';
-  /** Empty if the provider reveals none of it. */
+  /** Empty if the provider does not reveal it. */
   text: string;
   seal?: Seal | undefined;
 }
 
-/** Opaque data that a provider expects back: a signature, or the reasoning itself, encrypted. */
+/** Opaque data that a provider expects back: a signature, or the encrypted reasoning itself. */
 export interface Seal {
   kind: SealKind;
   data: string;
-  /** Undefined: it came without an envelope, so it is from a provider of the client's own API. */
+  /** Undefined if it came without an envelope, and is therefore from a provider of the client's own API. */
   origin?: Origin | undefined;
   /** Id of an OpenAI reasoning item. */
   itemId?: string | undefined;
@@ -136,10 +137,10 @@ export interface Seal {
   text?: string | undefined;
 }
 
-/** `plain`: there is nothing to return but the text itself. */
+/** `plain`: only the text itself has to be returned. */
 export type SealKind = 'signature' | 'redacted' | 'encrypted' | 'thought-signature' | 'plain';
 
-/** Where a seal was made; it is valid only there. */
+/** Where a seal was created; it is valid only there. */
 export interface Origin {
   /** The provider's id in the configuration. */
   provider: string;
@@ -181,7 +182,7 @@ export interface Tool extends Placed {
   name: string;
   namespace?: string | undefined;
   description?: string | undefined;
-  /** Undefined: the tool takes no input. Always undefined for a custom tool. */
+  /** Undefined if the tool takes no input. Always undefined for a custom tool. */
   schema?: JsonSchema | undefined;
   strict?: boolean | undefined;
   /** For a custom tool, the grammar of its input in OpenAI's notation. */

@@ -2,8 +2,8 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { UpstreamWireName, WireName } from './neutral.ts';
+import { noteLosses } from './report-losses.ts';
 import { specimens } from './specimens.ts';
-import { noteLosses } from './tell-losses.ts';
 import { translatorFor } from './translator.ts';
 
 export interface PossibleLosses {
@@ -11,7 +11,7 @@ export interface PossibleLosses {
   emulated: LossNote[];
 }
 
-/** Losses of request fields, for a model by its upstream name. Losses of messages depend on their content. */
+/** Losses of request fields, for a model given by its upstream name. Losses of messages depend on their content. */
 export function possibleLosses(client: WireName, upstream: UpstreamWireName, model: string): PossibleLosses {
   const translator = translatorFor(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };

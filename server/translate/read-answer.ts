@@ -1,4 +1,4 @@
-/** Reads an answer that has been received in full, whole or as a stream, in the words of one API. */
+/** Reads an answer of one API that has been received completely, whole or as a stream. */
 import { isObject } from '../contract/is-object.ts';
 import { linesOf, readEvent, type StreamEvent } from '../wire/sse-event.ts';
 import { parseJson } from './json-text.ts';
@@ -9,7 +9,7 @@ import { wireTranslations } from './wire-translations.ts';
 /** The parts and the end of an answer. */
 export interface ReadAnswer {
   parts: AnswerPart[];
-  /** Null for a stream that ended before it said how. */
+  /** Null for a stream that ended without a stop reason. */
   stop: Stop | null;
   /** Set if the answer is an error, or ended with one. */
   error: AnswerError | null;

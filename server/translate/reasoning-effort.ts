@@ -3,7 +3,7 @@
 import { entryOf } from '../wire/table-entry.ts';
 import type { ReasoningRequest } from './neutral.ts';
 
-/** Tokens for each effort; about what the services themselves spend. */
+/** Tokens for each effort, close to what the services themselves use. */
 const budgets: Record<string, number> = {
   none: 0,
   minimal: 512,
@@ -31,7 +31,7 @@ export function isOff(reasoning: ReasoningRequest | undefined): boolean {
 }
 
 /**
- * The closest effort that a model accepts, and not more than `effort` where possible. `taken`: from least to most. An
+ * The closest effort that a model accepts, and not more than `effort` if possible. `taken`: from least to most. An
  * unknown effort counts as medium. Undefined if the model accepts none.
  */
 export function nearestEffort<Taken extends string>(effort: string, taken: readonly Taken[]): Taken | undefined {

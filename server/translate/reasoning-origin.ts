@@ -1,11 +1,11 @@
 /**
- * Finds where the newest sealed reasoning of a conversation was made, without parsing the request: only there can it be read, so
- * that the conversation should go there again.
+ * Finds the origin of the newest sealed reasoning of a conversation without parsing the request. Only that origin can
+ * read it, so the conversation should be sent there again.
  */
 import { envelopeBeginnings, opensAnywhere, unwrapSeals } from './carried-reasoning.ts';
 import type { Origin, Seal } from './neutral.ts';
 
-/** Enough of an envelope's base64 for its origin, which precedes the data. */
+/** Long enough for the origin in an envelope's base64, which precedes the data. */
 const readLength = 4_096;
 const quote = 0x22;
 
@@ -29,7 +29,7 @@ const mostResults = 64;
 const longestId = 256;
 const backslash = 0x5c;
 
-/** The ids of a chat's newest tool results, newest first, as far as they are written without escapes. */
+/** The ids of a chat's newest tool results, newest first, if they are written without escapes. */
 export function newestResultIds(body: Buffer, most = mostResults): string[] {
   const ids: string[] = [];
   let at = body.lastIndexOf(resultId);

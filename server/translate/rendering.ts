@@ -12,19 +12,19 @@ import { type NameRule, ToolNames } from './tool-names.ts';
 export interface Target {
   /** The provider's name for the model. */
   model: string;
-  /** The model's seals are valid for this origin. */
+  /** The origin for which the model's seals are valid. */
   origin: Origin;
-  /** The most tokens that an answer may have; omitted if unknown. */
+  /** The maximum number of tokens of an answer; omitted if unknown. */
   maxOutputTokens?: number | undefined;
   /** The provider refuses requests for usage at the end of a stream. */
   refusesStreamUsage?: boolean;
-  /** Leaves all reasoning out of the history, after the provider has refused it once. */
+  /** Omits all reasoning from the history, after the provider has refused it once. */
   withoutReasoning?: boolean;
 }
 
-/** A request for an upstream, with what is needed to read its answer. */
+/** A request for an upstream, with the data needed to read its answer. */
 export interface RenderedRequest {
-  /** For `writeJson`. */
+  /** Must be written by `writeJson`. */
   body: Record<string, unknown>;
   names: ToolNames;
   /** The tool whose arguments are the answer, if an output format is emulated by one. */
@@ -63,7 +63,7 @@ export class Rendering {
     if (detail !== undefined && detail !== 'auto') this.losses.dropped(`${at}.detail`, 'no-equal');
   }
 
-  /** For a model, or an API, whose calls may differ from the tool's schema. */
+  /** For a model or an API whose calls may differ from the tool's schema. */
   dropStrict({ strict }: Tool, code: LossCode): void {
     this.drop('strictTool', strict === true || undefined, code);
   }
@@ -81,7 +81,7 @@ export class Rendering {
     return this.target.withoutReasoning !== true && opensFor(seal, this.target.origin);
   }
 
-  /** A custom tool as a function with one text, for an API without custom tools. */
+  /** Converts a custom tool to a function with one text argument, for an API without custom tools. */
   asFunction(tool: Tool): Tool {
     if (tool.kind === 'function') return tool;
     this.losses.emulated(tool.at, 'as-function');

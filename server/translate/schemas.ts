@@ -1,5 +1,5 @@
 /**
- * Adapts JSON Schemas to each provider. Keywords are recognised by their position, since a property may be called
+ * Adapts JSON Schemas to each provider. Keywords are recognised by their position, because a property may be named
  * `const`.
  */
 import { isObject } from '../contract/is-object.ts';
@@ -7,7 +7,7 @@ import { writeJson } from './json-text.ts';
 import { invalid, type Losses } from './losses.ts';
 import type { JsonSchema } from './neutral.ts';
 
-/** Deeper nesting is refused; services refuse it as well. */
+/** Deeper nesting is refused, as it is by the services. */
 const maxDepth = 100;
 /** Keywords whose value contains schemas by name. */
 const byName = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];

@@ -1,6 +1,6 @@
 /**
  * Matches tool calls with their results as all four APIs require: each call has one result, the results of a turn
- * follow it directly, in the order of the calls, and there is no result without a call. Clients that were interrupted
+ * follow it directly in the order of the calls, and there is no result without a call. Clients that were interrupted
  * send histories that violate this.
  */
 import { type CallIdRule, CallIds } from './call-ids.ts';
@@ -9,7 +9,7 @@ import type { CallPart, Part, ResultPart, TextPart, Turn } from './neutral.ts';
 
 const cancelled = 'The tool call was cancelled: there is no result.';
 
-/** A call of the turn in progress, with its result once that is found. */
+/** A call of the current turn, with its result once that is found. */
 interface OpenCall {
   call: CallPart;
   result: ResultPart | null;
@@ -25,7 +25,7 @@ export function settleCalls(turns: readonly Turn[], rule: CallIdRule, losses: Lo
 }
 
 /**
- * Results and media belong to the user, calls and thoughts to the assistant: the APIs refuse them in the other's turn,
+ * Results and media belong to the user, calls and thoughts to the assistant. The APIs refuse them in the other's turn,
  * except that Gemini's models return images.
  */
 function inTheirRoles(turn: Turn, losses: Losses): Turn[] {
@@ -57,7 +57,7 @@ class Settling {
   /** By the client's id; the first `answered` calls of each entry have their result. */
   #byId = new Map<string, { calls: OpenCall[]; answered: number }>();
   #isAnswered = false;
-  /** Where the results of the open calls belong. */
+  /** The position for the results of the open calls. */
   #place = 0;
 
   constructor(rule: CallIdRule, losses: Losses) {
@@ -65,7 +65,7 @@ class Settling {
     this.#losses = losses;
   }
 
-  /** Joins adjacent turns of the assistant, since Anthropic and Google require alternating roles. */
+  /** Joins adjacent turns of the assistant, because Anthropic and Google require alternating roles. */
   takeAssistant(parts: readonly Part[]): void {
     let turn = this.#settled.at(-1);
     if (turn?.role !== 'assistant' || this.#isAnswered) {

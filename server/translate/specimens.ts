@@ -1,7 +1,7 @@
 /**
  * A sample request of each API with the fields that another API may lack. Translating it shows what a route would lose
- * before there is a request. Fields that change the meaning of the answer are not included: a request with those is
- * refused.
+ * before there is a request. Fields that change the meaning of the answer are not included, because a request with
+ * those is refused.
  */
 import type { WireName } from './neutral.ts';
 

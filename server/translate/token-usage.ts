@@ -16,12 +16,12 @@ export function countOf(value: unknown): number {
   return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
 }
 
-/** All tokens that the model has read. */
+/** All tokens that the model read. */
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenUsage): number {
   return input + cacheRead + cacheWrite;
 }
 
-/** OpenAI counts cached tokens within the input, and reasoning within the output; here each token is counted once. */
+/** OpenAI counts cached tokens within the input, and reasoning within the output. Here each token is counted once. */
 export function countedOnce(
   totals: { input: unknown; output: unknown },
   parts: Omit<TokenUsage, 'input' | 'output'>,

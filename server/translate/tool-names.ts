@@ -1,4 +1,4 @@
-/** Converts names of tools to those that an upstream accepts, and back. */
+/** Converts names of tools to names that an upstream accepts, and back. */
 import { hash as hashOf } from 'node:crypto';
 import type { CallPart, Conversation, Tool } from './neutral.ts';
 
@@ -40,7 +40,7 @@ export class ToolNames {
     return sent;
   }
 
-  /** A name that is not among the tools stands for a function of that name. */
+  /** An unknown name is treated as a function with that name. */
   inward(sent: string): CalledTool {
     return this.#inward.get(sent) ?? { name: sent, kind: 'function' };
   }
@@ -50,7 +50,7 @@ function calledTool({ name, namespace, kind }: Tool): CalledTool {
   return { name, namespace, kind };
 }
 
-/** A changed name ends in a hash of the original, so that no two names become one. */
+/** A changed name ends in a hash of the original, so that names stay distinct. */
 function within(rule: NameRule, name: string): string {
   const characters = Array.from(name, (character) => (isTaken(rule, character) ? character : '_'));
   if (rule.beginsWithLetter && !isTaken({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');

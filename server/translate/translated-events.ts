@@ -15,9 +15,9 @@ export class TranslatedEvents {
   readonly #context: AnswerContext;
   readonly #reasoning = new ReasoningCollector();
   readonly #soFar = new AnswerSoFar();
-  /** Set if the client has the beginning of the answer from another attempt. */
+  /** Set if the client has received the beginning of the answer from another attempt. */
   #rest: RestOfAnswer | null = null;
-  /** What the latest event has added to, if it has only added. */
+  /** The text added by the latest event, if it did nothing else. */
   #delta: DeltaEvent | null = null;
   #told = 0;
   #isOver = false;
@@ -30,12 +30,12 @@ export class TranslatedEvents {
     this.#context = context;
   }
 
-  /** The text with which another attempt can continue the client's stream; null if none can. */
+  /** The text from which another attempt can continue the client's stream; null if it cannot be continued. */
   get textSoFar(): string | null {
     return this.#soFar.text;
   }
 
-  /** Continues the client's stream of `begun`, which broke. Call before the first event. */
+  /** Continues the client's stream of `begun`, which broke. Must be called before the first event. */
   continue(begun: TranslatedEvents): void {
     const text = begun.textSoFar ?? '';
     this.#renderer = begun.#renderer;
@@ -43,7 +43,7 @@ export class TranslatedEvents {
     this.#rest = new RestOfAnswer(text);
   }
 
-  /** The answer contradicts what the client has of another attempt. */
+  /** Whether the answer contradicts what the client has received from another attempt. */
   get isDifferent(): boolean {
     return this.#rest?.isDifferent ?? false;
   }
@@ -53,48 +53,54 @@ export class TranslatedEvents {
     return Buffer.from(this.write(event));
   }
 
-  /** Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many short. */
+  /**
+   * Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many
+   * short.
+   */
   write(event: StreamEvent): string {
     this.#delta = null;
     this.#told = 0;
-    return this.#tellAll(this.#parser.push(event));
+    return this.#renderAll(this.#parser.push(event));
   }
 
-  /** What the latest event has added to a text, thought or call, as the upstream wrote it; null if it was more than that. */
+  /**
+   * The text, thought or call arguments that the latest event added, as the upstream wrote them; null if the event did
+   * more than that.
+   */
   get onlyDelta(): DeltaEvent | null {
     return this.#told === 1 && !this.#view.isRewriting ? this.#delta : null;
   }
 
-  /** More of `onlyDelta`, given as the inside of a JSON string. Null if it has to be told by `write`. */
+  /** Renders more of `onlyDelta`, given as the inside of a JSON string. Null if `write` must be used instead. */
   writeMore(escaped: string): string | null {
     const delta = this.#delta;
-    const told = delta && this.#renderer.sayMore(delta, escaped);
-    if (delta === null || told === null) return null;
+    const rendered = delta && this.#renderer.sayMore(delta, escaped);
+    if (delta === null || rendered === null) return null;
     if (delta.type === 'text') this.#soFar.append(escaped);
     else this.#reasoning.takeMore(delta, escaped);
     if (delta.type === 'arguments') this.#view.takeMoreArguments(escaped);
-    return told;
+    return rendered;
   }
 
-  /** Takes only the usage from an event whose text was told by `writeMore`. */
+  /** Processes only the usage of an event whose text was rendered by `writeMore`. */
   takeUsage(event: StreamEvent): void {
-    this.#tellAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
+    this.#renderAll(this.#parser.push(event).filter(({ type }) => type === 'usage'));
   }
 
-  /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
+  /** Called when the upstream's connection has ended regularly; `isOver` then shows whether the answer was complete. */
   end(): Buffer {
-    return Buffer.from(this.#tellAll(this.#parser.end()));
+    return Buffer.from(this.#renderAll(this.#parser.end()));
   }
 
-  /** Ends the client's stream with an error event in place of what is missing. */
+  /** Ends the client's stream with an error event in place of the missing rest. */
   fail(error: AnswerError): Buffer {
     this.#isOver = true;
     this.#failure = error;
     return Buffer.from(this.#renderer.fail(error));
   }
 
-  tell(event: AnswerEvent): Buffer {
-    return Buffer.from(this.#tellAll([event]));
+  translate(event: AnswerEvent): Buffer {
+    return Buffer.from(this.#renderAll([event]));
   }
 
   /** Sent while the stream is silent. */
@@ -102,7 +108,7 @@ export class TranslatedEvents {
     return Buffer.from(this.#renderer.ping);
   }
 
-  /** The answer is complete or has failed; nothing follows. */
+  /** Whether the answer is complete or has failed; nothing follows. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -127,7 +133,7 @@ export class TranslatedEvents {
     return this.#context.losses.list;
   }
 
-  #tellAll(events: readonly AnswerEvent[]): string {
+  #renderAll(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const each of events) {
       for (const event of this.#view.push(each)) {

@@ -1,4 +1,4 @@
-/** One request in an upstream's words, and what its answer is read with. */
+/** One request in the format of an upstream's API, with the data needed to read its answer. */
 import type { AnswerContext, ResponseIdentity } from './answer-context.ts';
 import { answerEvents } from './answer-events.ts';
 import { answerForClient } from './answer-for-client.ts';
@@ -24,7 +24,7 @@ export type WholeAnswer =
   | {
       ok: false;
       error: AnswerError;
-      /** Asking again would end alike: the error is the client's answer. */
+      /** A retry would have the same result, so the error is the client's answer. */
       isFinal?: true;
     };
 
@@ -39,7 +39,7 @@ interface Asked {
 export interface Moment {
   /** Seconds since 1970. */
   createdAt: number;
-  /** Absent unless the client speaks Responses. */
+  /** Absent unless the client uses Responses. */
   identity?: ResponseIdentity | undefined;
 }
 
@@ -74,11 +74,11 @@ export class TranslatedRequest {
     return { ok: true, body: told, losses: context.losses.list, reasoning: collector.kept };
   }
 
-  /** The upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
+  /** Converts the upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
   wholeAsEvents(body: Buffer, moment: Moment, events = this.events(moment)): Buffer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;
-    return Buffer.concat(answerEvents(answer).map((event) => events.tell(event)));
+    return Buffer.concat(answerEvents(answer).map((event) => events.translate(event)));
   }
 
   events(moment: Moment): TranslatedEvents {

@@ -1,4 +1,4 @@
-/** Selects the wire on which a target is asked. */
+/** Selects the wire by which a target is called. */
 import type { ConversationWire, UpstreamWire } from '../contract/conversation-wires.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
@@ -7,7 +7,7 @@ import { converseFacts } from './bedrock-converse/model-facts.ts';
 import { openaiFacts } from './model-facts.ts';
 import { isUpstreamWireName } from './wire-translations.ts';
 
-/** The properties of a target that decide its wire. */
+/** The properties of a target that determine its wire. */
 interface AskedTarget {
   /** The upstream model; null if the client's name is forwarded. */
   model: string | null;
@@ -23,8 +23,8 @@ interface AskedTarget {
 }
 
 /**
- * Returns the client's own wire if the target serves it, so that bytes are forwarded unchanged; otherwise the provider's
- * conversation wire. Null if the target cannot serve such a client.
+ * Returns the client's own wire if the target serves it, so that bytes are forwarded unchanged; otherwise the
+ * provider's conversation wire. Null if the target cannot serve such a client.
  *
  * @param body null if there is no request, as in `route explain`
  */
@@ -42,7 +42,7 @@ export function upstreamWireOf(
   return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;
 }
 
-/** Whether OpenAI refuses the request on its chat route, so that it has to be sent to Responses. */
+/** Whether OpenAI refuses the request on its chat route, so that it must be sent to Responses. */
 function needsResponses(model: string, client: ConversationWire, body: MeasuredRequest | null): boolean {
   const { chat } = openaiFacts(model);
   if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
@@ -55,7 +55,7 @@ function needsResponses(model: string, client: ConversationWire, body: MeasuredR
   return chat === 'functions-with-none' ? effort !== 'none' : isEffort(effort);
 }
 
-/** Searched only for the few models for which these fields decide. */
+/** Searched only for the few models for which these fields matter. */
 const decidingNames = new JsonNames(['tools', 'reasoning_effort']);
 
 function isEffort(value: unknown): boolean {
@@ -63,8 +63,8 @@ function isEffort(value: unknown): boolean {
 }
 
 /**
- * Whether the model refuses the request as a stream, so that it has to be asked for a whole answer. `model`: the upstream model;
- * null if unknown.
+ * Whether the model refuses the request as a stream, so that a whole answer must be requested. `model`: the upstream
+ * model; null if unknown.
  */
 export function isAskedWhole(wire: UpstreamWire, model: string | null, body: MeasuredRequest): boolean {
   if (wire !== 'bedrock-converse' || model === null || converseFacts(model).streamsTools) return false;

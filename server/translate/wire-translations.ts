@@ -7,12 +7,12 @@ import { openaiChat } from './openai-chat/translation.ts';
 import { openaiResponses } from './openai-responses/translation.ts';
 import type { UpstreamTranslation, WireTranslation } from './wire-translation.ts';
 
-/** Whether requests of clients of the wire with this name can be translated. */
+/** Whether requests of clients of this wire can be translated. */
 export function isWireName(name: string): name is WireName {
   return Object.hasOwn(wireTranslations, name);
 }
 
-/** Whether requests can be translated into the wire with this name. */
+/** Whether requests can be translated into this wire. */
 export function isUpstreamWireName(name: string): name is UpstreamWireName {
   return Object.hasOwn(upstreamTranslations, name);
 }

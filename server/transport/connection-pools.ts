@@ -54,7 +54,7 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
   const pools = new Map<string, PoolEntry>();
   /** No longer used, but requests still run on them. */
   const retired = new Set<Pool>();
-  /** Of the latest request: most go where the one before went, and are spared the name. */
+  /** The destination of the latest request: most requests have the same one, and need not compute the pool's name. */
   let latest: { to: Destination; entry: PoolEntry } | null = null;
   const sockets = new Set<Socket>();
   const system = createSystemProxies(proxies.askSystem ?? (async () => 'DIRECT'));
@@ -125,7 +125,7 @@ function nameOf({ origin, proxy, timeouts }: Destination): string {
   return `${origin} ${proxy} ${timeouts.connectMs}`;
 }
 
-/** Without the rest of a request, which must not be kept. */
+/** Copies only these fields, so that the request itself is not kept in memory. */
 function destinationOf({ origin, proxy, timeouts: { connectMs } }: Destination): Destination {
   return { origin, proxy, timeouts: { connectMs } };
 }

@@ -76,7 +76,7 @@ class ConnectAttempt {
   readonly #proxy: URL | null;
   #secureContext: SecureContext | null = null;
   #socket: Socket | undefined;
-  /** Who would be at fault now: the proxy, until it has passed the connection on. */
+  /** Which hop is responsible for a failure now: the proxy, until it has connected to the upstream. */
   #hop: 'upstream' | 'proxy' = 'upstream';
   /** The host whose address is being looked up. */
   #soughtHost: string | null = null;
@@ -138,7 +138,7 @@ class ConnectAttempt {
     });
   }
 
-  /** Before anything is connected, since it may take seconds, in which nothing would listen to a socket's errors. */
+  /** Called before connecting, because it may take seconds, during which nothing would handle a socket's errors. */
   async #readAuthorities(): Promise<void> {
     this.#secureContext = await this.#options.secureContext();
     if (this.#expired) throw new Error('too slow');

@@ -1,4 +1,7 @@
-/** `fetch` by the transport, so that small calls to others go through the same proxies and trust the same authorities as those to providers. */
+/**
+ * `fetch` on top of the transport, so that small calls to other services use the same proxies and certificate
+ * authorities as those to providers.
+ */
 import type { ResponseHeaders, Transport, UpstreamCall } from './transport.ts';
 
 export interface FetchOptions {
@@ -9,8 +12,8 @@ export interface FetchOptions {
 }
 
 /**
- * Follows no redirect, since that would take secrets along, and asks for no compression. Rejects with a TransportError, as does the
- * body.
+ * Does not follow redirects, which would disclose secrets, and requests no compression. The call and the body reject
+ * with a TransportError.
  */
 export type Fetch = (address: string, options?: FetchOptions) => Promise<Response>;
 

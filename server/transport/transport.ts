@@ -31,7 +31,7 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 export interface ResponseHandler {
   /** The connection is established and the request is being sent. */
   onSending?(): void;
-  /** The request's last byte has been sent. */
+  /** The last byte of the request has been sent. */
   onSent?(): void;
   onHeaders(status: number, headers: ResponseHeaders): void;
   /** Everything that one read of the connection returned. */

@@ -5,19 +5,22 @@ const maxHeadBytes = 16 * 1024;
 const headEnd = '\r\n\r\n';
 
 /**
- * Opens a tunnel to `authority` (`host:port`) through the proxy at the other end of `socket`. Rejects if the proxy
- * refuses.
+ * Opens a tunnel to `authority` (`host:port`) through the proxy at the other end of `socket`. If the proxy refuses, closes
+ * the socket and rejects.
  */
 export async function openTunnel(socket: Socket, authority: string, proxy: URL): Promise<void> {
   const authorization = proxyAuthorization(proxy);
   const lines = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`];
   if (authorization) lines.push(`proxy-authorization: ${authorization}`);
   socket.write(lines.join('\r\n') + headEnd);
-  const head = await readHead(socket);
-  const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
-  if (status?.startsWith('2')) return;
-  socket.destroy();
-  throw new TransportError('proxy', 'connect', refusal(status));
+  try {
+    const head = await readHead(socket);
+    const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
+    if (!status?.startsWith('2')) throw new TransportError('proxy', 'connect', refusal(status));
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
 
 /** The `proxy-authorization` header for a proxy's URL; null if it contains no credentials. */

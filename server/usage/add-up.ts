@@ -8,7 +8,10 @@ export type Accounting = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costU
 /** For a request without attempts. */
 const nothing: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
-/** The sum is as certain as its least certain part. Its cost is the sum of the known costs; unknown if there are none. */
+/**
+ * The sum is as certain as its least certain part. Its cost is the sum of the known costs, or unknown if there are
+ * none.
+ */
 export function addUp(parts: readonly Accounting[]): Accounting {
   const [only = nothing, ...others] = parts;
   if (others.length === 0) return { usage: only.usage, usageCertainty: only.usageCertainty, costUsd: only.costUsd };

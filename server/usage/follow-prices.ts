@@ -20,7 +20,7 @@ export function followPrices(config: ConfigInForce): PriceTable {
   };
 }
 
-/** Prices are looked up by preset, since a provider's id is arbitrary. */
+/** Prices are looked up by preset, because a provider's id is arbitrary. */
 function pricesOf({ settings, providers }: Config): PriceTable {
   const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
   return createPriceTable(settings.prices, (provider) => presets.get(provider));

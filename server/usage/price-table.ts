@@ -1,6 +1,6 @@
 /**
- * Calculates the cost of usage from `prices.json` and the user's overrides. Pure; does not know where the usage comes
- * from. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
+ * Calculates the cost of usage from `prices.json` and the user's overrides. Pure; independent of the source of the
+ * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
 import type { Usage } from '../contract/ledger.ts';
 import type { AppliedPrice } from '../contract/price-views.ts';
@@ -10,9 +10,9 @@ import table from './prices.json' with { type: 'json' };
 type Prices = Readonly<Record<string, number>>;
 
 export interface PriceTable {
-  /** US dollars; null if unknown. `usage` is null if nothing is known of it. */
+  /** US dollars; null if unknown. `usage` is null if the usage is unknown. */
   cost(provider: string, model: string, usage: Usage | null): number | null;
-  /** US dollars for 1,000,000 tokens of text, in and out; null if unknown. */
+  /** US dollars per 1,000,000 tokens of text, for input and output; null if unknown. */
   tokenPrice(provider: string, model: string): TokenPrice | null;
   /** The output limit of a model in tokens; null if unknown. */
   maxOutput(provider: string, model: string): number | null;
@@ -20,7 +20,7 @@ export interface PriceTable {
   applied(provider: string, model: string): AppliedPrice | null;
 }
 
-/** US dollars for 1,000,000 tokens; `outputUsd` is null where nothing comes out that is priced by tokens. */
+/** US dollars per 1,000,000 tokens; `outputUsd` is null if the model has no output that is priced by tokens. */
 export interface TokenPrice {
   inputUsd: number;
   outputUsd: number | null;
@@ -32,8 +32,8 @@ export const builtInPricesDate = table.date;
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
 
 /**
- * `overrides` by model name, `provider/model` or `preset/model`; an override replaces the whole entry. `presetOf` returns
- * the preset that a provider was made from.
+ * `overrides` by model name, `provider/model` or `preset/model`; an override replaces the whole entry. `presetOf`
+ * returns the preset that a provider was made from.
  */
 export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
@@ -68,7 +68,7 @@ export function createPriceTable(
   };
 }
 
-/** Tries the exact name, then without the vendor prefix (`openai/gpt-4o`), then also without a date suffix. */
+/** Tries the exact name, then the name without the vendor prefix (`openai/gpt-4o`), then also without a date suffix. */
 function findPrices(
   overrides: Readonly<Record<string, Prices>>,
   owners: readonly string[],
@@ -145,7 +145,7 @@ function tierOf(prices: Prices, usage: Usage): Prices {
 }
 
 interface Part {
-  /** Undefined: unknown, although it has a price. */
+  /** Undefined if unknown although it has a price. */
   tokens: number | undefined;
   price: number | undefined;
 }

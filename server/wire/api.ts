@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../contract/errors.ts';
 import type { Route } from './route.ts';
 
-/** A URL's place within an API. */
-export interface Place {
+/** Where a URL lies within an API. */
+export interface ApiLocation {
   /** As in the API's routes, percent-encoded. */
   path: string;
   /** Includes the `?`, or is empty. */
@@ -33,7 +33,7 @@ export interface ModelsFormat {
 }
 
 /** A path that has no route but may exist at the API's own service. */
-export type PassedPath =
+export type PassthroughPath =
   | {
       route: Route;
       /** As `route.path`, with each id written as `{id}`. */
@@ -56,15 +56,15 @@ export interface Api {
   /** Path for a key's limits and usage, in Sluice's own format; null if there is none. */
   readonly usagePath: string | null;
   /** Finds paths that are passed through to a provider of the same API. Absent: none are. */
-  readonly passedPath?: (method: string, path: string) => PassedPath | null;
+  readonly passthroughPath?: (method: string, path: string) => PassthroughPath | null;
   /** Path at which clients check whether the server is up, with or without a key; null if there is none. */
   readonly helloPath: string | null;
   /**
    * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path that is a
    * route of neither; then the headers decide.
    */
-  locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null;
-  /** What a client that called `path`, which is no path of this API, probably meant; null if unclear. */
+  locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null;
+  /** The path that a client which called `path`, no path of this API, probably meant; null if unclear. */
   betterPath(path: string): string | null;
   /** All keys that the request presents; the first one counts. `query` includes the `?`, or is empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Where clients put keys. The only place that reads a client's key, and that decides which headers and parameters carry
+ * Where clients put keys. The only module that reads a client's key and that decides which headers and parameters carry
  * credentials. None of them reaches an upstream, which gets only the provider's credential.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -11,8 +11,8 @@ const moreNames = /authori[sz]ation|(?:^|[-_.])(?:auth|sig|jwt|bearer|passwd|pwd
 const openNames =
   /(?:idempotency|cache|affinity|partition|sort)[-_]?key$|(?:page|next|continuation|cursor)[-_]?token$/i;
 /** Cache, since this is checked for each header of each request. */
-const judged = new Map<string, boolean>();
-const maxJudged = 1_000;
+const knownNames = new Map<string, boolean>();
+const maxKnownNames = 1_000;
 /** Longer names are examined only at their end. */
 const maxNameLength = 100;
 
@@ -63,10 +63,10 @@ function addKey(keys: string[], value: string): void {
 /** Whether a header or query parameter of this name usually carries a credential. */
 export function isCredentialName(name: string): boolean {
   if (name.length > maxNameLength) return judge(name.slice(-maxNameLength));
-  let isCredential = judged.get(name);
+  let isCredential = knownNames.get(name);
   if (isCredential === undefined) {
     isCredential = judge(name);
-    if (judged.size < maxJudged) judged.set(name, isCredential);
+    if (knownNames.size < maxKnownNames) knownNames.set(name, isCredential);
   }
   return isCredential;
 }

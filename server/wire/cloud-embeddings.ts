@@ -1,4 +1,4 @@
-/** What the wires of clouds have in common on which embeddings are asked for. */
+/** The common part of the cloud wires for embeddings. */
 import { isObject } from '../contract/is-object.ts';
 import { conversationUsage } from './conversation-usage.ts';
 import type { KeptAnswer, UsageFormat, WholeFormat, Wire } from './wire.ts';

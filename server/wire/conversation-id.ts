@@ -25,8 +25,8 @@ export function openingDigest(body: RequestView): string | null {
   const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
   const opening = said?.[0] === quote ? said.subarray(0, maxBytes) : said && openingOf(said);
   if (!opening) return null;
-  const told = body.raw('instructions') ?? body.raw('systemInstruction');
-  const instructions = told?.bytes.subarray(0, maxBytes) ?? '';
+  const field = body.raw('instructions') ?? body.raw('systemInstruction');
+  const instructions = field?.bytes.subarray(0, maxBytes) ?? '';
   return createHash('sha256').update(instructions).update('\n').update(opening).digest('hex');
 }
 

@@ -19,7 +19,7 @@ interface ConversationUsage {
 
 /** English text has about four bytes per token. */
 const bytesPerToken = 4;
-/** Caps the likely input, because images within JSON are large and cost few tokens. */
+/** Caps the likely input, because images within JSON are large but cost few tokens. */
 const mostLikelyInput = 32_000;
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
 const mostLikelyOutput = 4_096;

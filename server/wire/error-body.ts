@@ -15,9 +15,9 @@ const textBytes = 2048;
 const quote = 0x22;
 const openingBrace = 0x7b;
 
-const telling = ['message', 'type', 'status', 'code', 'param', 'details'];
-const tellingNames = new JsonNames(telling);
-const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...telling]);
+const errorFields = ['message', 'type', 'status', 'code', 'param', 'details'];
+const errorFieldNames = new JsonNames(errorFields);
+const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...errorFields]);
 const errorName = new JsonNames(['error']);
 
 /**
@@ -43,7 +43,7 @@ function readMember(body: Buffer, name: string, field: JsonField): unknown {
   if (body[field.start] !== openingBrace) return undefined;
   const value = body.subarray(field.start, field.end);
   if (value.length > readBytes) return {};
-  if (name === 'error') return readLong(value, tellingNames);
+  if (name === 'error') return readLong(value, errorFieldNames);
   return name === 'response' ? readLong(value, errorName) : undefined;
 }
 

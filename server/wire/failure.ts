@@ -7,7 +7,7 @@ export interface Failure {
   retryable: boolean;
   /** The delay that the upstream asked for; null if it did not. */
   retryAfterMs: number | null;
-  /** The upstream itself says so, in an error of its API. */
+  /** The upstream itself reported it, as an error of its API. */
   isAnswer?: boolean;
   /** For `too-large`: the model's context size, if the upstream states it. */
   contextTokens?: number;
@@ -17,6 +17,10 @@ export interface Failure {
   continues?: boolean;
   /** For `credential`: it lacks the right for this kind of request, and may be used for others. */
   lacksOneRight?: boolean;
+  /** For `credential`: it was not the credential but the time of the signature, which has been corrected. */
+  isClockCorrected?: boolean;
+  /** For `model-unavailable`: the credential may not use the model; another one of the provider may. */
+  isDenied?: boolean;
   /** For `rejected`: only this target cannot serve the request. Nothing was sent; another target may accept it. */
   isOnlyHere?: boolean;
 }

@@ -1,18 +1,21 @@
 import type { ExtractedUsage, MeasuredRequest, UsageFormat } from './wire.ts';
 
-interface PaidImages {
+interface BilledImages {
   /** The images in an answer; null if it is none. */
   countIn(answer: Record<string, unknown>): number | null;
-  /** How many the request asks for. */
-  asked(body: MeasuredRequest): number;
+  /** The number of requested images. */
+  requested(body: MeasuredRequest): number;
 }
 
-/** Usage of images that are paid by number, in APIs that do not report it. Answers too long to be parsed have what was asked for. */
-export function imagesUsage({ countIn, asked }: PaidImages): UsageFormat {
+/**
+ * Usage of images that are billed by number, in APIs that do not report it. Answers too long to parse count as the
+ * requested number.
+ */
+export function imagesUsage({ countIn, requested }: BilledImages): UsageFormat {
   return {
-    likely: (body) => ({ images: asked(body) }),
-    worst: (body) => ({ images: asked(body) }),
-    hints: (body) => ({ images: asked(body) }),
+    likely: (body) => ({ images: requested(body) }),
+    worst: (body) => ({ images: requested(body) }),
+    hints: (body) => ({ images: requested(body) }),
     read({ document }, { images: expected }): ExtractedUsage {
       const made = document === undefined ? null : countIn(document);
       if (made !== null) return { usage: { images: made }, certainty: 'reported', status: null };

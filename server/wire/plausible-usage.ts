@@ -1,6 +1,6 @@
 /**
- * Checks whether reported usage can be true. A count that is negative, or impossibly large for the request and its
- * response, is dropped: a single one would spoil the totals of its key and month for good. Pure.
+ * Checks whether reported usage is plausible. A count that is negative, or impossibly large for the request and its
+ * response, is dropped: a single one would corrupt the totals of its key and month permanently. Pure.
  */
 import type { Usage } from '../contract/ledger.ts';
 
@@ -32,15 +32,15 @@ interface Plausible {
   isMended: boolean;
 }
 
-export function plausibleUsage(told: Usage, most: MostUsage): Plausible {
+export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
   const usage: Usage = {};
-  keepTokens(usage, told, { total: 'inputTokens', parts: partsOfInput, most: most.inputTokens });
-  keepTokens(usage, told, { total: 'outputTokens', parts: partsOfOutput, most: most.outputTokens });
-  if (told.seconds !== undefined && isWithin(told.seconds, most.seconds)) usage.seconds = told.seconds;
+  keepTokens(usage, reported, { total: 'inputTokens', parts: partsOfInput, most: most.inputTokens });
+  keepTokens(usage, reported, { total: 'outputTokens', parts: partsOfOutput, most: most.outputTokens });
+  if (reported.seconds !== undefined && isWithin(reported.seconds, most.seconds)) usage.seconds = reported.seconds;
   let isMended = false;
-  for (const name in told) {
+  for (const name in reported) {
     const counted = name as keyof Usage;
-    if (told[counted] !== usage[counted]) isMended = true;
+    if (reported[counted] !== usage[counted]) isMended = true;
   }
   return { usage, isMended };
 }
@@ -52,14 +52,14 @@ interface Side {
 }
 
 /** Parts are bounded by the total; without a total, by `most`. */
-function keepTokens(usage: Usage, told: Usage, { total, parts, most }: Side): void {
-  const sum = told[total];
+function keepTokens(usage: Usage, reported: Usage, { total, parts, most }: Side): void {
+  const sum = reported[total];
   if (sum !== undefined) {
     if (!isWithin(sum, most)) return;
     usage[total] = Math.ceil(sum);
   }
   for (const name of parts) {
-    const part = told[name];
+    const part = reported[name];
     if (part !== undefined && isWithin(part, sum ?? most)) usage[name] = Math.ceil(part);
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
-import type { Api, Place } from './api.ts';
+import type { Api, ApiLocation } from './api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import { gemini } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/vertex-routes.ts';
@@ -12,22 +12,22 @@ import { decodeSegment } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
 /**
- * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are asked first
- * whether a path is theirs, so an API that claims some paths of another one comes after it.
+ * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are tried first,
+ * so an API that claims some paths of another one comes after it.
  */
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
 /** Routes of APIs that only providers speak. */
 const upstreamRoutes: readonly Route[] = [...bedrockRoutes, ...vertexRoutes];
 
-export interface Located extends Place {
+export interface RequestLocation extends ApiLocation {
   api: Api;
   /** False if the path belongs to no API. */
   isKnown: boolean;
 }
 
 /** A passthrough path, which has no route of its own. */
-export interface Passed {
+export interface PassthroughMatch {
   /** Segments of the path, decoded, some of which are ids. */
   names: readonly string[];
   /** The only id in the path; null if there are several or none. */
@@ -48,7 +48,7 @@ export interface RouteMatch {
   /** Index of the path's variable segment, or -1. */
   openSegment: number;
   /** Null unless it is a passthrough path. */
-  passed: Passed | null;
+  passthrough: PassthroughMatch | null;
 }
 
 interface ListedRoute {
@@ -68,11 +68,13 @@ interface RouteTable {
 
 export class Registry {
   readonly #apis: readonly [Api, ...Api[]];
-  /** In the order in which they are asked whether a path is theirs. */
+  /** In the order in which they are tried. */
   readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
-  /** The places of routes without variable segments, by URL: nearly all requests go there, and no API need be asked. */
-  readonly #places = new Map<string, Located>();
+  /**
+   * Locations of routes without variable segments, by URL: nearly all requests are found here, without trying any API.
+   */
+  readonly #places = new Map<string, RequestLocation>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
   /** Routes whose answers are never streamed, by the wire's name; of several for embeddings, the one for the most texts. */
@@ -96,11 +98,11 @@ export class Registry {
   }
 
   #notePlace(api: Api, route: Route): void {
-    // Headers decide to which API some GET requests belong, such as that for the models.
+    // For some GET requests, such as listing the models, the headers decide to which API they belong.
     if (route.method !== 'POST') return;
     const url = api.base + route.path;
     const located = this.#ask(url, {});
-    // A URL with the name of a model, or with an id, is a place of its own.
+    // URLs that contain a model name or an id cannot be listed in advance.
     if (located.api === api && located.path === route.path && located.model === null && !route.path.includes('/:')) {
       this.#places.set(url, located);
     }
@@ -112,11 +114,11 @@ export class Registry {
   }
 
   /** Finds the API to which a URL belongs. */
-  locate(url: string, headers: IncomingHttpHeaders = {}): Located {
+  locate(url: string, headers: IncomingHttpHeaders = {}): RequestLocation {
     return this.#places.get(url) ?? this.#ask(url, headers);
   }
 
-  #ask(url: string, headers: IncomingHttpHeaders): Located {
+  #ask(url: string, headers: IncomingHttpHeaders): RequestLocation {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const query = mark === -1 ? '' : url.slice(mark);
@@ -128,42 +130,42 @@ export class Registry {
   }
 
   /** Throws GatewayError `unknown_url` or `method_not_allowed`. */
-  find(method: string, located: Located): RouteMatch {
+  find(method: string, located: RequestLocation): RouteMatch {
     const { api, path, isKnown } = located;
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
     const unserved = whyUnserved(method, located, match?.allowed ?? null);
-    const passed = isKnown ? (api.passedPath?.(method, path) ?? null) : null;
+    const passed = isKnown ? (api.passthroughPath?.(method, path) ?? null) : null;
     if (!passed) throw new GatewayError(unserved.code, unserved.message);
     if ('refusal' in passed) throw new GatewayError('unknown_url', `${unserved.message} ${passed.refusal}`);
     const { route, label, names, onlyId } = passed;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
-    return { ...found, passed: { names, onlyId, unserved } };
+    return { ...found, passthrough: { names, onlyId, unserved } };
   }
 
   /** Whether there is a route with this path, for any method. */
-  hasPath(located: Located): boolean {
+  hasPath(located: RequestLocation): boolean {
     return located.isKnown && this.#match('GET', located) !== null;
   }
 
   /** Whether a GET there opens a WebSocket session. */
-  opensSession(located: Located): boolean {
+  opensSession(located: RequestLocation): boolean {
     const match = located.isKnown ? this.#match('GET', located) : null;
     return match !== null && 'route' in match && match.route.session !== null;
   }
 
-  /** The route on which providers are asked for conversations on the wire of this name, streamed or not; null if no API has it. */
+  /** The route for upstream requests of conversations on this wire, streamed or not; null if no API has it. */
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;
     return isStream ? route : (route?.unstreamed ?? route);
   }
 
-  /** The route for whole answers on the wire of this name; null if no API has it. */
+  /** The route for whole answers on this wire; null if no API has it. */
   wholeRoute(wireName: string): Route | null {
     return this.conversationRoute(wireName, false) ?? this.#wholeRoutes.get(wireName) ?? null;
   }
 
-  /** The route that counts the tokens of requests on the wire of this name; null if no API has it. */
+  /** The route that counts tokens of requests on this wire; null if no API has it. */
   countingRoute(wireName: string): Route | null {
     return this.#countingRoutes.get(wireName) ?? null;
   }
@@ -175,7 +177,7 @@ export class Registry {
     return maker?.wire.usage ?? null;
   }
 
-  #match(method: string, { api, path, model }: Located): RouteMatch | { allowed: string[] } | null {
+  #match(method: string, { api, path, model }: RequestLocation): RouteMatch | { allowed: string[] } | null {
     const table = this.#tables.get(api);
     const plain = table?.plain.get(path);
     if (plain) return choose(api, plain, { method, open: null, model });
@@ -194,9 +196,9 @@ const maxShownLength = 200;
 /** `allowed`: the methods of routes with the same path; null if there are none. */
 function whyUnserved(
   method: string,
-  { api, path, isKnown }: Located,
+  { api, path, isKnown }: RequestLocation,
   allowed: readonly string[] | null,
-): Passed['unserved'] {
+): PassthroughMatch['unserved'] {
   const shown = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
   if (allowed) {
     const message = `Not allowed to ${method} on ${shown}. Allowed: ${allowed.join(', ')}.`;
@@ -218,7 +220,13 @@ function choose(api: Api, methods: Methods, { method, open, model }: Named): Rou
   const found = methods.get(method === 'HEAD' ? 'GET' : method);
   if (!found) return { allowed: [...methods.keys()] };
   const namesModel = found.route.modelIn === 'path';
-  return { api, ...found, id: namesModel ? null : open, model: namesModel ? (open ?? model) : model, passed: null };
+  return {
+    api,
+    ...found,
+    id: namesModel ? null : open,
+    model: namesModel ? (open ?? model) : model,
+    passthrough: null,
+  };
 }
 
 function isAlike(segments: readonly string[], open: RouteTable['open'][number]): boolean {

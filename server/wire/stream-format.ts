@@ -5,7 +5,7 @@ import type { StreamEvent } from './sse-event.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** What one event means to a client: content, an error, a sign that the model is working, or nothing. */
-export type Saying = { kind: 'nothing' | 'alive' | 'content' } | { kind: 'error'; error: UpstreamError };
+export type EventMeaning = { kind: 'nothing' | 'alive' | 'content' } | { kind: 'error'; error: UpstreamError };
 
 /** `failed`: the upstream itself has sent the client an error, so nothing is added. */
 export type StreamEnd = 'complete' | 'failed';
@@ -15,7 +15,7 @@ export type StreamClose = 'ended' | 'cut';
 
 /** Tracks the progress of one stream. */
 export interface StreamWatch {
-  /** Called with each event that the client gets, except for those that match the shape of an earlier one. */
+  /** Called with each event that the client gets, except those that match the shape of an earlier one. */
   note(event: StreamEvent): void;
   /** Called with the sequence number of an event that matched a shape. */
   counted(sequenceNumber: number): void;
@@ -40,13 +40,13 @@ export interface Repacking {
 export interface StreamFormat {
   readonly framing: Framing;
   /** `alive`: the model is working. Comments and pings do not count, since a proxy may have sent them. */
-  sayingOf(event: StreamEvent): Saying;
+  meaningOf(event: StreamEvent): EventMeaning;
   /** `answers`: how many choices or images the stream carries in parallel. */
   watch(answers: number): StreamWatch;
   /** An error that arrived instead of the answer, as a JSON response body. */
   writeError(error: ErrorBody): string;
   /** Converts a whole answer into the stream that the client expects; null if that is not possible. */
-  ofWhole(whole: Record<string, unknown>): string | null;
+  fromWhole(whole: Record<string, unknown>): string | null;
   /**
    * Removes usage that only Sluice asked for; null if nothing is left of the event. Absent: usage is always part of the
    * stream.
@@ -57,5 +57,5 @@ export interface StreamFormat {
   /** Comments may be sent before any upstream has answered, which commits the response to being a stream. */
   readonly mayBeginEarly: boolean;
   /** Only the response shows whether it is a stream; the request has no common field for it. */
-  readonly isToldByResponse: boolean;
+  readonly isDecidedByResponse: boolean;
 }

@@ -21,7 +21,7 @@ export interface StreamText {
   counted(sequenceNumber: number): void;
   /** Null if the stream cannot be continued. */
   read(): TextSoFar | null;
-  /** The end of a stream whose text is finished; null if more than that is missing. */
+  /** The final bytes of a stream whose text is finished; null if more than these is missing. */
   readonly lastEvent: Buffer | null;
   /** The event that reports the error to the client. */
   errorEvent(error: ErrorBody): string;
@@ -47,7 +47,7 @@ export interface SpliceOptions {
 }
 
 /** What a service requires of a request whose last message is the beginning of the answer. */
-export interface BegunMessage {
+export interface Prefix {
   /** Additional members of that message. */
   message: Record<string, unknown>;
   /** Additional members of the request. */
@@ -59,7 +59,7 @@ export interface RescueFormat<SoFar extends TextSoFar = TextSoFar> {
   openText(): StreamText;
   openSplice(soFar: SoFar, options: SpliceOptions): Splice;
   /** A request for the rest of an answer that begins with `text`; null if there can be none. */
-  continuedBody(body: Buffer, text: string, begun: BegunMessage): Promise<Buffer | null>;
+  continuedBody(body: Buffer, text: string, begun: Prefix): Promise<Buffer | null>;
 }
 
 /** Adds whole server-sent events written by Sluice itself. */

@@ -30,7 +30,7 @@ export class TextMatch {
       this.#same += text.length;
       return null;
     }
-    // Some models repeat the given beginning before they continue; most do not.
+    // Some models repeat the given beginning before they continue it; most do not.
     this.isBeyond = this.#goesOnAnyway;
     this.isDifferent = !this.isBeyond;
     return this.isBeyond ? this.#wanted.slice(0, this.#same) + text : null;

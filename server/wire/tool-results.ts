@@ -1,6 +1,6 @@
 /**
- * The results of tools with which a request ends, and which calls they answer. Reads backwards from the end of the conversation,
- * and no further than the answer that made the calls.
+ * Finds the tool results at the end of a request, and the calls that they answer. Reads backwards from the end of the
+ * conversation, no further than the answer that made the calls.
  */
 import type { ToolResult } from '../contract/ledger.ts';
 import { JsonNames } from './json/json-names.ts';
@@ -10,9 +10,9 @@ import { elementsFromEnd } from './json/last-element.ts';
 import { shortText } from './json/short-text.ts';
 import type { RequestView } from './wire.ts';
 
-/** What of the end of a conversation is examined. */
+/** How much of the end of a conversation is examined. */
 const maxBytes = 256 * 1024;
-/** Items that are examined: results, calls, and what a model thought between them. */
+/** The maximum number of items examined: results, calls, and reasoning between them. */
 const mostItems = 64;
 const mostResults = 32;
 const openingBracket = 0x5b;
@@ -51,7 +51,7 @@ interface FoundResult extends ToolResult {
 
 type Fields = Extract<JsonPeek, { ok: true }>['fields'];
 
-/** In the order in which they stand in the request; the latest if there are more than 32. */
+/** In the order of the request; the latest 32 if there are more. */
 export function toolResultsOf(body: RequestView): ToolResult[] {
   const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
   if (said?.[0] !== openingBracket) return [];
@@ -65,7 +65,7 @@ export function toolResultsOf(body: RequestView): ToolResult[] {
     const found = calls.size > 0 ? [] : resultsIn(item, fields);
     results.push(...found);
     if (found.length > 0) continue;
-    // Before the results stand their calls; before these, results of earlier ones.
+    // The calls precede their results, and results of earlier calls precede these.
     if (!readCalls(item, fields, calls) || results.every(({ callId }) => callId === null || calls.has(callId))) break;
   }
   const latest = results.slice(0, mostResults).reverse();
@@ -144,7 +144,7 @@ function readCall(call: Buffer, calls: Map<string, string>): void {
   if (id !== null && name !== null) calls.set(id, name);
 }
 
-/** The last one first. */
+/** Last one first. */
 function partsOf(item: Buffer, fields: Fields): Buffer[] {
   return listOf(item, fields.get('content') ?? fields.get('parts'));
 }

@@ -7,14 +7,14 @@ import type { RequestView } from './wire.ts';
 
 /** A longer last message is not examined. */
 const maxBytes = 256 * 1024;
-/** Marks stand at the beginning of a part; a part of this length or more is text or an image. */
+/** Marks are near the beginning of a part; a part of at least this length is text or an image. */
 const markedBytes = 64 * 1024;
 const quote = 0x22;
 const names = new JsonNames(['role', 'type']);
 /** Anthropic, Gemini (in both spellings that it accepts), Converse. A quote within a text is escaped, so no text looks like these. */
 const resultMarks = ['"tool_result"', '"functionResponse"', '"function_response"', '"toolResult"'];
 
-/** Whether the conversation ends with something that a person said, or with the results of tools. */
+/** Whether the conversation ends with a person's message or with tool results. */
 export function turnStepOf(body: RequestView): RequestSession['step'] {
   const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
   if (!said) return null;

@@ -7,5 +7,5 @@ export interface UploadedFile {
   data: Buffer;
 }
 
-/** A form as a JSON body would have it: texts, and lists of files. Names lose their `[]`. */
+/** A form as a JSON-like value: texts, and lists of files. Names lose their `[]`. */
 export type FormValue = Record<string, string | UploadedFile[]>;

@@ -58,14 +58,14 @@ export interface RequestFormat {
   isBackground(body: RequestView): boolean;
   /** An upstream may interpret the request as one for a stream. */
   mayMeanStream(body: RequestView): boolean;
-  /** The client itself asked for usage at the end of its stream. */
+  /** Whether the client itself asked for usage at the end of its stream. */
   wantsUsage(body: RequestView): boolean;
-  /** A value that is the same for all turns of a conversation; null for a request that belongs to none. */
+  /** A value that is the same for all turns of a conversation; null for a request outside any conversation. */
   conversationOf(body: RequestView): string | null;
-  /** The client's own name of its session, if its API has a field for it; undefined for a request that names none. */
+  /** The client's own name for its session, if its API has a field for it; undefined for a request that names none. */
   sessionOf?(body: RequestView): string | undefined;
   /** A target can be asked to continue the beginning of an answer, if its service supports that. */
-  readonly takesBeginning: boolean;
+  readonly supportsPrefill: boolean;
 }
 
 export interface WholeFormat {

@@ -1,13 +1,13 @@
 /** More keys than events report: the window queries those that it shows. */
 import { describe, expect, it } from 'vitest';
-import { mostKeysTold } from '../../server/contract/find-keys.ts';
+import { maxKeysReported } from '../../server/contract/find-keys.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
-const count = mostKeysTold + 100;
+const count = maxKeysReported + 100;
 const last = `team-key-${count}`;
 const keys = Array.from({ length: count }, (_, index) => ({
   id: `team-key-${index + 1}`,

@@ -56,6 +56,13 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says that an address given at the start counts, and not the setting', async () => {
+    const given = await open({ screen });
+    const address = given.page.getByRole('region', { name: 'Address' });
+    await address.getByText('Started with --host, --port, which overrides the setting.').waitFor();
+    expect(await address.getByText('Takes effect after restart.').count()).toBe(0);
+  });
+
   it('keeps what was typed when the same is changed elsewhere, and asks which is to hold', async () => {
     const { page, gateway } = await open({ screen });
     const address = page.getByRole('region', { name: 'Address' });

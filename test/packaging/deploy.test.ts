@@ -3,7 +3,7 @@
  * and times.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ interface Probe {
 }
 interface Container {
   args: string[];
-  env: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
+  env: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[];
   startupProbe: Probe;
   livenessProbe: Probe;
   readinessProbe: Probe;
@@ -91,7 +91,7 @@ describe('the Kubernetes manifests', () => {
       passphrase: 'value of SLUICE_PASSPHRASE',
     });
     const secret = manifest('Secret').stringData;
-    for (const { valueFrom } of container.env) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
+    for (const { valueFrom } of container.env) if (valueFrom) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
   });
   test('ask the probes, and give a pod the time that it takes to end', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
@@ -107,5 +107,10 @@ describe('the Kubernetes manifests', () => {
     expect(manifest('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
     const volumes = pod.spec.volumes.map(({ name }: { name: string }) => name);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes);
+  });
+  test('give Sluice a folder that it makes itself, since the volume is open to others', () => {
+    const mount = container.volumeMounts.find(({ name }) => name === 'data')?.mountPath;
+    const folder = container.env.find(({ name }) => name === 'SLUICE_DATA_DIR')?.value ?? '';
+    expect(dirname(folder)).toBe(mount);
   });
 });

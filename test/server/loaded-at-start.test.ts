@@ -17,8 +17,8 @@ const asking: Record<string, readonly string[]> = {
   faults: ['fault-switch.ts'],
   'health-hints': [],
   people: [
-    ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'kept-keys.ts', 'kept-status.ts', 'may-do.ts'],
-    ...['people-control.ts', 'permit.ts', 'query-rules.ts', 'sight.ts'],
+    ...['caller.ts', 'command-needs.ts', 'event-rules.ts', 'may-do.ts', 'people-control.ts', 'permit.ts'],
+    ...['query-rules.ts', 'visibility.ts', 'visible-keys.ts', 'visible-status.ts'],
   ],
   'replica-limits': [],
   'store/postgres': [],

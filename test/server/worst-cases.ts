@@ -11,19 +11,19 @@ import { objectWatcher } from '../../server/exchange/object-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing-request.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
-import type { Asked, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
+import type { RequestFacts, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
 import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact-headers.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
-import { SessionBook } from '../../server/exchange/sessions/session-book.ts';
+import { ResponseExcerpt } from '../../server/exchange/response-excerpt.ts';
+import { SessionTracker } from '../../server/exchange/sessions/session-tracker.ts';
 import { sourceVideoOf } from '../../server/exchange/source-video.ts';
-import { Tail } from '../../server/exchange/tail.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
 import { JsonBody } from '../../server/http/body/json-body.ts';
 import { findField } from '../../server/http/body/multipart-splice.ts';
-import { namedIds } from '../../server/http/body/named-ids.ts';
+import { referencedIds } from '../../server/http/body/referenced-ids.ts';
 import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
@@ -70,7 +70,7 @@ export interface WorstCase {
 
 type Repeated = [beginning: string, repeated: string, end: string];
 
-/** About `bytes` bytes of the input. */
+/** About `bytes` bytes of it. */
 export function inputOf([beginning, repeated, end]: Repeated, bytes: number): Buffer {
   return Buffer.from(beginning + repeated.repeat(Math.ceil(bytes / repeated.length)) + end);
 }
@@ -175,7 +175,7 @@ function goOn(bytes: Buffer, splice: ChatSplice | ResponseSplice): void {
 }
 
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
-const asked = (route: Asked['route']): Asked => ({
+const asked = (route: RequestFacts['route']): RequestFacts => ({
   route,
   method: 'POST',
   isStreamAsked: true,
@@ -223,7 +223,7 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/tool-results.ts',
       'wire/json/short-text.ts',
       'wire/json/last-element.ts',
-      'exchange/sessions/session-book.ts',
+      'exchange/sessions/session-tracker.ts',
       'wire/openai/chat.ts',
       'wire/json/json-splice.ts',
       'wire/json/json-elements.ts',
@@ -255,7 +255,7 @@ export const worstCases: Record<string, WorstCase> = {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
       speech.wire.usage.hints(body, 0);
-      const book = new SessionBook({
+      const book = new SessionTracker({
         sessionStates: { stopped: () => [], budgetUsedUsd: () => 0 },
         joined() {},
       });
@@ -283,13 +283,13 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a body that is passed on': {
     atOnceBytes: 64 * kilobyte,
-    files: ['http/body/named-ids.ts'],
+    files: ['http/body/referenced-ids.ts'],
     inputs: {
       ...documents,
       'many ids': ['{"file_ids":[', '"a",', '"b"]}'],
       'one id again and again': ['{', '"file_id":"a",', '"file_id":"b"}'],
     },
-    run: (bytes) => namedIds(bytes),
+    run: (bytes) => referencedIds(bytes),
   },
   'an answer that may tell of a new object': {
     atOnceBytes: 256 * kilobyte,
@@ -303,7 +303,7 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
       const jobs = { rememberNew() {} };
-      const watch = objectWatcher(jobs as never, { method: 'POST', named: [], onlyId: null, owner });
+      const watch = objectWatcher(jobs as never, { method: 'POST', requestIds: [], onlyId: null, owner });
       watch?.begin(200, 'application/json', {});
       inPieces(bytes, 1_000, (piece) => watch?.take(piece));
     },
@@ -348,7 +348,7 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 1024 * kilobyte,
     files: [
       'wire/openai/realtime-events.ts',
-      'exchange/realtime/session-books.ts',
+      'exchange/realtime/session-accounting.ts',
       'exchange/realtime/session-relay.ts',
     ],
     inputs: {
@@ -437,7 +437,7 @@ export const worstCases: Record<string, WorstCase> = {
           store: true,
           storesChat: false,
           owner,
-          made() {},
+          created() {},
           deleted() {},
         });
         watch?.begin(200, type, {});
@@ -448,7 +448,7 @@ export const worstCases: Record<string, WorstCase> = {
   'the usage at the end of a reply': {
     atOnceBytes: 256 * kilobyte,
     files: [
-      'exchange/tail.ts',
+      'exchange/response-excerpt.ts',
       'wire/openai/usage/estimate-answer.ts',
       'wire/json/find-members.ts',
       'wire/openai/usage/reported-usage.ts',
@@ -464,9 +464,9 @@ export const worstCases: Record<string, WorstCase> = {
     },
     run: (bytes) => {
       for (const type of ['text/event-stream', 'application/json']) {
-        const tail = new Tail();
+        const tail = new ResponseExcerpt();
         inPieces(bytes, 1_000, (piece) => tail.push(piece));
-        const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: type };
+        const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType: type };
         extractUsage('transcription', answer, {});
         estimateAnswer(answer);
       }
@@ -589,9 +589,9 @@ export const lookAtNone = [
   'exchange/client-writes.ts',
   'exchange/exchange-trace.ts',
   // It handles the output of the shapes in `faults/`.
-  'exchange/faults/faulted-output.ts',
+  'exchange/faults/fault-injector.ts',
   // It passes the text of a header to `faults/parse-rule.ts`.
-  'http/meet-faults.ts',
+  'http/inject-faults.ts',
   // The client's body was read before, and `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/prepare-request.ts',
@@ -614,7 +614,7 @@ export const lookAtNone = [
   'http/body/body-reader.ts',
   'http/body/multipart.ts',
   'http/body/upload-intake.ts',
-  'http/body/passed-body.ts',
+  'http/body/passthrough-body.ts',
   'http/body/read-body.ts',
   'http/body/receive-body.ts',
   'http/body/spool.ts',
@@ -622,7 +622,7 @@ export const lookAtNone = [
   'http/control-event-streams.ts',
   'http/send-error.ts',
   'http/server.ts',
-  'http/session-door.ts',
+  'http/session-upgrades.ts',
   'http/upgraded-connection.ts',
   'providers/model-cache.ts',
   'providers/probe.ts',

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { OpenCassette } from '../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../server/cassettes/deck.ts';
 import type { RecordedExchange } from '../../server/cassettes/format.ts';
 import type { CassetteMode } from '../../server/contract/cassette.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';

@@ -25,8 +25,8 @@ export const cassettes = {
   unopened: 'Not used yet',
   rewind: 'Start over',
   rewindHint: 'Replay equal requests from the first recording again, and read changed files.',
-  /** Of keys and groups in their lists. */
+  /** Tags of keys and groups in lists. */
   tags: { record: 'records', replay: 'replays', 'replay-or-record': 'replays' },
-  /** Of a request. */
+  /** Results shown for a request. */
   results: { replayed: 'replayed', recorded: 'recorded' },
 };

@@ -1,6 +1,6 @@
 import { stepTexts } from '../../../server/contract/clients/step-texts.ts';
 
-/** Which key a screen calls the gateway with. */
+/** The choice of the key that a screen calls the gateway with. */
 export const keyChooser = {
   key: 'Key',
   model: 'Model',

@@ -1,4 +1,4 @@
 import { controlProblemTexts } from '../../../server/contract/control-problem-texts.ts';
 
-/** Why the engine did not do what was asked, as it says it itself. */
+/** Reasons why the engine refused a command, in the contract's own words. */
 export const controlProblems = controlProblemTexts;

@@ -1,5 +1,5 @@
 export const faults = {
-  /** Of the bar on every screen. */
+  /** The bar shown on every screen. */
   on: 'Faults are on.',
   running: (what: string, whom: string, end: string) => `${what} for ${whom}, until ${end}.`,
   profile: (name: string) => `Profile ${name}`,
@@ -26,10 +26,10 @@ export const faults = {
   minutes: 'How long',
   spans: { 5: '5 minutes', 10: '10 minutes', 30: '30 minutes', 60: '1 hour' },
   start: 'Start',
-  /** Of a key. */
+  /** Settings of a key. */
   ask: 'Let requests ask for faults',
   askHint: 'By sending the header x-sluice-fault, such as late-head;ms=500, stall;after=40.',
-  /** Of a request. */
+  /** Facts about a request. */
   fact: 'Fault on purpose',
   mark: (name: string) => `fault: ${name}`,
   met: (name: string) => `A fault on purpose: ${name}`,

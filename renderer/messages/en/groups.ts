@@ -5,7 +5,7 @@ export const groups = {
   createTitle: 'New group',
   createHint: 'It allows every model until you change it.',
   createConfirm: 'Create',
-  /** Where nothing is set in a part of the form. */
+  /** Summary of a part of the form in which nothing is set. */
   none: 'None',
   off: 'Off',
   emptyTitle: 'No groups',
@@ -62,7 +62,7 @@ export const groups = {
     rescueHint:
       'Another target continues the answer, and the client sees one complete stream. Video downloads resume where they were cut off.',
     more: 'More routing options',
-    /** Of what is set, in a line. */
+    /** One-line summaries of the settings. */
     retriesSummary: (retries: number, count: string) => `${count} ${retries === 1 ? 'retry' : 'retries'}`,
     fallbacksSummary: (fallbacks: number, count: string) => `${count} ${fallbacks === 1 ? 'fallback' : 'fallbacks'}`,
     rescueOff: 'broken streams not resumed',
@@ -148,7 +148,7 @@ export const groups = {
   removeConfirm: 'Remove',
 };
 
-/** Of every list that a person can put in order. */
+/** Any list that a person can reorder. */
 export const sortable = {
   role: 'sortable',
   move: (name: string) => `Move ${name}`,

@@ -1,4 +1,4 @@
-/** How providers, models and credentials have done recently. */
+/** Recent health of providers, models and credentials. */
 export const health = {
   failures: {
     transient: 'It failed or could not be reached',

@@ -67,7 +67,7 @@ export const inspector = {
   jsonModes: { read: 'Formatted', raw: 'Raw' },
   streamModes: { read: 'Assembled', raw: 'Events' },
   streamIncomplete: 'The stream ended before the answer was complete.',
-  /** Of the search in a body. */
+  /** The search in a body. */
   phrases: {
     Find: 'Find',
     Replace: 'Replace',

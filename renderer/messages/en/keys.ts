@@ -30,7 +30,7 @@ export const keys = {
   suffixHint: 'The last four characters of its secret',
   secretOf: (name: string) => `the secret of ${name}`,
   captured: 'captured',
-  /** Opens what few keys need. */
+  /** Title of the part with rarely needed settings. */
   testing: 'Testing and debugging',
   capture: 'Capture its requests',
   requests: 'requests',

@@ -1,6 +1,6 @@
 import { counted } from '../../../server/contract/counted.ts';
 
-/** What keys and groups may use, and how much of it is used. */
+/** Limits of keys and groups, and their current use. */
 export const limits = {
   title: 'Limits',
   set: 'Set limits',

@@ -13,7 +13,7 @@ export const status = {
   ledgerWaits: 'kept on disk until the database is back',
 };
 
-/** The strip of what goes on at this moment. */
+/** The strip with the current activity. */
 export const live = {
   title: 'Now',
   running: 'Running',
@@ -33,7 +33,7 @@ export const overview = {
   showRequests: 'Show requests',
   tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
   failed: (requests: string) => `${requests} failed`,
-  /** By Sluice, with a 4xx. */
+  /** Refused by Sluice with a 4xx status. */
   refused: (requests: string) => `${requests} refused`,
   p95Detail: (duration: string) => `95% within ${duration}`,
   median: 'Median',
@@ -57,7 +57,7 @@ export const overview = {
   runningNext: 'Figures appear as requests end.',
 };
 
-/** The newcomer's path. */
+/** The steps for new users. */
 export const firstRun = {
   title: 'Get started',
   doneTitle: 'You’re all set',

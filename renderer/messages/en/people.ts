@@ -21,7 +21,7 @@ export const account = {
   open: 'Your account',
 };
 
-/** Who signs in, for administrators. */
+/** The list of people who sign in, for administrators. */
 export const people = {
   title: 'People',
   tabs: { people: 'People', tokens: 'API tokens', audit: 'Audit' },
@@ -77,7 +77,7 @@ export const tokens = {
   revokeConfirm: 'Revoke',
 };
 
-/** What somebody did; their name stands before it. */
+/** What somebody did; preceded by their name. */
 const actions: Record<CommandType | 'sign-in', (target: string) => string> = {
   'sign-in': () => 'signed in',
   'provider.add': (target) => `added provider ${target}`,
@@ -138,7 +138,7 @@ export const audit = {
   pages: 'Pages',
 };
 
-/** What the person who is signed in has used. */
+/** The usage of the person signed in. */
 export const ownUsage = {
   title: 'Your usage',
   hint: 'With keys of your own, for as long as the request log reaches back.',
@@ -152,7 +152,7 @@ export const ownUsage = {
   emptyNext: 'Choose a longer period, or use one of your keys in a program.',
 };
 
-/** Joining a team's gateway, and leaving it. */
+/** Joining and leaving a team's gateway. */
 export const joining = {
   open: 'Join a team gateway…',
   title: 'Join a team gateway',

@@ -53,7 +53,7 @@ export const playground = {
   },
   codes: { curl: 'curl', python: 'Python', node: 'Node' },
   copyAs: 'Copy as',
-  /** The API it was sent to; null: the playground's own. */
+  /** `api`: the API that the request was sent to; null if it is the playground's own. */
   fromRequest: (id: string, api: string | null) =>
     api === null
       ? `Opened from request ${id}.`

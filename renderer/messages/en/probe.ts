@@ -1,6 +1,6 @@
 import { findingTexts, remedyTexts } from '../../../server/contract/probe-texts.ts';
 
-/** What a test of a provider found out, as the engine says it, but by the names that the window has for settings. */
+/** Findings of a provider test, in the engine's wording. Remedies use the window's names of settings. */
 export const probe = {
   findings: findingTexts,
   remedies: {

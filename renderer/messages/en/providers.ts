@@ -91,7 +91,7 @@ export const providers = {
     takeBack: 'Undo add',
     keepAnyway: 'Keep anyway',
     done: 'Done',
-    /** By preset; others are called as the engine calls them. */
+    /** By preset. Presets not listed here use the engine's names. */
     presetNames,
     presetHints,
   },

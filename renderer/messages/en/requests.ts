@@ -1,7 +1,7 @@
 import { counted } from '../../../server/contract/counted.ts';
 import { lossCodes } from '../../../server/contract/loss-codes.ts';
 
-/** How many requests without a valid key, why, and when and from what program the last one came. */
+/** How many requests came without a valid key, why, and the time and program of the last one. */
 interface Refused {
   requests: number;
   count: string;
@@ -80,7 +80,7 @@ export const requests = {
   moreFilters: 'More filters',
   savedFilters: 'Saved',
   saveFilter: 'Save this filter…',
-  /** Where there is nothing to save. */
+  /** Shown while there is nothing to save. */
   saveFilterHint: 'Filters that you choose can be saved here.',
   saveFilterTitle: 'Save this filter',
   saveFilterDone: 'Save',
@@ -106,13 +106,13 @@ export const requests = {
   export: 'Export',
   exportCsv: 'CSV (spreadsheet)',
   exportJsonl: 'JSON Lines',
-  /** Of the switch of a key or group. */
+  /** Hint of the switch of a key or group. */
   captureHint: (kilobytes: string, days: string) =>
     `Stores headers and bodies of requests and responses on this machine, up to ${kilobytes} kB of each body, for ${counted(days, 'day')}. They may contain personal data.`,
   clearFilters: 'Show all',
   noneFit: 'No matching requests',
   noneFitNext: 'No recorded request matches these filters.',
-  /** Those without a valid key are counted and not listed. */
+  /** Requests without a valid key are counted but not listed. */
   refused: {
     title: 'Refused in the last hour',
     line: ({ requests, count, why, time, client }: Refused) =>
@@ -212,7 +212,7 @@ export const requests = {
     'stream-broken': 'cut off',
     'client-gone': 'client disconnected',
   },
-  /** By the code that a program gets where no provider was to blame. */
+  /** By the error code returned to the client when no provider caused the error. */
   errors: {
     missing_key: 'No API key sent. Add one in the client’s settings.',
     invalid_api_key: 'Unknown API key. Use one of those listed under Keys.',
@@ -269,7 +269,7 @@ export const requests = {
     settings: 'Open settings',
     prices: 'Set its price',
   },
-  /** Why nothing is kept of a request. */
+  /** Reasons why nothing was captured for a request. */
   captureAbsences: {
     off: 'Not captured: capture was off for this request.',
     running: 'Available once the request has ended.',
@@ -278,7 +278,7 @@ export const requests = {
     session: 'Messages of realtime sessions are never captured.',
     unknown: 'Nothing is kept. An older version of Sluice recorded this request.',
   },
-  /** Why a body is missing or incomplete. */
+  /** Reasons why a body is missing or incomplete. */
   captureGaps: {
     'too-long': 'Only the beginning is kept: the body exceeds the size limit for captures (Settings).',
     incomplete: 'Incomplete: the transfer broke off.',

@@ -1,7 +1,7 @@
 import { counted } from '../../../server/contract/counted.ts';
 
 export const sessions = {
-  /** One of them. */
+  /** A single session. */
   one: 'Session',
   openAll: 'Sessions',
   lead: 'Conversations and runs of agents: what each did, turn by turn, and what it cost.',

@@ -134,7 +134,7 @@ export const settings = {
   clearSearch: 'Clear search',
   noneFound: (search: string) => `No setting matches “${search}”.`,
   found: (count: number, number: string) => `${number} ${count === 1 ? 'section' : 'sections'} found.`,
-  /** What was typed is quoted as it is. */
+  /** Quotes the typed text unchanged. */
   wrongLines: {
     allowedHosts: (line: string) => `“${line}” is not a host name. Leave out http:// and the port.`,
     allowedOrigins: (line: string) =>
@@ -150,6 +150,7 @@ export const settings = {
   noAmount: 'An amount above 0, or empty',
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
   nextStart: 'Takes effect after restart.',
+  givenAtStart: (options: string) => `Started with ${options}, which overrides the setting.`,
   network: {
     waysTitle: 'How providers are reached now',
     directly: 'directly',

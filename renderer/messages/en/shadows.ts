@@ -1,6 +1,6 @@
 /** Shadow requests of groups, and datasets of captured conversations. */
 export const shadows = {
-  /** In lists, beside the path. */
+  /** Shown in lists beside the path. */
   mark: 'shadow',
   account: (group: string) => `Shadows of ${group}`,
   title: 'Shadow requests',

@@ -1,4 +1,4 @@
-/** What belongs to no single screen. */
+/** Texts that belong to no single screen. */
 export const shell = {
   appName: 'Sluice',
   tagline: 'Gateway for AI APIs',

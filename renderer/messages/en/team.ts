@@ -1,4 +1,4 @@
-/** Team presets: what they would change, what they have fixed. */
+/** Team presets: their changes and locks. */
 export const team = {
   title: 'Team preset',
   part: 'Team',

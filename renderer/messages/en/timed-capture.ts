@@ -1,9 +1,9 @@
 import { counted } from '../../../server/contract/counted.ts';
 
-/** Capture of the requests of the next minutes. */
+/** Capture of requests for the next few minutes. */
 export const timedCapture = {
   act: 'Capture',
-  /** On every screen while it runs. */
+  /** Shown on every screen while it runs. */
   mark: 'Capturing',
   hint: (minutes: string, days: string) =>
     `Capture headers and bodies for the next ${counted(minutes, 'minute')}. They are deleted after ${counted(days, 'day')}.`,

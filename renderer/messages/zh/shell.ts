@@ -1,6 +1,6 @@
 import type { shell as english } from '../en/shell.ts';
 
-/** What belongs to no single screen. */
+/** Texts that belong to no single screen. */
 export const shell: typeof english = {
   appName: 'Sluice',
   tagline: 'AI API 网关',

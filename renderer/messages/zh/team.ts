@@ -1,6 +1,6 @@
 import type { team as english } from '../en/team.ts';
 
-/** Team presets: what they would change, what they have fixed. */
+/** Team presets: their changes and locks. */
 export const team: typeof english = {
   title: '团队预设',
   part: '团队',

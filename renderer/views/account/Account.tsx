@@ -1,4 +1,4 @@
-/** What is the person's own, who is signed in: what they have used, and their API tokens. */
+/** The account of the person signed in: their usage and API tokens. */
 import { Screen } from '../../components/Screen.tsx';
 import { TokensSection } from '../people/TokensSection.tsx';
 import { OwnUsageSection } from './OwnUsageSection.tsx';

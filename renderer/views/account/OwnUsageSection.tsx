@@ -19,7 +19,7 @@ import { answersOf, loadOwnUsage, type Whose } from './own-usage.ts';
 const metrics: readonly CountedMetric[] = ['cost', 'requests', 'tokens', 'errors'];
 const ranges: readonly RangeName[] = ['day', 'week', 'month', 'quarter'];
 
-/** What the person has spent and used with keys of their own, or what the groups have that they manage, over time and by model. */
+/** Usage and cost of the person's own keys, or of the groups that they manage, over time and by model. */
 export function OwnUsageSection() {
   const { ownUsage: names, overview } = useMessages();
   const { query } = useControlStore();
@@ -29,7 +29,7 @@ export function OwnUsageSection() {
   const [chosen, setChosen] = useState<CountedMetric | null>(null);
   const load = useCallback(() => loadOwnUsage(query, { range, whose }, Date.now()), [query, range, whose]);
   const { answer, problem } = useLiveAnswer(load);
-  // A chart of costs says nothing where everything is free.
+  // A chart of costs is meaningless if everything is free.
   const metric = chosen ?? (answer?.steps.some(({ costUsd }) => costUsd) ? 'cost' : 'requests');
   const answers = answer && answersOf(answer, metric);
   return (

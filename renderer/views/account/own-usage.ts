@@ -15,7 +15,7 @@ export interface OwnUsage {
 const mostSeries = 5;
 const noTimes = { steps: [], named: [], medianMs: null, p95Ms: null };
 
-/** `whose`: with keys of their own, or all that they may see. */
+/** `own`: usage of the person's own keys. `managed`: everything that the person may see. */
 export type Whose = 'own' | 'managed';
 
 export async function loadOwnUsage(
@@ -29,7 +29,7 @@ export async function loadOwnUsage(
   return { range, grid, steps };
 }
 
-/** Times to the first byte are not among it. */
+/** Does not include times to the first byte. */
 export function answersOf({ range, grid, steps }: OwnUsage, metric: CountedMetric): UsageAnswers {
   const ofModels = Map.groupBy(steps, ({ name }) => name);
   const ofTimes = Map.groupBy(steps, ({ startMs }) => startMs);

@@ -17,11 +17,11 @@ interface ApplyPanelProps {
   view: ConnectClientView;
   connection: Connection;
   keyChoice: KeyChoice;
-  /** After something was written. */
+  /** Called after files were written. */
   onChanged(): void;
 }
 
-/** Writes the client's configuration file, after the change was shown, and takes it back. */
+/** Writes the client's configuration file after showing the change, and can undo it. */
 export function ApplyPanel({ view, connection, keyChoice, onChanged }: ApplyPanelProps) {
   const { connect: messages } = useMessages();
   const [dialog, setDialog] = useState<'apply' | 'undo' | null>(null);

@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { isToldApart } from '../../../server/contract/clients/known-clients.ts';
+import { isIdentifiable } from '../../../server/contract/clients/known-clients.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -16,9 +16,12 @@ export interface ArrivalNoteProps {
   remembered: KnownUses['remembered'];
 }
 
-/** Whether the client has come through: by what its requests call themselves, else by the key. */
+/**
+ * Whether requests of the client have arrived. The client is recognised by the name its requests give, otherwise by the
+ * key.
+ */
 export function ArrivalNote(props: ArrivalNoteProps) {
-  return isToldApart(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
+  return isIdentifiable(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
 }
 
 function ArrivalByName({ clientId, remembered }: ArrivalNoteProps) {

@@ -14,11 +14,11 @@ interface ChangeDialogProps {
   model: string;
   keyChoice: KeyChoice;
   onClose(): void;
-  /** It was written. The variable that must hold the key, or null. */
+  /** Called after writing, with the environment variable that must contain the key, or null. */
   onDone(keyVariable: string | null): void;
 }
 
-/** Shows a change of a client's files, and makes it when the person says so. */
+/** Shows a change of a client's files, and makes it once the person confirms. */
 export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: ChangeDialogProps) {
   const messages = useMessages();
   const { connect: texts } = messages;
@@ -69,7 +69,7 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
   );
 }
 
-/** `model`: which is asked after the change; null for an undo. */
+/** `model`: the model used after the change; null for an undo. */
 function PreviewedFiles({ preview, model }: { preview: ConnectPreview; model: string | null }) {
   const {
     messages: { connect: texts },
@@ -110,7 +110,7 @@ function FileChange({ file: { path, action, diff } }: { file: ConnectFileChange 
   );
 }
 
-/** The lines below the two that name the file, with where they begin. */
+/** The lines after the two with the file names, with the offset of each. */
 function linesOf(diff: string): { start: number; line: string }[] {
   let start = 0;
   const lines = diff.split('\n').map((line) => {

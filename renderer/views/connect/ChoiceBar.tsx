@@ -16,7 +16,7 @@ interface ChoiceBarProps {
   baseUrl: string;
 }
 
-/** What goes into the steps, and whether it works. */
+/** The choice of key and model for the steps, with a test. */
 export function ChoiceBar({ keyChoice, models, baseUrl }: ChoiceBarProps) {
   const { status } = useMessages();
   return (

@@ -15,7 +15,7 @@ interface ClientListProps {
   remembered: KnownUses['remembered'];
 }
 
-/** All clients; a mark at those whose requests arrived. In a narrow window a menu. */
+/** All clients, with a mark on those whose requests have arrived. A menu in a narrow window. */
 export function ClientList({ chosenId, remembered }: ClientListProps) {
   const { connect: messages } = useMessages();
   const [, navigate] = useLocation();

@@ -14,7 +14,7 @@ interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
   connection: Connection;
 }
 
-/** What to do in one client, one after the other, and whether its request arrived. */
+/** The steps to set up one client, and whether its requests have arrived. */
 export function ClientSteps({ guide, connection, ...arrival }: ClientStepsProps) {
   const { connect: messages } = useMessages();
   return (
@@ -67,7 +67,7 @@ function Step({ step, client }: { step: GuideStep; client: string }) {
   );
 }
 
-/** A text to be copied as a whole. */
+/** A code block with a copy button. */
 export function Snippet({ code, what }: { code: string; what: string }) {
   return (
     <div className={classes.snippet}>

@@ -1,4 +1,7 @@
-/** Leads a person to their first request, client by client. Knows the guides as data, and asks the gateway only as a client would. */
+/**
+ * Guides a person to their first request from each client. Treats the guides as data, and calls the gateway only as a
+ * client would.
+ */
 import { useLocation } from 'wouter';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { Screen } from '../../components/Screen.tsx';
@@ -56,7 +59,7 @@ export function Connect() {
   );
 }
 
-/** While it does not listen, where it will. */
+/** The address to listen on, while it is not listening. */
 function baseUrlOf({ views }: ControlState): string {
   return views?.status.baseUrl ?? `http://127.0.0.1:${views?.status.settings.port ?? 4810}/v1`;
 }

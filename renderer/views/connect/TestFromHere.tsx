@@ -10,7 +10,7 @@ interface TestFromHereProps {
   model: string;
 }
 
-/** Asks the chosen model with the chosen key, as a client would. */
+/** Calls the chosen model with the chosen key, as a client would. */
 export function TestFromHere({ choice, model }: TestFromHereProps) {
   const { connect: messages } = useMessages();
   const { isPossible, isRunning, outcome, run } = useTestCall(choice, model);

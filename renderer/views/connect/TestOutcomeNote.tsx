@@ -2,7 +2,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import classes from './Connect.module.css';
 import type { TestOutcome } from './test-connection.ts';
 
-/** How a test call went. Stays in the page, so that what changes in it is read out. */
+/** The outcome of a test call. Always mounted, so that screen readers announce changes. */
 export function TestOutcomeNote({ outcome, model }: { outcome: TestOutcome | null; model: string }) {
   const localization = useLocalization();
   return (

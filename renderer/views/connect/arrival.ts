@@ -1,9 +1,9 @@
-/** When clients came through: by the requests that the window has heard of, and by what the ledger remembers. Pure. */
+/** When requests of a client last arrived, according to the live list and the ledger. Pure. */
 import { clientIdOf, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
 import type { ClientUseView, RefusalView } from '../../../server/contract/request-views.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 
-/** Both newest first. */
+/** Both are ordered newest first. */
 export interface KnownUses {
   requests: readonly LiveRequest[];
   remembered: readonly ClientUseView[];
@@ -14,12 +14,14 @@ export function latestArrival(clientId: string, uses: KnownUses): number | null 
   return latestUse(uses, ({ client }) => clientIdOf(client) === clientId)?.lastUsedAt ?? null;
 }
 
-/** The key's latest use by a program that may be any client: not by the window, and not by one that is known by its name. */
+/**
+ * The latest use of the key by a program that could be any client: not the window, nor a client recognised by its name.
+ */
 export function latestUseOf(keyId: string, uses: KnownUses): ClientUseView | null {
   return latestUse(uses, (use) => use.keyId === keyId && mayBeAny(use.client));
 }
 
-/** The client's latest request that was refused for want of a valid key, if it came after the one that arrived. */
+/** The client's latest request refused for lack of a valid key, if it came after the last accepted one. */
 export function latestRefusal(
   clientId: string,
   refusals: readonly RefusalView[],

@@ -5,10 +5,10 @@ export type TestOutcome =
   | { kind: 'refused'; status: number; message: string }
   | { kind: 'unreachable' };
 
-/** Makes one real, short call to the model, as a client would. */
+/** Makes a real, short call to the model, as a client would. */
 export async function testConnection(secret: string, model: string): Promise<TestOutcome> {
   const startedAt = performance.now();
-  // No limit of tokens: providers name it differently, and refuse the name that they do not know.
+  // Without a token limit, because providers use different names for it and refuse unknown ones.
   const body = { model, messages: [{ role: 'user', content: 'Reply with the word OK.' }] };
   try {
     const response = await callGateway({ path: '/chat/completions', secret, body });

@@ -3,15 +3,15 @@ import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { type TestOutcome, testConnection } from './test-connection.ts';
 
 export interface TestCall {
-  /** The key's secret is known or can be asked for, and there is a model. */
+  /** There is a model, and the key's secret is known or can be revealed. */
   isPossible: boolean;
   isRunning: boolean;
-  /** Null: none yet. */
+  /** Null before the first call. */
   outcome: TestOutcome | null;
   run(): Promise<void>;
 }
 
-/** One real call to the chosen model with the chosen key. The secret is used and not shown. */
+/** Makes a real call to the chosen model with the chosen key. The secret is used, but not shown. */
 export function useTestCall(choice: KeyChoice, model: string): TestCall {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);

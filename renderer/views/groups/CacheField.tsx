@@ -10,11 +10,11 @@ import { useQuery } from '../../state/use-query.ts';
 import classes from './Groups.module.css';
 import type { PartProps } from './group-draft.ts';
 
-/** As the configuration has them where nothing is said. */
+/** The defaults of the configuration. */
 const usual: CacheSettings = { ttlSeconds: 3_600, maxBytes: 64_000_000, forced: false, coalesce: false };
 const megabyte = 1_000_000;
 
-/** Whether equal requests are answered from memory, and what that has brought so far. */
+/** Whether equal requests are answered from memory, and the results so far. */
 export function CacheField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
   const { messages, formats } = useLocalization();
   const names = messages.groups.cache;
@@ -84,7 +84,7 @@ function Settings({ cache, onChange }: SettingsProps) {
   );
 }
 
-/** What the cache holds now, with the button that empties it. */
+/** The current content of the cache, with the button that clears it. */
 function Contents({ groupId }: { groupId: string }) {
   const { messages, formats } = useLocalization();
   const names = messages.groups.cache;

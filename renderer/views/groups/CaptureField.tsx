@@ -4,7 +4,10 @@ import { FoldedPart } from '../../components/FoldedPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { PartProps } from './group-draft.ts';
 
-/** Whether what the group's keys send and receive is kept: all of it, or what a client asks to have kept. */
+/**
+ * Whether requests and responses of the group's keys are captured: all of them, or those for which the client requests
+ * it.
+ */
 export function CaptureField({ draft, change, lock }: PartProps) {
   const { groups: names } = useMessages();
   const { capture, captureOnRequest } = draft;

@@ -9,7 +9,7 @@ interface CreateGroupProps {
   onCreated(id: string): void;
 }
 
-/** A new group by its name; it allows everything until it is changed. */
+/** Creates a group by its name. It allows everything until it is edited. */
 export function CreateGroup({ onCancel, onCreated }: CreateGroupProps) {
   const { groups: names, cancel } = useMessages();
   const [name, setName] = useState('');

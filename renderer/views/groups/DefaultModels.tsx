@@ -9,11 +9,11 @@ import type { DraftProps, PartProps } from './group-draft.ts';
 
 interface DefaultModelsProps extends PartProps {
   models: readonly ModelView[];
-  /** Of the draft. */
+  /** Defaults of the draft that the engine would refuse. */
   refused: readonly RefusedDefault[];
 }
 
-/** Which model is meant where a request names none, by what it asks for. */
+/** The default model for requests that name none, by capability. */
 export function DefaultModels({ draft, models, refused, change, lock }: DefaultModelsProps) {
   const { groups: names } = useMessages();
   const listId = useId();
@@ -28,7 +28,7 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
       title={names.defaults}
       summary={summary || names.none}
       isSet={set.length > 0}
-      // What would be refused is seen, also where another field has made it so.
+      // Refused defaults must be visible, even if a change to another field caused the refusal.
       mustShow={refused.length > 0}
       lock={lock}
     >
@@ -60,7 +60,7 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
 
 type Defaults = DraftProps['draft']['defaults'];
 
-/** An empty one is none. */
+/** An empty name removes the default. */
 function withDefault(defaults: Defaults, capability: keyof Defaults, model: string): Defaults {
   const { [capability]: _, ...others } = defaults;
   return model === '' ? others : { ...defaults, [capability]: model };

@@ -10,7 +10,7 @@ import { useFoundKeys } from '../../state/use-keys.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { GroupForm } from './GroupForm.tsx';
 
-/** One group, what it means, and its removal. */
+/** One group, a preview of what it allows, and its removal. */
 export function GroupDetail({ id }: { id: string }) {
   const groups = useControlState((state) => state.views?.groups ?? null);
   const lock = useLocks().removing('groups', id);
@@ -32,17 +32,17 @@ export function GroupDetail({ id }: { id: string }) {
   );
 }
 
-/** The keys that stand in the way, of which there may be very many. */
+/** How many of the group's keys are named, because there may be very many. */
 const mostNamed = 20;
 
 interface RemoveGroupProps {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   group: GroupView | null;
   onClose(): void;
   onRemoved(): void;
 }
 
-/** Asks before a group is removed, and says which keys stand in the way. */
+/** Asks for confirmation before a group is removed. If keys use it, names them instead. */
 function RemoveGroup({ group, onClose, onRemoved }: RemoveGroupProps) {
   const { groups: names } = useMessages();
   const command = useCommand();

@@ -26,10 +26,10 @@ import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
 import { ShadowField } from './ShadowField.tsx';
 
-/** Long enough that not every letter is a question. */
+/** Long enough that not every key press sends a query. */
 const typingPauseMs = 150;
 
-/** A group as it is changed, and beside it what that means before it is saved. */
+/** The form of a group, beside a preview of the models that it allows before it is saved. */
 export function GroupForm({ group }: { group: GroupView }) {
   const { groups: names } = useMessages();
   const edits = useEdits(draftOf(group));
@@ -37,7 +37,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const asOf = useControlState(listingAge);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
-  // A field that is not typed to its end is no reason to show no models.
+  // Left out, because an unfinished input there must not prevent the preview of models.
   const previewed = { ...groupOf(settled), cassette: null, shadow: null };
   const preview = useQuery<'group-preview'>({ type: 'group-preview', group: previewed }, asOf);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, asOf);
@@ -133,7 +133,7 @@ function DeniedModels({ draft, change }: DraftProps) {
   );
 }
 
-/** In a line what the list beside it says in full: in a narrow window that list is far away. */
+/** One line that summarises the list beside the form. In a narrow window that list is far away. */
 function Outcome({ count, difference }: { count: number | null; difference: ModelDifference }) {
   const { messages, formats } = useLocalization();
   if (count === null) return null;

@@ -16,7 +16,7 @@ interface GroupLimitsProps extends PartProps {
   unpricedLock: Lock | null;
 }
 
-/** What all keys of the group may use together, and how much of it is used. */
+/** Limits of all keys of the group together, and their current use. */
 export function GroupLimits({ group, draft, change, lock, unpricedLock }: GroupLimitsProps) {
   const localization = useLocalization();
   const { limits: names, groups } = localization.messages;
@@ -33,7 +33,7 @@ export function GroupLimits({ group, draft, change, lock, unpricedLock }: GroupL
   );
 }
 
-/** `60 requests per minute · $5.00 a day`; empty where there is no limit. */
+/** `60 requests per minute · $5.00 a day`; empty if there is no limit. */
 function describeLimits(limits: Limits | undefined, localization: Localization): string {
   const { messages, formats } = localization;
   const { each, budgetPer } = messages.limits;

@@ -20,7 +20,7 @@ import { useLocks } from '../../state/use-locks.ts';
 import { CreateGroup } from './CreateGroup.tsx';
 import classes from './Groups.module.css';
 
-/** Every group with what it allows; to make one. */
+/** All groups with what they allow, and a button to create one. */
 export function GroupList() {
   const { groups: names, longList } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null);

@@ -1,4 +1,4 @@
-/** What the keys of each group may use, and how that is routed. */
+/** The models that the keys of each group may use, and how their requests are routed. */
 import { useRoute } from 'wouter';
 import { GroupDetail } from './GroupDetail.tsx';
 import { GroupList } from './GroupList.tsx';

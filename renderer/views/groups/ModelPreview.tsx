@@ -12,13 +12,16 @@ import type { ModelDifference } from './model-difference.ts';
 
 interface ModelPreviewProps {
   groupId: string;
-  /** What the group would mean; null: not known yet. */
+  /** The models that the draft allows; null until known. */
   models: readonly ModelView[] | null;
   difference: ModelDifference;
   problem: ControlError | null;
 }
 
-/** What the keys of the group can use, each with its route preview; and what saving would add and take away. */
+/**
+ * The models that the keys of the group can use, each linked to its route preview, and what saving would add and
+ * remove.
+ */
 export function ModelPreview({ groupId, models, difference, problem }: ModelPreviewProps) {
   const { messages, formats } = useLocalization();
   const names = messages.groups;

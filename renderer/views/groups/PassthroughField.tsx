@@ -7,11 +7,11 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { onlyProvider, type PartProps, passthroughChoices } from './group-draft.ts';
 
 interface PassthroughFieldProps extends PartProps {
-  /** Who gets it by the draft; null: nobody. Undefined while that is not known. */
+  /** The provider that the draft selects; null if none, undefined until known. */
   provider: string | null | undefined;
 }
 
-/** Which provider gets what Sluice does not serve itself: files, batches, assistants … */
+/** The provider for API calls that Sluice does not serve itself: files, batches, assistants … */
 export function PassthroughField({ draft, provider, change, lock }: PassthroughFieldProps) {
   const { groups: names } = useMessages();
   const providerName = useProviderName();

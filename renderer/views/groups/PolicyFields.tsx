@@ -12,7 +12,7 @@ import { changesOf, phases, strategyOrder, usualPolicy } from './policy-draft.ts
 
 const secondMs = 1_000;
 
-/** Who is asked first, how often, and what happens where a provider fails. */
+/** Which provider is called first, how often, and what happens if it fails. */
 export function PolicyFields({ draft, change, lock }: PartProps) {
   const { messages, formats } = useLocalization();
   const names = messages.groups.policy;
@@ -90,7 +90,7 @@ function CountField({ name, policy, onChange }: PolicyPartProps & { name: 'retri
   );
 }
 
-/** What few groups need. */
+/** Rarely needed settings. */
 function MoreFields({ policy, onChange }: PolicyPartProps) {
   const { policy: names } = useMessages().groups;
   return (
@@ -160,12 +160,12 @@ interface SecondsFieldProps {
   label: string;
   description?: string;
   placeholder?: string;
-  /** Undefined: empty, which means as usual. */
+  /** Undefined if empty, which stands for the default. */
   valueMs: number | undefined;
   onChange(valueMs: number | undefined): void;
 }
 
-/** A time in seconds that may be left empty; the configuration has milliseconds. */
+/** An optional time in seconds. The configuration has milliseconds. */
 function SecondsField({ valueMs, onChange, ...field }: SecondsFieldProps) {
   return (
     <NumberInput

@@ -9,7 +9,7 @@ import classes from './Groups.module.css';
 import type { PartProps } from './group-draft.ts';
 import { inOrder, orderOf } from './group-draft.ts';
 
-/** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */
+/** The providers that the group may use and their order. `providers`: those that the filter allows. */
 export function ProviderOrder({ draft, providers, change, lock }: PartProps & { providers: readonly string[] }) {
   const { groups: names } = useMessages();
   const providerName = useProviderName();

@@ -11,7 +11,7 @@ import { ShadowFigures } from './ShadowFigures.tsx';
 
 const first: ShadowSettings = { target: '', share: 0.1, dailyUsd: 1 };
 
-/** Whether a share of the requests is also sent to another model, and what that has told so far. */
+/** Whether a share of the requests is also sent to another model, and the results so far. */
 export function ShadowField({ group, draft, change, lock }: PartProps & { group: GroupView }) {
   const { messages, formats } = useLocalization();
   const names = messages.shadows;
@@ -77,7 +77,7 @@ function Settings({ shadow, onChange }: SettingsProps) {
   );
 }
 
-/** The models that were tried so far, and what was not sent. */
+/** The models tried so far, and the requests that were not sent. */
 function Report({ groupId }: { groupId: string }) {
   const { messages, formats } = useLocalization();
   const names = messages.shadows;

@@ -3,7 +3,7 @@ import { FigureTable } from '../../components/FigureTable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 
-/** What a model took and cost where it repeated the requests of clients, and what these took and cost themselves. */
+/** Time and cost of the shadow requests to a model, compared with the original requests. */
 export function ShadowFigures({ summary }: { summary: ShadowSummary }) {
   const { messages, formats } = useLocalization();
   const { inspector, requests: requestNames, shadows: names } = messages;

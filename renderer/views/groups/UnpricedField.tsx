@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { DraftProps } from './group-draft.ts';
 
-/** Whether a hard budget in dollars lets models pass whose price is not known. */
+/** Whether a hard budget in dollars allows models of unknown price. */
 export function UnpricedField({ draft, change }: DraftProps) {
   const { groups: names } = useMessages();
   return (

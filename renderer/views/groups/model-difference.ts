@@ -1,12 +1,12 @@
 import type { ModelView } from '../../../server/contract/access-views.ts';
 
-/** What saving a group would change in what its keys can use, by model name. */
+/** What saving a group would add to and remove from the models of its keys, by name. */
 export interface ModelDifference {
   gained: ReadonlySet<string>;
   lost: readonly string[];
 }
 
-/** Nothing while one of the two is not known. */
+/** Empty while one of the two lists is unknown. */
 export function differenceOf(
   saved: readonly Pick<ModelView, 'id'>[] | null,
   wanted: readonly Pick<ModelView, 'id'>[] | null,

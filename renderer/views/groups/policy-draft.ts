@@ -1,6 +1,6 @@
 import type { Policy } from '../../../server/contract/policy.ts';
 
-/** The usual one first, then from the simplest to the cleverest. */
+/** The default first, then from the simplest to the most complex. */
 export const strategyOrder: readonly Policy['strategy'][] = [
   'priority',
   'weighted',
@@ -12,7 +12,7 @@ export const strategyOrder: readonly Policy['strategy'][] = [
 
 export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
 
-/** What an emptied field means; as `policySchema` says, which is not in the window's bundle. */
+/** The value of an empty field; the same as in `policySchema`, which is not part of the window's bundle. */
 export const usualPolicy = {
   strategy: 'priority',
   retries: 2,
@@ -24,10 +24,10 @@ export const usualPolicy = {
   losses: 'tell',
 } satisfies Omit<Policy, 'timeouts'>;
 
-/** Those that few groups need, and that the form shows only when asked. */
+/** Rarely needed fields, which the form shows only on request. */
 const furtherFields = ['budgetMs', 'hedgeAfterMs', 'onClientGone', 'losses'] as const;
 
-/** How many settings are not the usual ones, and how many of these the form hides at first; each timeout counts. */
+/** How many settings differ from the defaults, and how many of these the form hides at first. Each timeout counts. */
 export function changesOf(policy: Policy): { total: number; further: number } {
   const isChanged = (field: keyof typeof usualPolicy) => policy[field] !== usualPolicy[field];
   const timeouts = phases.filter((phase) => policy.timeouts[phase] !== undefined).length;

@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import classes from './DropTarget.module.css';
 import type { HandedOver } from './read-import.ts';
 
-/** The whole window takes a JSON file that is dropped on it, and shows so while one is held over it. */
+/** Accepts a JSON file dropped anywhere on the window, with a hint while one is dragged over it. */
 export function DropTarget({ onDrop }: { onDrop(handed: HandedOver): void }) {
   const { team: names } = useMessages();
   const isHeld = useFileDrop(async (file) => onDrop({ name: file.name, text: await file.text() }));
@@ -20,7 +20,7 @@ export function DropTarget({ onDrop }: { onDrop(handed: HandedOver): void }) {
   );
 }
 
-/** Whether a file that could be taken is held over the window. */
+/** Whether an acceptable file is being dragged over the window. */
 function useFileDrop(take: (file: File) => void): boolean {
   const [isHeld, setHeld] = useState(false);
   const drop = useEffectEvent((event: DragEvent) => {
@@ -33,12 +33,12 @@ function useFileDrop(take: (file: File) => void): boolean {
   useEffect(() => {
     const hold = (event: DragEvent) => {
       if (!isHeldFile(event)) return;
-      // Else the browser would open it in place of the window.
+      // Otherwise the browser would open the file in place of the window.
       event.preventDefault();
       setHeld(true);
     };
     const leave = (event: DragEvent) => {
-      // From one element of the page to the next it stays within.
+      // A related target means that the pointer only moved to another element of the page.
       if (event.relatedTarget === null) setHeld(false);
     };
     addEventListener('dragenter', hold);
@@ -55,7 +55,7 @@ function useFileDrop(take: (file: File) => void): boolean {
   return isHeld;
 }
 
-/** One JSON file; of some the system does not tell the kind. */
+/** A single JSON file. The type is empty if the system does not know it. */
 function isHeldFile({ dataTransfer }: DragEvent): boolean {
   const items = [...(dataTransfer?.items ?? [])].filter(({ kind }) => kind === 'file');
   return items.length === 1 && ['application/json', ''].includes(items[0]?.type ?? 'none');

@@ -17,7 +17,7 @@ export interface ImportDialogsProps {
   onClose(): void;
 }
 
-/** What is imported, before it is; loaded when there is something. */
+/** Shows an import before it is applied. Loaded on first use. */
 export function ImportDialogs({ opened, onClose }: ImportDialogsProps) {
   const { team: names, close } = useMessages();
   switch (opened.kind) {

@@ -1,6 +1,6 @@
 /**
- * The one way in for what is imported, wherever it comes from: a file that is chosen or dropped, pasted text, a link that
- * the system hands over. Owns that it is only shown; that it is applied is for the person to say, in the dialog.
+ * Handles all imports, whatever their source: a chosen or dropped file, pasted text, or a link that the system hands
+ * over. Only previews them; the person applies an import in its dialog.
  */
 import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { asControlError, ControlError } from '../../api.ts';
@@ -13,7 +13,7 @@ import { DropTarget } from './DropTarget.tsx';
 import type { Opened } from './ImportDialogs.tsx';
 import { type HandedOver, readImport } from './read-import.ts';
 
-/** Shows what it would change. Rejects with a `ControlError`. */
+/** Shows what the import would change. Rejects with a `ControlError`. */
 type OpenImport = (handed: HandedOver) => Promise<void>;
 
 const ImportContext = createContext<OpenImport | null>(null);

@@ -7,14 +7,14 @@ import { CredentialForm } from '../providers/CredentialForm.tsx';
 import classes from './PresetDialog.module.css';
 
 interface MissingCredentialsProps {
-  /** Of the preset. */
+  /** Name of the preset. */
   name: string;
   /** `provider/credential`. */
   missing: readonly string[];
   onClose(): void;
 }
 
-/** What is left for the person once a preset is applied: a credential of their own for each provider that needs one. */
+/** The next step after a preset is applied: the person's own credential for each provider that needs one. */
 export function MissingCredentials({ name, missing, onClose }: MissingCredentialsProps) {
   const { team: names, done } = useMessages();
   const [editing, setEditing] = useState<string | null>(null);

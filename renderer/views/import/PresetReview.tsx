@@ -9,7 +9,7 @@ import { ChangeList } from '../settings/ChangeList.tsx';
 import { MissingCredentials } from './MissingCredentials.tsx';
 import classes from './PresetDialog.module.css';
 
-/** As it was handed over, with what the engine says of it. */
+/** The preset as received, with the engine's preview. */
 export interface PresetImport {
   preset: object;
   preview: TeamPresetPreview;
@@ -17,14 +17,16 @@ export interface PresetImport {
 
 interface PresetReviewProps {
   preset: PresetImport;
-  /** The provider that offered it; absent: it was imported. */
+  /** The provider that offered it; absent if it was imported. */
   joined?: string;
-  /** Text of the button that leaves it unapplied; absent: "Cancel". */
+  /** Label of the button that closes the dialog without applying; "Cancel" if absent. */
   decline?: string;
   onClose(): void;
 }
 
-/** Shows everything that a team preset would change before it does, and afterwards leads to the missing credentials. */
+/**
+ * Shows everything that a team preset would change before it is applied, and afterwards asks for missing credentials.
+ */
 export function PresetReview({ preset: { preset, preview }, joined, decline, onClose }: PresetReviewProps) {
   const messages = useMessages();
   const names = messages.team;

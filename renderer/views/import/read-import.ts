@@ -1,9 +1,9 @@
-/** What a text that somebody imports is, by its looks. Whether it is right, the engine says. Pure. */
+/** Recognises the kind of an imported text. The engine validates it. Pure. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 
-/** What somebody hands over. */
+/** A text to import. */
 export interface HandedOver {
-  /** For a person: the name of the file. */
+  /** The name of the file, for display. */
   name: string;
   text: string;
 }

@@ -17,7 +17,7 @@ interface CreateKeyFormProps {
   onCreated(secret: ShownSecret): void;
 }
 
-/** Lives only as long as its dialog is open, so it always begins empty. */
+/** Mounted only while its dialog is open, so it starts empty each time. */
 export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const { createKey: names, secret: secretNames } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];

@@ -15,7 +15,10 @@ interface EditKeyFormProps {
   onClose(): void;
 }
 
-/** What the person may set of a key: who owns it, its name. Its secret stays. */
+/**
+ * The form of an existing key, with the settings that the person may change: for its owner, only the name. The secret
+ * stays the same.
+ */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   const [draft, setDraft] = useState<KeyDraft>({
     name: view.name ?? '',

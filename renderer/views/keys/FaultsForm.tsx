@@ -17,7 +17,7 @@ const linesOf = (text: string): string[] =>
 
 const spans = [5, 10, 30, 60] as const;
 
-/** Switches faults on purpose on for a key. */
+/** Switches on faults for a key. */
 export function FaultsForm({ view, onClose }: { view: KeyView; onClose(): void }) {
   const { faults: names } = useMessages();
   const [choice, setChoice] = useState<Choice>('rough');

@@ -14,7 +14,7 @@ const itemSize = 14;
 
 interface KeyActionsProps {
   view: KeyView;
-  /** Null: there is none, and the row says why. */
+  /** Null if there is none; the row then shows the reason. */
   readSecret(): Promise<string | null>;
   onReveal(): void;
   onEdit(): void;
@@ -23,14 +23,15 @@ interface KeyActionsProps {
   onRevoke(): void;
 }
 
-/** What is done often is in reach; what ends a secret takes one step more. */
+/** Frequent actions are directly accessible. Those that end a secret are in a menu. */
 export function KeyActions({ view, readSecret, onReveal, onEdit, onRotate, onFaults, onRevoke }: KeyActionsProps) {
   const { keys: names, faults } = useMessages();
   const { manages, mayWithKey } = useRights();
   const isDisabled = !useCanChange();
   const name = view.name ?? view.id;
   const more = useRef<HTMLButtonElement>(null);
-  // A dialog gives the focus back to what had it: the item is gone by then.
+  // When a dialog closes, the focus returns to the element that had it. By then the menu item is gone, so the focus
+  // moves to the menu button first.
   const fromMenu = (act: () => void) => () => {
     more.current?.focus();
     act();

@@ -8,7 +8,7 @@ import { FaultsForm } from './FaultsForm.tsx';
 import { KeySnippets } from './KeySnippets.tsx';
 import { RotateKey } from './RotateKey.tsx';
 
-/** What the dialog shows: the form of a new key, that of another one, the question whether to rotate it, faults, or a secret. */
+/** The content of the dialog: the form for a new or existing key, rotation, faults, or a secret. */
 export type KeyDialogContent =
   | { act: 'create' }
   | { act: 'edit'; view: KeyView }
@@ -17,12 +17,15 @@ export type KeyDialogContent =
   | { act: 'show'; secret: ShownSecret };
 
 interface KeyDialogProps {
-  /** Null: closed. */
+  /** Null while closed. */
   content: KeyDialogContent | null;
   onChange(content: KeyDialogContent | null): void;
 }
 
-/** One dialog for all, since a secret follows a form: whoever opened it gets the focus back at the end. */
+/**
+ * A single dialog for all of them, because a secret follows a form. The element that opened it gets the focus back at
+ * the end.
+ */
 export function KeyDialog({ content, onChange }: KeyDialogProps) {
   const { createKey, keys, faults } = useMessages();
   const close = () => onChange(null);

@@ -16,15 +16,15 @@ const expiryDays = [1, 7, 30, 90, 365];
 interface KeyFieldsProps {
   draft: KeyDraft;
   onChange(draft: KeyDraft): void;
-  /** Members may make keys in their groups, but only managers move keys to theirs. */
+  /** Members may create keys in their groups, but only managers may move keys to theirs. */
   isNew?: boolean;
-  /** ISO 8601, of a key that has an expiry already. */
+  /** ISO 8601, for a key that has an expiry already. */
   expiresAt?: string | null;
-  /** The cassette in force, of a key that has one. */
+  /** The cassette in force, for a key that has one. */
   cassette?: KeyView['cassette'];
 }
 
-/** What can be set of a key besides its name, new or not. */
+/** The settings of a new or existing key, except its name. */
 export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;

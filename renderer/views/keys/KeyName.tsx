@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 interface KeyNameProps {
   value: string;
   onChange(value: string): void;
-  /** It is told from others by its name; an old one may have none. */
+  /** A new key needs a name, which distinguishes it from others. An old key may have none. */
   isNew?: boolean;
 }
 

@@ -17,7 +17,7 @@ import type { KeyDialogContent } from './KeyDialog.tsx';
 
 interface KeyRowProps {
   view: KeyView;
-  /** Of the last thirty days; null if there is none. */
+  /** In the last thirty days; null if there was none. */
   usage: UsageView | null;
   onOpen(content: KeyDialogContent): void;
   onRevoke(view: KeyView): void;

@@ -6,7 +6,7 @@ import { useControlState } from '../../state/use-control.ts';
 import classes from './Keys.module.css';
 import { type SnippetLanguage, snippetLanguages, writeSnippet } from './key-snippets.ts';
 
-/** How a program is told the base URL and the secret. */
+/** Shows how to configure the base URL and the secret in a program. */
 export function KeySnippets({ secret }: { secret: string }) {
   const { keys: names } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);

@@ -12,11 +12,11 @@ import { RevealButton } from './RevealButton.tsx';
 interface KeyTestingProps {
   draft: KeyDraft;
   onChange(draft: KeyDraft): void;
-  /** The cassette in force, of a key that has one. */
+  /** The cassette in force, for a key that has one. */
   cassette: KeyView['cassette'];
 }
 
-/** What helps to test and debug the program that has the key; few keys need it. */
+/** Settings for testing and debugging the program that uses the key. Few keys need them. */
 export function KeyTesting({ draft, onChange, cassette }: KeyTestingProps) {
   const messages = useMessages();
   const { isAdmin } = useRights();
@@ -39,7 +39,7 @@ export function KeyTesting({ draft, onChange, cassette }: KeyTestingProps) {
         checked={draft.faults}
         onChange={(event) => onChange({ ...draft, faults: event.currentTarget.checked })}
       />
-      {/* A folder of the machine that Sluice runs on. */}
+      {/* A folder on the machine that Sluice runs on. */}
       {isAdmin && (
         <CassetteFields
           draft={draft.cassette}

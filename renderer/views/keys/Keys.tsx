@@ -1,10 +1,10 @@
-/** Who may use Sluice: every key with its switch; to create, show, change, rotate and revoke. */
+/** All keys with their switches, and the actions to create, show, edit, rotate and revoke them. */
 import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { maxKeysReported } from '../../../server/contract/find-keys.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import classes from '../../components/List.module.css';
@@ -70,8 +70,8 @@ export function Keys() {
           <ListEnd
             shown={found.keys.length}
             total={found.total}
-            most={mostKeysTold}
-            onMore={() => setLimit((before) => Math.min(before + pageLength, mostKeysTold))}
+            most={maxKeysReported}
+            onMore={() => setLimit((before) => Math.min(before + pageLength, maxKeysReported))}
           />
         )}
       </Panel>

@@ -8,7 +8,7 @@ interface RevealButtonProps {
   onClick(): void;
 }
 
-/** Stands in place of fields that few keys need, and shows them. */
+/** A button in place of rarely needed fields, which shows them. */
 export function RevealButton({ icon, label, onClick }: RevealButtonProps) {
   return (
     <Button variant="subtle" size="xs" className={classes.start} leftSection={icon} onClick={onClick}>

@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useRights } from '../../state/use-rights.ts';
 
-/** Asks before `view` is revoked; null: nothing to ask. */
+/** Asks for confirmation before `view` is revoked; null while there is nothing to confirm. */
 export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): void }) {
   const { keys: names } = useMessages();
   const { manages } = useRights();

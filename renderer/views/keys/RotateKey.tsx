@@ -12,10 +12,12 @@ interface RotateKeyProps {
   onRotated(secret: ShownSecret): void;
 }
 
-/** The last is the longest that the engine takes. */
+/** The last value is the maximum that the engine accepts. */
 const graceHours = [0, 1, 24, 168] as const;
 
-/** Asks before a key gets another secret, and when the old one ends. What is safe has the focus. */
+/**
+ * Asks for confirmation before a key gets a new secret, and when the old one should end. The safe choice has the focus.
+ */
 export function RotateKey({ view, onCancel, onRotated }: RotateKeyProps) {
   const { keys: names, cancel } = useMessages();
   const [grace, setGrace] = useState<(typeof graceHours)[number]>(0);

@@ -1,4 +1,4 @@
-/** Ready to paste, each for what its name says; they only list models, so they work with whatever the key may use. */
+/** Snippets to paste, one per language. They only list models, so they work whatever the key may use. */
 export const snippetLanguages = ['env', 'curl', 'python', 'node'] as const;
 export type SnippetLanguage = (typeof snippetLanguages)[number];
 

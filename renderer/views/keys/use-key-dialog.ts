@@ -3,7 +3,10 @@ import { useLocation, useSearch } from 'wouter';
 import { useKey } from '../../state/use-keys.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
-/** What the dialog shows, and how that changes. The address opens it too: `/keys?new`, and `/keys?key=k1` for the form of that key. */
+/**
+ * The content of the dialog, and a function to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for
+ * the form of that key.
+ */
 export function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogContent | null) => void] {
   const [opened, setOpened] = useState<KeyDialogContent | null>(null);
   const search = new URLSearchParams(useSearch());

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const quarterMs = 15 * 60_000;
 const againMs = 10_000;
 
-/** What each of these keys has used in the last thirty days, by its id; asked again now and then. */
+/** The usage of each of these keys in the last thirty days, by id; refreshed regularly. */
 export function useKeyUsage(ids: string[]): ReadonlyMap<string, UsageView> {
   const asOf = useNow((now) => Math.floor(now / againMs));
   const sinceMs = useNow((now) => Math.floor(now / quarterMs) * quarterMs - days * dayMs);

@@ -4,7 +4,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './AliasFlow.module.css';
 import { ranksOf, type SharedTarget } from './alias-ranks.ts';
 
-/** Where an alias leads: ranks that are tried one after the other, and shares of the requests within a rank. */
+/** The targets of an alias: ranks that are tried in order, and the share of requests of each target within a rank. */
 export function AliasFlow({ alias }: { alias: AliasView }) {
   const { models } = useLocalization().messages;
   return (

@@ -11,12 +11,12 @@ import { AliasTargets } from './AliasTargets.tsx';
 import { draftsOf, targetsOf } from './alias-draft.ts';
 
 interface AliasFormProps {
-  /** Null: a new one. */
+  /** Null for a new alias. */
   alias: AliasView | null;
   onClose(): void;
 }
 
-/** An alias with its targets; its name is what clients know, so it stays. */
+/** The form of an alias and its targets. An existing alias cannot be renamed, because clients use its name. */
 export function AliasForm({ alias, onClose }: AliasFormProps) {
   const { models, cancel, save } = useMessages();
   const names = models.alias;
@@ -24,7 +24,7 @@ export function AliasForm({ alias, onClose }: AliasFormProps) {
   const aliases = useControlState((state) => state.views?.aliases ?? null) ?? [];
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const [name, setName] = useState(alias?.name ?? '');
-  // As it is now; one that was removed meanwhile stays as it was, and saving adds it again.
+  // The alias as it is now. If it was removed meanwhile, its last state, which saving adds again.
   const current = aliases.find((each) => each.name === alias?.name) ?? alias;
   const [first] = useState({ targets: [{ provider, model: '', priority: 0, weight: 1 }] });
   const edits = useEdits({ targets: draftsOf(current ?? first) });

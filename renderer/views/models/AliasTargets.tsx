@@ -15,7 +15,7 @@ interface AliasTargetsProps {
   onChange(targets: TargetDraft[]): void;
 }
 
-/** Where an alias leads, in order; moved by drag or keyboard. */
+/** The targets of an alias in order, which can be changed by drag and drop or keyboard. */
 export function AliasTargets({ targets, onChange }: AliasTargetsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.models.alias;
@@ -56,7 +56,7 @@ interface TargetFieldsProps {
   place: number;
   weighs: boolean;
   onChange(changes: Partial<TargetDraft>): void;
-  /** Null: it is the last one left. */
+  /** Null if it is the only target. */
   onRemove: (() => void) | null;
 }
 

@@ -19,7 +19,7 @@ import { AliasForm } from './AliasForm.tsx';
 import { ModelNameButton } from './ModelNameButton.tsx';
 import classes from './Models.module.css';
 
-/** Names of one's own for models of providers; to make, change and remove them. */
+/** The list of aliases, with actions to create, edit and remove them. */
 export function AliasesSection({ onExplain }: { onExplain(model: string): void }) {
   const { messages, formats } = useLocalization();
   const names = messages.models.alias;
@@ -107,7 +107,7 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
   );
 }
 
-/** Asks before an alias is removed; null: nothing to ask. */
+/** Asks for confirmation before an alias is removed; null while there is nothing to confirm. */
 function RemoveAlias({ alias, onClose }: { alias: AliasView | null; onClose(): void }) {
   const { alias: names } = useMessages().models;
   return (

@@ -9,7 +9,7 @@ interface AskerSelectProps {
   onChange(asker: Asker): void;
 }
 
-/** For whom the names are shown and explained. */
+/** The key or group for which the models are listed and explained. */
 export function AskerSelect({ asker, onChange }: AskerSelectProps) {
   const { models: names } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];

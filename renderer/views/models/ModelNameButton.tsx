@@ -1,7 +1,7 @@
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Models.module.css';
 
-/** The name of a model or an alias, which shows its route. */
+/** The name of a model or alias; a click shows its route. */
 export function ModelNameButton({ name, onExplain }: { name: string; onExplain(): void }) {
   const { models } = useMessages();
   return (

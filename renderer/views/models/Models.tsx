@@ -1,4 +1,4 @@
-/** Which names clients can use, where each leads, and the names of one's own. */
+/** The model names that clients can use, the route of each, and the aliases. */
 import { useRef } from 'react';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

@@ -16,17 +16,17 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { ModelNameButton } from './ModelNameButton.tsx';
 import classes from './Models.module.css';
 
-/** No more are drawn until asked for. */
+/** More are rendered only on request. */
 const shortListLength = 60;
 
 interface ModelsSectionProps {
   models: Answered<'models'>;
-  /** It is known whose models they are. */
+  /** The key or group is known. */
   isAsked: boolean;
   onExplain(model: string): void;
 }
 
-/** Every name that the chosen one lists, and who serves it. */
+/** The names that the chosen key or group lists, and the providers that serve them. */
 export function ModelsSection({ models: { answer, problem }, isAsked, onExplain }: ModelsSectionProps) {
   const { messages, formats } = useLocalization();
   const names = messages.models;

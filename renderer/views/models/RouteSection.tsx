@@ -27,10 +27,10 @@ interface RouteSectionProps {
   fieldRef: Ref<HTMLInputElement>;
 }
 
-/** Long enough that not every letter is a question. */
+/** Long enough that not every key press sends a query. */
 const typingPauseMs = 150;
 
-/** What would happen to a request for a model: who would be asked, in which order, and why not the others. */
+/** The route of a request for a model: the providers tried, in order, and why the others are left out. */
 export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
   const mostUsed = useMostUsed() ?? [];
@@ -60,7 +60,7 @@ export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteS
 function Explanation({ route }: { route: RouteView }) {
   const { messages, formats } = useLocalization();
   const names = messages.models;
-  // What is paused is among the targets of the model, and is not asked all the same.
+  // A paused provider is among the model's targets, but is not called.
   const paused = route.candidates.filter(({ isTaken, health }) => isTaken && health?.state === 'refused');
   const taken = route.candidates.filter((candidate) => candidate.isTaken && !paused.includes(candidate));
   const others = route.candidates.filter((candidate) => !candidate.isTaken);
@@ -107,7 +107,7 @@ function Candidates({ title, list, strategy }: CandidatesProps) {
   );
 }
 
-/** Among equals the order is drawn by weight. */
+/** Within a rank, the order is drawn by weight. */
 function isEqualRank(one: RouteCandidate, other: RouteCandidate): boolean {
   return one.priority !== null && one.priority === other.priority;
 }
@@ -125,7 +125,7 @@ function Candidate({ candidate, isShared, strategy }: CandidateProps) {
   const provider = providers?.find(({ id }) => id === candidate.provider);
   const providerName = useProviderName();
   const credentialName = useCredentialName();
-  // What holds for the target was said of it.
+  // What applies to the whole target is already shown.
   const credentials = candidate.credentials.filter(({ failure }) => failure !== health?.failure);
   return (
     <li className={classes.candidate}>
@@ -151,7 +151,7 @@ function Candidate({ candidate, isShared, strategy }: CandidateProps) {
   );
 }
 
-/** By what the strategy compares. */
+/** The value that the strategy compares. */
 function Measure({ candidate, strategy }: Pick<CandidateProps, 'candidate' | 'strategy'>) {
   const { messages, formats } = useLocalization();
   const { firstByteMs, priceUsd } = candidate;

@@ -6,7 +6,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { describeReason } from './describe-reason.ts';
 import classes from './Models.module.css';
 
-/** Who is not tried for a model, and why; those with the same reason in one row. */
+/** Providers that are not tried for a model, in one row per reason. */
 export function SkippedList({ list }: { list: readonly RouteCandidate[] }) {
   const messages = useMessages();
   const providers = useControlState((state) => state.views?.providers);

@@ -3,7 +3,7 @@ import type { LossNote } from '../../../server/contract/loss-codes.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Models.module.css';
 
-/** Which clients are served as they are, and what the others lose on their way through a translation. */
+/** The clients that are served without translation, and what the others lose in translation. */
 export function Wires({ ways }: { ways: readonly WireWay[] }) {
   const { models: names } = useMessages();
   const asTheyAre = ways.filter(({ client, upstream }) => client === upstream);

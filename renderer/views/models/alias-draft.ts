@@ -1,19 +1,19 @@
 import type { AliasView } from '../../../server/contract/access-views.ts';
 
-/** A target as it is typed. */
+/** A target as edited. */
 export interface TargetDraft {
-  /** Its own for as long as the form is open. */
+  /** Unique while the form is open. */
   id: string;
   provider: string;
   model: string;
   weight: number;
-  /** Set where this is configured. The form does not show it. */
+  /** Set if configured. The form does not show it. */
   contextTokens?: number | undefined;
-  /** It has the rank of the one above: between them the order is drawn by weight. */
+  /** It has the same rank as the target above. Within a rank, the order is drawn by weight. */
   sharesRank: boolean;
 }
 
-/** In the order in which they are asked. */
+/** In the order in which they are tried. */
 export function draftsOf({ targets }: Pick<AliasView, 'targets'>): TargetDraft[] {
   const sorted = targets.toSorted((one, other) => one.priority - other.priority);
   return sorted.map(({ provider, model, priority, weight, contextTokens }, index) => ({
@@ -26,7 +26,7 @@ export function draftsOf({ targets }: Pick<AliasView, 'targets'>): TargetDraft[]
   }));
 }
 
-/** As a command takes them. The first one cannot share a rank with one above. */
+/** In the form that a command expects. The first target always starts a new rank. */
 export function targetsOf(drafts: readonly TargetDraft[]): AliasView['targets'] {
   let priority = 0;
   return drafts.map(({ provider, model, weight, contextTokens, sharesRank }, index) => {
@@ -36,7 +36,7 @@ export function targetsOf(drafts: readonly TargetDraft[]): AliasView['targets'] 
   });
 }
 
-/** Whether its weight counts: another one has its rank. */
+/** Whether another target has the same rank, so that the weight matters. */
 export function hasCompany(drafts: readonly TargetDraft[], index: number): boolean {
   return (index > 0 && drafts[index]?.sharesRank === true) || drafts[index + 1]?.sharesRank === true;
 }

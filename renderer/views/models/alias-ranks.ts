@@ -3,17 +3,17 @@ import type { AliasView } from '../../../server/contract/access-views.ts';
 export interface SharedTarget {
   provider: string;
   model: string;
-  /** Of the requests that reach its rank, 0 to 1. */
+  /** Relative to the requests that reach its rank, from 0 to 1. */
   share: number;
 }
 
-/** The targets by rank, the first to be tried first. Within a rank requests are shared by weight. */
+/** The targets by rank, in the order in which they are tried. Within a rank, requests are distributed by weight. */
 export function ranksOf({ targets }: Pick<AliasView, 'targets'>): SharedTarget[][] {
   const byPriority = Map.groupBy(targets, ({ priority }) => priority);
   const ranks = [...byPriority].sort(([one], [other]) => one - other);
   return ranks.map(([, rank]) => {
     const sum = rank.reduce((total, { weight }) => total + weight, 0);
-    // Where all weights are 0 none is preferred.
+    // If all weights are 0, the shares are equal.
     return rank.map(({ provider, model, weight }) => ({
       provider,
       model,

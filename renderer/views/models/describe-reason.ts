@@ -4,7 +4,7 @@ import type { RouteReason } from '../../../server/contract/route-reason.ts';
 import type { Messages } from '../../messages/en.ts';
 import { blockedReason } from '../providers/blocked-reason.ts';
 
-/** Why a provider is asked or not, in the language of the window. */
+/** Why a provider is tried or not, in the language of the window. */
 export function describeReason(why: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
   const { reasons } = messages.models;
   switch (why.code) {
@@ -25,7 +25,7 @@ export function describeReason(why: RouteReason, provider: ProviderView | undefi
   }
 }
 
-/** Why a client would be refused at once. */
+/** Why a request would be refused immediately. */
 export function describeRefusal({ code, nearest, message }: RouteRefusal, { models, requests }: Messages): string {
   const texts = models.refusals;
   switch (code) {

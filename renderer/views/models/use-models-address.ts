@@ -12,7 +12,10 @@ interface ModelsAddress {
   chooseModel(model: string): void;
 }
 
-/** For whom the models are shown and which one is explained. It stands in the address: `/models?for=key:k1&model=gpt-5`. */
+/**
+ * The key or group for which models are shown, and the model that is explained. Both are part of the address:
+ * `/models?for=key:k1&model=gpt-5`.
+ */
 export function useModelsAddress(): ModelsAddress {
   const search = new URLSearchParams(useSearch());
   const [path, goTo] = useLocation();

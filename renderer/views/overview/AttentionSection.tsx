@@ -14,10 +14,10 @@ import { type Concern, concernsOf } from './attention.ts';
 
 const minuteMs = 60_000;
 
-/** What a newcomer's path leads to anyway. */
+/** Concerns that the first-run steps cover anyway. */
 const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
 
-/** What should be looked after, each with the way to its mend. Not there where there is nothing. */
+/** Concerns that need attention, each with a link to where it can be fixed. Renders nothing if there are none. */
 export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
   const localization = useLocalization();
   const names = localization.messages.attention;

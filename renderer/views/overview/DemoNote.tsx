@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './DemoNote.module.css';
 
-/** Says where answers come from while nobody but the demo gives them. */
+/** Shown while the demo is the only enabled provider. */
 export function DemoNote() {
   const { demoNote: names } = useMessages();
   const isDemoOnly = useControlState(({ views }) => {

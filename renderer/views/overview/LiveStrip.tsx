@@ -14,7 +14,7 @@ import { useNames } from './use-names.ts';
 
 const mostCallers = 3;
 
-/** Where Sluice is reached, and what goes on at this moment. */
+/** The address of Sluice, and its current activity. */
 export function LiveStrip() {
   const { messages, formats } = useLocalization();
   const { live: names, status: statusNames, connection } = messages;

@@ -23,7 +23,7 @@ interface MetricChartProps {
   figure: FirstByteFigure;
 }
 
-/** The metric over time: amounts as bars that add up, rates and times as lines. A step leads to its requests. */
+/** A metric over time: stacked bars for amounts, lines for rates and times. Each step links to its requests. */
 export function MetricChart({ answers, figure }: MetricChartProps) {
   const { messages, formats } = useLocalization();
   const [, goTo] = useLocation();
@@ -63,7 +63,7 @@ function seriesOf(question: SeriesQuestion): ChartSeries[] {
   return metric === 'errors' ? rateSeries(question) : amountSeries(question, metric);
 }
 
-/** One for each leader. */
+/** One series per leader. */
 function leaderSeries(
   { answers, nameOf, steps }: SeriesQuestion,
   valuesOf: (name: string | null) => Map<number, number>,

@@ -8,7 +8,7 @@ import { failureRate, failuresOf, type Metric, sumOf } from './usage-figures.ts'
 
 interface MetricTilesProps {
   answers: UsageAnswers | null;
-  /** Those that are shown, in their order. */
+  /** The metrics shown, in order. */
   metrics?: readonly Metric[];
   chosen: Metric;
   onChoose(metric: Metric): void;
@@ -22,7 +22,7 @@ interface Tile {
 
 const unknown = '–';
 
-/** The figures of the whole time. Each leads to its chart, and what it consists of to its requests. */
+/** Totals over the whole range. Each tile opens its chart, and its parts link to their requests. */
 export function MetricTiles({ answers, metrics = allMetrics, chosen, onChoose }: MetricTilesProps) {
   const localization = useLocalization();
   const { metrics: names } = localization.messages.overview;

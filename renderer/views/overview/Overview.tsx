@@ -1,4 +1,4 @@
-/** The first screen: a newcomer's path until the first request, then what goes on, what needs attention, and what was used. */
+/** The first screen: steps for new users until the first request, then current activity, concerns and usage. */
 import { SegmentedControl } from '@mantine/core';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

@@ -11,7 +11,7 @@ import { useNames } from './use-names.ts';
 
 const mostRows = 10;
 
-/** Who or what was used most, the most of the chosen metric first. Each row leads to its requests. */
+/** The keys, groups, models or providers with the most usage by the chosen metric. Each row links to its requests. */
 export function TopTable({ answers }: { answers: UsageAnswers | null }) {
   const { columns, dimensionNames, nobody } = useLocalization().messages.overview;
   if (!answers) return <ListSkeleton rows={3} rowHeight={36} />;
@@ -44,7 +44,7 @@ export function TopTable({ answers }: { answers: UsageAnswers | null }) {
 interface TopRowProps {
   row: NamedCounted;
   by: Dimension;
-  /** Of the most. */
+  /** Relative to the largest value. */
   share: number;
   sinceMs: number;
 }
@@ -80,7 +80,7 @@ function TopRow({ row, by, share, sinceMs }: TopRowProps) {
   );
 }
 
-/** Null: it leads nowhere. */
+/** `href`: null for no link. */
 function Figure({ text, href }: { text: string; href: string | null }) {
   if (href === null) return text;
   return (

@@ -21,7 +21,7 @@ interface UsageSectionProps {
 
 const dimensions = ['model', 'provider', 'key', 'group'] as const;
 
-/** What was asked for and what it cost, over time and by who or what. */
+/** Usage and cost over time, and by model, provider, key or group. */
 export function UsageSection({ choice, usage }: UsageSectionProps) {
   const { overview: names } = useLocalization().messages;
   const { by, metric, choose } = choice;
@@ -68,7 +68,7 @@ function Nothing() {
 function Figure({ answers, choice }: { answers: UsageAnswers | null; choice: OverviewChoice }) {
   const { overview: names } = useLocalization().messages;
   const { metric, figure, choose } = choice;
-  // The figures stand before the chart is drawn.
+  // The figures are painted before the chart is rendered.
   const isPainted = useIsPainted();
   return (
     <figure className={classes.chart} aria-label={names.metrics[metric]}>

@@ -1,4 +1,4 @@
-/** What a person should look after, from what the engine tells of itself; the worst first. Pure. */
+/** Concerns that a person should look after, derived from the engine's state; the worst first. Pure. */
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
@@ -10,7 +10,7 @@ import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
   isBad: boolean;
-  /** Where it is mended. */
+  /** Where it can be fixed. */
   href: string;
 } & (
   | { kind: 'provider-unusable'; name: string; provider: ProviderView }
@@ -78,7 +78,7 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
   return [];
 }
 
-/** A rate limit passes by itself; these two do not. */
+/** Rate limits pass by themselves; these two do not. */
 function needsMend({ enabled, health }: CredentialView): boolean {
   return enabled && health.state !== 'ok' && (health.failure === 'credential' || health.failure === 'quota');
 }
@@ -109,7 +109,7 @@ function concernsOfSharedCounts({ sharedCounts, settings }: ConfigViews['status'
   return [{ kind: 'counts-away', isBad: true, href: '/settings?section=serving', counts: sharedCounts, isClosed }];
 }
 
-/** Nothing to those who have no budget. */
+/** Irrelevant if there are no budgets. */
 function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] {
   const hasBudget = [...keys, ...groups].some(({ limitUse }) => limitUse.some(({ budget }) => budget !== null));
   if (!hasBudget) return [];
@@ -120,7 +120,7 @@ function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] 
   return found;
 }
 
-/** How long it is spoken of. */
+/** How long it is reported. */
 const standstillShownMs = 86_400_000;
 
 function concernsOfStandstill(standstill: StandstillView | null, nowMs: number): Concern[] {

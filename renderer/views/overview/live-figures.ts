@@ -1,10 +1,13 @@
-/** What goes on at this moment, out of the live list. Pure. */
+/** Current activity, derived from the live list. Pure. */
 import type { LiveRequest } from '../../state/live-request.ts';
 
-/** What counts as now. */
+/** The period that counts as current. */
 const nowMs = 20_000;
 
-/** Output tokens a second of the last twenty seconds. A request's tokens are told at its end, and spread over its time. */
+/**
+ * Output tokens per second over the last twenty seconds. A request's tokens are known only at its end, and are spread
+ * over its duration.
+ */
 export function tokensPerSecond(requests: readonly LiveRequest[], atMs: number): number {
   let tokens = 0;
   for (const { startedAt, firstByteMs, totalMs, usage } of requests) {
@@ -19,11 +22,11 @@ export function tokensPerSecond(requests: readonly LiveRequest[], atMs: number):
 
 export interface Caller {
   keyId: string;
-  /** Requests that run. */
+  /** Number of running requests. */
   running: number;
 }
 
-/** Who has a request running, or had one a moment ago; the latest first. */
+/** Keys with a request that is running or ended a moment ago, the latest first. */
 export function callersOf(requests: readonly LiveRequest[], atMs: number): Caller[] {
   const callers = new Map<string, Caller>();
   for (const { keyId, outcome, startedAt, totalMs } of requests) {

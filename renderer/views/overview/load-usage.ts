@@ -1,4 +1,4 @@
-/** All that the overview tells of a time, asked together so that its figures agree. */
+/** All figures of the overview for a range, queried together so that they agree. */
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 import { type CountedMetric, leadersOf, type Metric, type NamedCounted } from './usage-figures.ts';
@@ -7,7 +7,7 @@ import { fittingRange, gridOf, type RangeName, type TimeGrid } from './usage-ran
 export type Dimension = Exclude<QueryInputMap['usage']['by'], 'day'>;
 
 export interface UsageQuestion {
-  /** Null: the one that fits what there is. */
+  /** Null for the range that fits the data. */
   range: RangeName | null;
   by: Dimension;
   metric: Metric;
@@ -18,7 +18,7 @@ export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
   grid: TimeGrid;
   byName: NamedCounted[];
   total: QueryResults['usage-over-time'];
-  /** Those that the chart tells apart. */
+  /** The names with a series of their own in the chart. */
   leaders: (string | null)[];
   named: QueryResults['usage-over-time'];
   firstByte: QueryResults['first-byte-times'];
@@ -65,7 +65,7 @@ async function findRange(query: Query, nowMs: number): Promise<RangeName> {
   return fittingRange(ofDay.length > 0 ? ofDay : await startsOf(90 * dayMs, dayMs), nowMs);
 }
 
-/** What today has cost so far; null: it is not known. */
+/** The cost of today so far; null if unknown. */
 export async function loadSpentToday(query: Query, nowMs: number): Promise<{ usd: number | null; sinceMs: number }> {
   const sinceMs = new Date(nowMs).setHours(0, 0, 0, 0);
   const rows = await query<'usage'>({ type: 'usage', by: 'provider', sinceMs, untilMs: nowMs + 1 });

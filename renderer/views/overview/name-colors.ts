@@ -1,6 +1,6 @@
-/** The colour of a model, provider, key or group: it belongs to the name, whatever is counted and however much. */
+/** The colour of a model, provider, key or group. It depends on the name only, not on the metric or amount. */
 
-/** Each stands out from light and dark surfaces. Red is not among them: it means failure. */
+/** Each contrasts with light and dark surfaces. Red is left out because it means failure. */
 const palette = [
   '#2b8a9c',
   '#e8710a',
@@ -16,7 +16,7 @@ const palette = [
 
 export const othersColor = '#868e96';
 
-/** Colours that were given away; names keep theirs as long as the window is open. */
+/** Assigns colours; names keep theirs as long as the window is open. */
 export function createNameColors(): (name: string | null) => string {
   const given = new Map<string, string>();
   return (name) => {
@@ -30,7 +30,7 @@ export function createNameColors(): (name: string | null) => string {
   };
 }
 
-/** The one that the name leads to, or the next that nobody has. */
+/** The colour that the name hashes to, or the next free one. */
 function freeColor(name: string, taken: ReadonlySet<string>): string {
   const first = hashOf(name) % palette.length;
   const inOrder = [...palette.slice(first), ...palette.slice(0, first)];

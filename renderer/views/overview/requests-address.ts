@@ -1,9 +1,9 @@
 import type { Dimension } from './load-usage.ts';
 
-/** Which requests: the fields of the Requests screen's address. */
+/** A selection of requests, as fields of the Requests screen's address. */
 export interface RequestsMeant {
   outcome?: 'error' | 'running';
-  /** A status, or all that begin with its digit: `4xx`. */
+  /** A status, or all with the same first digit: `4xx`. */
   status?: string;
   model?: string;
   provider?: string;
@@ -14,7 +14,7 @@ export interface RequestsMeant {
   until?: number;
 }
 
-/** Where those requests are listed. */
+/** The address that lists these requests. */
 export function requestsAddress(meant: RequestsMeant): string {
   const search = new URLSearchParams(
     Object.entries(meant).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
@@ -22,7 +22,10 @@ export function requestsAddress(meant: RequestsMeant): string {
   return search.size === 0 ? '/requests' : `/requests?${search}`;
 }
 
-/** The requests of a model, provider, key or group; null: they have none, and cannot be listed by it. */
+/**
+ * The address of the requests of a model, provider, key or group; null for requests without one, which cannot be
+ * listed.
+ */
 export function requestsOf(by: Dimension, name: string | null, meant: RequestsMeant): string | null {
   return name === null ? null : requestsAddress({ ...meant, [by]: name });
 }

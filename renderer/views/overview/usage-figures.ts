@@ -1,10 +1,10 @@
-/** What the overview counts, and how the engine's steps become rows of a chart. Pure. */
+/** The metrics of the overview, and the conversion of the engine's steps to chart series. Pure. */
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
 export type Metric = keyof Messages['overview']['metrics'];
 export type CountedMetric = Exclude<Metric, 'firstByte'>;
-/** Of the time to the first byte: both figures of all requests, or one of them by name. */
+/** For the time to the first byte: both figures of all requests, or one of them by name. */
 export type FirstByteFigure = keyof Messages['overview']['firstByteFigures'];
 
 export const firstByteFigures: readonly FirstByteFigure[] = ['together', 'median', 'p95'];
@@ -14,7 +14,7 @@ type Counted = Pick<
   'requests' | 'errors' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
 >;
 
-/** The sum of a model, provider, key or group; null: of requests that had none. */
+/** The total of a model, provider, key or group; a null name is for requests without one. */
 export type NamedCounted = Counted & Pick<UsageStepView, 'name'>;
 
 export function amountOf(counted: Counted, metric: CountedMetric): number {
@@ -30,12 +30,12 @@ export function amountOf(counted: Counted, metric: CountedMetric): number {
   }
 }
 
-/** What providers failed, without the callers' mistakes. */
+/** Failures of providers, without those caused by clients. */
 export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refused'>): number {
   return errors - refused;
 }
 
-/** Of what Sluice did not refuse; null where there was nothing. */
+/** Relative to the requests that Sluice did not refuse; null if there were none. */
 export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
   const asked = counted.requests - counted.refused;
   return asked > 0 ? failuresOf(counted) / asked : null;
@@ -52,11 +52,11 @@ export function sumOf(steps: readonly Counted[]): Counted {
     sum.unpricedRequests += step.unpricedRequests;
     sum.costUsd += step.costUsd ?? 0;
   }
-  // As in the engine: that a cost is not known is not that there was none.
+  // As in the engine: an unknown cost is not zero.
   return { ...sum, costUsd: sum.costUsd === 0 && sum.unpricedRequests > 0 ? null : sum.costUsd };
 }
 
-/** The names with the most of it, the most first. */
+/** The names with the highest amounts, highest first. */
 export function leadersOf<Named extends Counted>(
   named: readonly Named[],
   metric: CountedMetric,
@@ -68,12 +68,12 @@ export function leadersOf<Named extends Counted>(
     .slice(0, most);
 }
 
-/** The values of a series, one for each step; null where nothing is known. */
+/** The values of a series, one per step; null if unknown. */
 export function valuesAt(steps: readonly number[], values: ReadonlyMap<number, number>): (number | null)[] {
   return steps.map((startMs) => values.get(startMs) ?? null);
 }
 
-/** The share of requests that providers failed, by the step's beginning. */
+/** The share of requests that failed at providers, by the start of the step. */
 export function failureRates(steps: readonly UsageStepView[]): Map<number, number> {
   return new Map(
     steps.flatMap((step) => {
@@ -87,14 +87,14 @@ export function amounts(steps: readonly UsageStepView[], metric: CountedMetric):
   return new Map(steps.map((step) => [step.startMs, amountOf(step, metric)]));
 }
 
-/** What is left of the total when the named series are taken from it. */
+/** The total minus the named series. */
 export function othersOf(
   total: readonly (number | null)[],
   named: readonly (readonly (number | null)[])[],
 ): (number | null)[] {
   return total.map((whole, at) => {
     const rest = (whole ?? 0) - named.reduce((sum, values) => sum + (values[at] ?? 0), 0);
-    // Costs are fractions: what is left of them may be a little more or less than nothing.
+    // Costs are floating-point numbers, so the remainder may differ slightly from zero.
     return rest > 1e-9 ? rest : 0;
   });
 }

@@ -1,4 +1,4 @@
-/** The time that the overview looks back over, and the steps that it is told in. Moments are Unix milliseconds. */
+/** The time range of the overview and its steps. Times are Unix milliseconds. */
 import type { Messages } from '../../messages/en.ts';
 
 export type RangeName = keyof Messages['overview']['ranges'];
@@ -26,25 +26,28 @@ const ranges: Record<RangeName, { spanMs: number; stepMs: number }> = {
 
 export const rangeNames = Object.keys(ranges) as RangeName[];
 
-/** Begins with a quarter of an hour, as the engine's sums do, so that all figures are of the same time. */
+/** Starts at a quarter of an hour, as the engine's sums do, so that all figures cover the same time. */
 export function gridOf(range: RangeName, nowMs: number): TimeGrid {
   const { spanMs, stepMs } = ranges[range];
   const sinceMs = Math.floor((nowMs - spanMs) / quarterMs) * quarterMs;
   return { sinceMs, untilMs: nowMs + 1, stepMs, utcOffsetMinutes: -new Date(nowMs).getTimezoneOffset() };
 }
 
-/** Where each step begins, also those in which nothing happened. */
+/** The start of each step, including steps without requests. */
 export function stepsOf({ sinceMs, untilMs, stepMs, utcOffsetMinutes }: TimeGrid): number[] {
   const offsetMs = utcOffsetMinutes * minuteMs;
   const first = Math.floor((sinceMs + offsetMs) / stepMs) * stepMs - offsetMs;
   return Array.from({ length: Math.ceil((untilMs - first) / stepMs) }, (_, index) => first + index * stepMs);
 }
 
-/** The shortest range that holds everything, if it is all of the last 24 hours; else 24 hours, or what reaches the newest of it. */
+/**
+ * The shortest range that covers all requests of the last 24 hours. Without any, the shortest that reaches the latest
+ * request, or an hour if there is none.
+ */
 export function fittingRange(startsMs: readonly number[], nowMs: number): RangeName {
   const ages = startsMs.map((startMs) => nowMs - startMs);
   const ofLastDay = ages.filter((ageMs) => ageMs < dayMs);
-  // A step may have begun before its first request did.
+  // A step may start before its first request.
   if (ofLastDay.length > 0) return rangeReaching(Math.max(...ofLastDay) - quarterMs);
   return ages.length > 0 ? rangeReaching(Math.min(...ages)) : 'hour';
 }
@@ -53,7 +56,7 @@ function rangeReaching(ageMs: number): RangeName {
   return rangeNames.find((name) => ranges[name].spanMs >= ageMs) ?? 'quarter';
 }
 
-/** Where the steps begin, and where the last one ends. */
+/** The start of each step and the end of the last one. */
 export function edgesOf(grid: TimeGrid): number[] {
   const starts = stepsOf(grid);
   return [...starts, (starts.at(-1) ?? grid.sinceMs) + grid.stepMs];

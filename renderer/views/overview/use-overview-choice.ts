@@ -4,7 +4,7 @@ import { type FirstByteFigure, firstByteFigures, type Metric } from './usage-fig
 import { type RangeName, rangeNames } from './usage-range.ts';
 
 interface Chosen {
-  /** Null: the one that fits the data. */
+  /** Null for the range that fits the data. */
   range: RangeName | null;
   by: Dimension;
   metric: Metric;
@@ -18,7 +18,7 @@ export interface OverviewChoice extends Chosen {
 const dimensions: readonly Dimension[] = ['model', 'provider', 'key', 'group'];
 const metrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'firstByte'];
 
-/** What of the usage is looked at. It stands in the address, so that it can be kept and reloaded. */
+/** The chosen view of the usage. It is part of the address, so that it survives a reload and can be bookmarked. */
 export function useOverviewChoice(): OverviewChoice {
   const [search, setSearch] = useSearchParams();
   return {

@@ -4,7 +4,7 @@ import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import { loadUsage, type UsageQuestion } from './load-usage.ts';
 import type { RangeName } from './usage-range.ts';
 
-/** What the overview tells of a time, live. A range that was found by the data stays until the screen is opened anew. */
+/** The figures of the overview, updated live. A range chosen to fit the data stays until the screen is left. */
 export function useUsage({ range, by, metric }: UsageQuestion) {
   const { query } = useControlStore();
   const [found, setFound] = useState<RangeName | null>(null);

@@ -1,4 +1,4 @@
-/** Everything the window can do, by its name: opened by a key, over whatever is shown. */
+/** All actions of the window by name, opened by a shortcut above any screen. */
 import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
@@ -18,7 +18,7 @@ export function Palette() {
     <Modal.Root
       opened
       onClose={overlay.close}
-      // Its own keys close it, and nothing below it.
+      // Its own handler closes it without closing anything below.
       closeOnEscape={false}
       returnFocus={false}
       size={620}
@@ -46,7 +46,7 @@ function Finder() {
   const active = entries.find(({ id }) => id === chosenId) ?? entries[0] ?? null;
   const { run, isRunning, problem } = useEntryRunner();
   const input = useRef<HTMLInputElement>(null);
-  // Before the dialog does it, which is after the next keys may have come.
+  // Earlier than the dialog would, so that no key press is lost.
   useEffect(() => input.current?.focus(), []);
   const move = (steps: number) => {
     const index = active ? entries.indexOf(active) : 0;
@@ -92,7 +92,7 @@ function Finder() {
           autoComplete="off"
           spellCheck={false}
           data-autofocus
-          // Escape means the palette, not the dialog that it lies over.
+          // Escape is meant for the palette, not for a dialog below it.
           data-mantine-stop-propagation="true"
         />
       </div>

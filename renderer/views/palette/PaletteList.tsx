@@ -4,13 +4,13 @@ import classes from './Palette.module.css';
 import type { PaletteEntry } from './palette-entry.ts';
 
 export const listId = 'palette-list';
-/** Ids of entries hold names of models, which ids of elements may not. */
+/** Ids of entries contain model names, whose characters are not all allowed in element ids. */
 export const optionIdOf = (entryId: string) => `palette-${encodeURIComponent(entryId)}`;
 
 interface PaletteListProps {
   sections: readonly PaletteSection[];
   activeId: string | null;
-  /** The pointer moved over it. */
+  /** Called when the pointer moves over an entry. */
   onPoint(id: string): void;
   onRun(entry: PaletteEntry): void;
 }
@@ -50,7 +50,7 @@ interface OptionProps {
 function Option({ entry, isActive, onPoint, onRun }: OptionProps) {
   const { label, detail, blocked, Icon } = entry;
   return (
-    // The keys are those of the field, which keeps the focus.
+    // Not focusable, because the keys are handled by the input, which keeps the focus.
     <button
       type="button"
       className={classes.option}

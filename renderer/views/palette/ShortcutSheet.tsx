@@ -6,10 +6,10 @@ import { overlay, overlayLevel } from '../../state/overlay.ts';
 import { keyCaps, type Shortcut, shortcutScopes, shortcuts } from '../../state/shortcuts.ts';
 import classes from './ShortcutSheet.module.css';
 
-/** Escape means the sheet, not the dialog that it may lie over. */
+/** Escape is meant for the sheet, not for a dialog below it. */
 const ownEscape = { 'data-mantine-stop-propagation': 'true' };
 
-/** Every shortcut, by where it holds. */
+/** All shortcuts by scope. */
 export function ShortcutSheet() {
   const { shortcuts: names, close } = useMessages();
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-/** What the palette offers of the configuration: each provider, key, group and model by its name. Pure. */
+/** Palette entries for the configuration: each provider, key, group and model by its name. Pure. */
 import {
   IconCopy,
   IconKey,
@@ -21,7 +21,7 @@ export interface EntrySources {
   messages: Messages;
   views: ConfigViews;
   locks: Locks;
-  /** Why nothing can be changed now; null: it can. */
+  /** Why nothing can be changed now; null if changes are possible. */
   unchangeable: string | null;
   execute: ControlStore['execute'];
 }
@@ -125,7 +125,7 @@ function groupEntries({ views }: EntrySources): PaletteEntry[] {
   }));
 }
 
-/** Each leads to its route preview. */
+/** Each links to its route preview. */
 function modelEntries({ views, messages }: EntrySources): PaletteEntry[] {
   const servers = new Map<string, string[]>(views.aliases.map(({ name }) => [name, []]));
   for (const { name, isDemo, modelNames } of views.providers) {

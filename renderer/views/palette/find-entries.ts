@@ -1,4 +1,4 @@
-/** Which entries a search finds, and in which order. Pure. */
+/** Finds and orders the entries that match a search. Pure. */
 import type { PaletteEntry, SectionName } from './palette-entry.ts';
 
 export interface PaletteSection {
@@ -10,7 +10,7 @@ const shownAtFirst: readonly SectionName[] = ['screens', 'actions'];
 /** More of one kind are found by typing more. */
 const mostInSection = 9;
 
-/** Before anything is typed: what was used last, then what is there in every window. */
+/** Before anything is typed: recent entries, then the ones always available. */
 export function firstEntries(entries: readonly PaletteEntry[], recentIds: readonly string[]): PaletteSection[] {
   const recent = recentIds.flatMap((id) => entries.find((entry) => entry.id === id) ?? []);
   const others = shownAtFirst.map((name) => ({
@@ -20,7 +20,10 @@ export function firstEntries(entries: readonly PaletteEntry[], recentIds: readon
   return [{ name: 'recent' as const, entries: recent }, ...others].filter((section) => section.entries.length > 0);
 }
 
-/** What fits every word of `search`: the best section first, in each the best first, and of equals what was used last. */
+/**
+ * Entries that match every word of `search`: sections and the entries in them by score, recent entries first among
+ * equals.
+ */
 export function findEntries(
   entries: readonly PaletteEntry[],
   search: string,
@@ -39,11 +42,11 @@ export function findEntries(
   }));
 }
 
-/** Less than any better match. */
+/** Less than the difference between any two scores. */
 const recentBonus = 0.5;
 const scores = { wholeWord: 6, beginning: 5, inLabel: 3, letters: 2, besides: 1 };
 
-/** Null: a word is not found. */
+/** Null if a word is not found. */
 function scoreOf({ label, detail, words = '' }: PaletteEntry, wanted: readonly string[]): number | null {
   const own = wordsOf(label);
   const besides = `${detail ?? ''} ${words}`.toLowerCase();
@@ -63,7 +66,7 @@ function scoreOfWord(word: string, own: readonly string[], label: string): numbe
   return own.some((each) => hasLetters(each, word)) ? scores.letters : null;
 }
 
-/** The letters of `part` come in `word` in this order, the first of both being the same: `prvdr` in `providers`. */
+/** Whether the letters of `part` occur in `word` in this order, with the same first letter: `prvdr` in `providers`. */
 function hasLetters(word: string, part: string): boolean {
   if (part.length < 3 || word[0] !== part[0]) return false;
   let from = 0;

@@ -4,24 +4,24 @@ import type { Messages } from '../../messages/en.ts';
 export type SectionName = keyof Messages['palette']['sections'];
 
 export interface PaletteEntry {
-  /** The same each time the palette opens, so that it is known again as recent. Holds no secret. */
+  /** Stable, so that the entry is recognised as recent. Contains no secret. */
   id: string;
   section: SectionName;
   label: string;
-  /** Beside it, to tell it from others. */
+  /** Shown beside the label, to distinguish similar entries. */
   detail?: string | null;
-  /** What else it is found by. */
+  /** Other words by which it is found. */
   words?: string;
   Icon: Icon;
-  /** Why it cannot be done now; null: it can. */
+  /** Why it cannot be run now; null if it can. */
   blocked?: string | null;
   act: PaletteAct;
 }
 
 export type PaletteAct =
-  /** Goes there, after the palette has closed. */
+  /** Navigates after the palette has closed. */
   | { href: string }
-  /** Done at once, after the palette has closed. */
+  /** Runs at once, after the palette has closed. */
   | { run(): void }
-  /** The palette stays until it is done, then says what was done. Rejects with a `ControlError`. */
+  /** The palette stays open until the promise resolves with a message to announce. Rejects with a `ControlError`. */
   | { work(): Promise<string> };

@@ -1,8 +1,8 @@
-/** Which entries were used last, in the browser's own storage. Where that is refused, none is remembered. */
+/** The recently used entries, kept in the browser's storage. If storage is unavailable, none are remembered. */
 const storageName = 'sluice.palette-recent';
 const mostRemembered = 5;
 
-/** Their ids, the last one first. */
+/** Their ids, most recent first. */
 export function recentEntries(): string[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageName) ?? '[]');
@@ -17,6 +17,6 @@ export function rememberEntry(id: string): void {
   try {
     localStorage.setItem(storageName, JSON.stringify(ids));
   } catch {
-    // A private window may refuse.
+    // Storage may be unavailable in a private window.
   }
 }

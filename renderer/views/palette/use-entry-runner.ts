@@ -9,11 +9,14 @@ import { rememberEntry } from './recent-entries.ts';
 interface EntryRunner {
   run(entry: PaletteEntry): void;
   isRunning: boolean;
-  /** Why the last one failed, which leaves the palette open; null if it did not. */
+  /** Why the last entry failed, which leaves the palette open; null if it did not. */
   problem: ControlError | null;
 }
 
-/** Does what an entry says, and closes the palette. One that cannot be done now leaves it open, with the reason in its line. */
+/**
+ * Runs an entry and closes the palette. An entry that cannot be run now leaves it open, with the reason shown in its
+ * row.
+ */
 export function useEntryRunner(): EntryRunner {
   const [, navigate] = useHashLocation();
   const [isRunning, setRunning] = useState(false);
@@ -38,7 +41,7 @@ export function useEntryRunner(): EntryRunner {
         void work(act.work);
         return;
       }
-      // First, so that where one arrives, or is asked about unsaved edits, can take the focus from there.
+      // First, so that the next screen, or the question about unsaved edits, can take the focus.
       overlay.close();
       if ('run' in act) act.run();
       else navigate(act.href, { anew: true });

@@ -11,7 +11,7 @@ import type { PaletteEntry } from './palette-entry.ts';
 import { recentEntries } from './recent-entries.ts';
 import { requestEntry, requestSearchEntry, screenEntries, windowEntries } from './window-entries.ts';
 
-/** What the palette shows for what was typed. */
+/** The palette's sections for the text typed. */
 export function usePaletteSections(search: string): PaletteSection[] {
   const entries = useEntries();
   const { messages } = useLocalization();
@@ -21,7 +21,7 @@ export function usePaletteSections(search: string): PaletteSection[] {
     const byId = requestEntry(search, messages);
     const found = findEntries(entries, search, recentIds);
     const inRequests = requestSearchEntry(search, messages);
-    // Nothing is likelier to be meant by the id of a request.
+    // If the text is the id of a request, that request comes first.
     if (byId) return [{ name: 'requests', entries: [byId, inRequests] }, ...found];
     return [...found, { name: 'requests', entries: [inRequests] }];
   }, [entries, recentIds, search, messages]);

@@ -1,4 +1,4 @@
-/** What the palette offers besides the configuration: screens, requests, and how the window looks and speaks. Pure. */
+/** Palette entries besides the configuration: screens, requests, appearance and language. Pure. */
 import type { MantineColorScheme } from '@mantine/core';
 import { IconKeyboard, IconLanguage, IconListSearch, IconSun } from '@tabler/icons-react';
 import { en, type Messages } from '../../messages/en.ts';
@@ -8,7 +8,7 @@ import { overlay } from '../../state/overlay.ts';
 import type { ScreenEntry } from '../screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
-/** Their English names find them in every language. */
+/** Also found by their English names, whatever the language. */
 export function screenEntries({ screens: names }: Messages, screens: readonly ScreenEntry[]): PaletteEntry[] {
   return screens.map(({ name, path, Icon }) => ({
     ...{ id: `screen:${name}`, section: 'screens', Icon, label: names[name], words: en.screens[name] },
@@ -55,7 +55,7 @@ export function windowEntries(
 
 const requestId = /^req_\w+$/i;
 
-/** What was typed is the id of a request. */
+/** An entry for the text if it is the id of a request; otherwise null. */
 export function requestEntry(search: string, { palette: names }: Messages): PaletteEntry | null {
   const id = search.trim();
   if (!requestId.test(id)) return null;
@@ -63,7 +63,7 @@ export function requestEntry(search: string, { palette: names }: Messages): Pale
   return { id: 'open-request', section: 'requests', Icon: IconListSearch, label: names.openRequest(id), act };
 }
 
-/** Looks for what was typed in the request log. */
+/** Searches the request log for the text. */
 export function requestSearchEntry(search: string, { palette: names }: Messages): PaletteEntry {
   const text = search.trim();
   const act = { href: `/requests?${new URLSearchParams({ q: text })}` };

@@ -11,13 +11,13 @@ interface AuditRowProps {
   personNames: ReadonlyMap<string, string>;
 }
 
-/** Who, what and when in a line; what it changed is unfolded. */
+/** Who did what and when, in one line; the changes can be unfolded. */
 export function AuditRow({ entry, personNames }: AuditRowProps) {
   const { messages, formats } = useLocalization();
   const { audit: names } = messages;
   const { at, personId, personName, address, tokenId, changes } = entry;
   const author = personId === null ? names.machine : (personName ?? personId);
-  // That a key was added is said already.
+  // A single change without fields is already described by the line itself.
   const saysMore = changes.length > 1 || changes.some(({ fields }) => fields.length > 0);
   const from = [
     ...(address === null ? [] : [names.from(address)]),

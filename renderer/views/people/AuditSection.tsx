@@ -16,12 +16,12 @@ const entriesPerPage = 50;
 /** Not the id of a person. */
 const ofMachine = 'machine';
 
-/** Who has changed what, latest first. */
+/** Who changed what, latest first. */
 export function AuditSection() {
   const { audit: names, people: peopleNames } = useMessages();
   const { answer: people } = useQuery<'people'>({ type: 'people' });
   const [author, setAuthor] = useState('');
-  /** Where each page begins that lies between the first one and this one. */
+  /** The starts of the pages after the first one, up to the current page. */
   const [starts, setStarts] = useState<readonly number[]>([]);
   const before = starts.at(-1);
   const revision = useControlState(({ views }) => views?.status.revision ?? null);

@@ -15,7 +15,7 @@ interface CreateTokenDialogProps {
 
 const validDays = [7, 30, 90, 180, 365] as const;
 
-/** The form of a new API token, and then its secret, which is shown this once. */
+/** The form for a new API token, followed by its secret, which is shown only once. */
 export function CreateTokenDialog({ opened, onClose, onCreated }: CreateTokenDialogProps) {
   const { tokens: names } = useMessages();
   const [secret, setSecret] = useState<ShownSecret | null>(null);

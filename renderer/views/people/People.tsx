@@ -1,4 +1,4 @@
-/** For administrators, where people sign in: who has, their API tokens, and what was changed by whom. */
+/** For administrators, if people sign in: the people, their API tokens, and the audit list. */
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';

@@ -13,12 +13,12 @@ import classes from './People.module.css';
 import { PersonRow } from './PersonRow.tsx';
 import { SignOutDialog } from './SignOutDialog.tsx';
 
-/** Of more people, only so many are shown until all are asked for. */
+/** More people are shown only on request. */
 const shownAtFirst = 50;
-/** Fewer are found by looking. */
+/** With fewer people than this, there is no search box. */
 const leastToSearch = 8;
 
-/** Everybody who has signed in, with what they may do now. */
+/** All people who have signed in, with their current roles. */
 export function PeopleSection() {
   const { messages, formats } = useLocalization();
   const { people: names } = messages;

@@ -3,7 +3,7 @@ import { CommandDialog } from '../../components/CommandDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 
 interface RevokeTokenDialogProps {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   token: TokenView | null;
   onClose(): void;
   onRevoked(): void;

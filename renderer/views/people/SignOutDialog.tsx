@@ -3,14 +3,14 @@ import { CommandDialog } from '../../components/CommandDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 
 interface SignOutDialogProps {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   person: PersonView | null;
   onClose(): void;
-  /** With what was done, in a sentence. */
+  /** Receives a sentence that says what was done. */
   onDone(notice: string): void;
 }
 
-/** Asks before all sessions and API tokens of a person end. */
+/** Asks for confirmation before all sessions and API tokens of a person are ended. */
 export function SignOutDialog({ person, onClose, onDone }: SignOutDialogProps) {
   const { people: names } = useMessages();
   return (

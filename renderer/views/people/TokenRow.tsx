@@ -8,7 +8,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 
 interface TokenRowProps {
   token: TokenView;
-  /** Whose it is; null: one's own. */
+  /** The owner's name; null if it is the person's own token. */
   person: string | null;
   onRevoke(): void;
 }

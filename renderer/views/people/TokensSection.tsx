@@ -15,7 +15,7 @@ import classes from './People.module.css';
 import { RevokeTokenDialog } from './RevokeTokenDialog.tsx';
 import { TokenRow } from './TokenRow.tsx';
 
-/** API tokens: one's own, with a way to make another one; or, for administrators, those of all. */
+/** API tokens: the person's own, with a button to create one; or, for administrators, everyone's. */
 export function TokensSection({ of }: { of: 'me' | 'all' }) {
   const { messages, formats } = useLocalization();
   const { tokens: names } = messages;

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../server/contract/people-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
-/** What was done, in plain words. An entry of another version of Sluice may name a command that this one does not know. */
+/** Describes an action in plain words. An entry written by another version of Sluice may name an unknown command. */
 export function describeAct(
   { action, target, changes }: Pick<AuditEntry, 'action' | 'target' | 'changes'>,
   personNames: ReadonlyMap<string, string>,

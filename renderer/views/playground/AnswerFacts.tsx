@@ -5,7 +5,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Playground.module.css';
 
-/** Under an answer: what it used, what it cost and how fast it came, as Sluice has noted it. */
+/** Shown below an answer: its usage, cost and speed, as recorded by Sluice. */
 export function AnswerFacts({ requestId }: { requestId: string | null }) {
   const { messages, formats } = useLocalization();
   const { answer: names, toRequest } = messages.playground;
@@ -33,7 +33,7 @@ export function AnswerFacts({ requestId }: { requestId: string | null }) {
   );
 }
 
-/** Of what came after the first byte; null where that was too short to tell. */
+/** Measured from the first byte; null if the time was too short to measure. */
 function tokensPerSecond({ usage, firstByteMs, totalMs }: LiveRequest): number | null {
   const lastedMs = (totalMs ?? 0) - (firstByteMs ?? 0);
   if (firstByteMs === null || lastedMs < 20 || !usage?.outputTokens) return null;

@@ -22,27 +22,30 @@ interface BenchProps {
   keyChoice: KeyChoice;
   models: ModelChoice;
   runner: ExchangeRunner;
-  /** Why there is no whole answer, but for what `result` tells. By default the runner's. */
+  /** Reasons why there is no complete answer that `result` does not show. Defaults to the runner's failure. */
   failures?: readonly Failure[];
-  /** In the line of key and model. */
+  /** Shown in the row of key and model. */
   choices?: ReactNode;
-  /** Beside the acts of sending and stopping. */
+  /** Shown beside the send or stop button. */
   acts?: ReactNode;
-  /** What came back. */
+  /** The answer. */
   result: ReactNode;
-  /** What is still missing before it can be sent. */
+  /** Something required is still missing. */
   isIncomplete?: boolean;
-  /** The runner rests, but the whole act is not over. */
+  /** The runner is idle, but the operation is not finished. */
   isBusy?: boolean;
   onSend(): void;
   onStop?: () => void;
-  /** Fields that are seldom changed, beside the rest. */
+  /** Rarely changed fields, shown beside the form. */
   options?: ReactNode;
-  /** The fields. */
+  /** The fields of the form. */
   children: ReactNode;
 }
 
-/** Key and model in one line, what came of it, the form with its errors; beside them parameters and the raw exchange. */
+/**
+ * The layout of every bench: key and model in one row, the answer, and the form with its errors; beside them the
+ * parameters and the raw exchange.
+ */
 export function Bench(props: BenchProps) {
   const { title, keyChoice, models, runner, choices, result, options, children } = props;
   const { playground: names, models: modelNames } = useMessages();

@@ -13,7 +13,7 @@ import classes from './Playground.module.css';
 import { SamplingFields } from './SamplingFields.tsx';
 import { useChat } from './use-chat.ts';
 
-/** A conversation, streamed; with tools and an image if wanted, and with two models side by side. */
+/** A streamed conversation, optionally with tools, an image, or two models side by side. */
 export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
@@ -74,7 +74,7 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
         <div className={isPair ? classes.pair : undefined}>
           {chat.lanes.map((turns, lane) => (
             <ConversationView
-              // A lane has nothing but its place.
+              // A lane is identified only by its position.
               key={lane === 0 ? 'first' : 'second'}
               turns={turns}
               isRunning={(lane === 0 ? runners[0] : runners[1]).isRunning}

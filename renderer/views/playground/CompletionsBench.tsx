@@ -15,7 +15,7 @@ import { holdExchange, useExchange } from './use-exchange.ts';
 const session = createSessionValue({ prompt: '', output: '', sampling: noParameters });
 const held = holdExchange();
 
-/** A text that goes on, streamed: the older API, which editors still use. */
+/** Streams the completion of a text. This is the legacy API, which editors still use. */
 export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);

@@ -5,7 +5,7 @@ import type { Turn } from './conversation.ts';
 import { FailureNote } from './FailureNote.tsx';
 import classes from './Playground.module.css';
 
-/** What was said so far. */
+/** The conversation so far. */
 export function ConversationView({ turns, isRunning }: { turns: readonly Turn[]; isRunning: boolean }) {
   const { playground: names } = useMessages();
   if (turns.length === 0) return <p className={classes.soft}>{names.chatEmpty}</p>;

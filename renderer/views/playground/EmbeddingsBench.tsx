@@ -16,7 +16,7 @@ const session = createSessionValue<{
 }>({ one: '', other: '', outcome: null });
 const held = holdExchange();
 
-/** How near two texts are to each other. */
+/** Computes the similarity of two texts. */
 export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;

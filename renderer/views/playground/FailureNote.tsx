@@ -2,7 +2,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { Failure } from './exchange.ts';
 import classes from './Playground.module.css';
 
-/** Why there is no answer, or no whole one. */
+/** Why there is no answer, or only a partial one. */
 export function FailureNote({ failure }: { failure: Failure | null }) {
   const { playground: names } = useMessages();
   if (!failure) return null;

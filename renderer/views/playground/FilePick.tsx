@@ -11,7 +11,7 @@ interface FilePickProps {
   onPick(file: File | null): void;
 }
 
-/** Chooses a file, names it, and lets it go again. */
+/** Chooses a file, shows its name, and lets the person remove it. */
 export function FilePick({ label, accept, file, onPick }: FilePickProps) {
   const { playground: names } = useMessages();
   return (

@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import classes from './Playground.module.css';
 
-/** How far from its end it still counts as being at its end, in pixels. */
+/** The distance from the end, in pixels, up to which the box still follows new content. */
 const nearEndPx = 32;
 
 interface FollowingBoxProps {
-  /** An answer is awaited: what the person has sent shows the newest again. */
+  /** An answer is expected. When this becomes true, the box scrolls to the end again. */
   isRunning: boolean;
   children: ReactNode;
 }
 
-/** Shows the newest of what is in it, unless the person has scrolled up to read. */
+/** Scrolls to new content, unless the person has scrolled up to read. */
 export function FollowingBox({ isRunning, children }: FollowingBoxProps) {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -32,7 +32,7 @@ export function FollowingBox({ isRunning, children }: FollowingBoxProps) {
   }, []);
   const note = () => {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
-    // The event comes after the scroll: text that was added in between is no sign that the person has left the end.
+    // The event is fired after scrolling, so text added in between does not mean that the person has left the end.
     if (scrollHeight - scrollTop - clientHeight < nearEndPx) follows.current = true;
     else if (scrollTop < lastTopPx.current) follows.current = false;
     lastTopPx.current = scrollTop;

@@ -16,7 +16,7 @@ const sizes = ['1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'];
 interface MadeImage {
   /** `data:` URL, which can be shown. */
   data: string | null;
-  /** Elsewhere: the window loads nothing from there. */
+  /** An external address, which the window does not load. */
   url: string | null;
 }
 
@@ -29,7 +29,7 @@ const session = createSessionValue<{
 }>({ prompt: '', size: '1024x1024', source: null, mask: null, images: [] });
 const held = holdExchange();
 
-/** An image from a prompt; or a change of one, within what was painted over. */
+/** Creates an image from a prompt, or edits one within a painted mask. */
 export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);

@@ -5,14 +5,17 @@ import classes from './Playground.module.css';
 
 interface MaskEditorProps {
   source: Blob;
-  /** A PNG of the image's size, transparent where it may be changed; null: everywhere. */
+  /** A PNG of the image's size, transparent where it may be changed; null for everywhere. */
   onMask(mask: Blob | null): void;
 }
 
-/** Of the image's width. */
+/** Relative to the image's width. */
 const brushShare = 0.06;
 
-/** Paints over an image what may be changed of it. The painting shows at once; the mask is what was left out. */
+/**
+ * Lets the person paint over the parts of an image that may be changed. Painting erases the canvas, so its content is
+ * the mask.
+ */
 export function MaskEditor({ source, onMask }: MaskEditorProps) {
   const { playground: names } = useMessages();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -22,7 +25,7 @@ export function MaskEditor({ source, onMask }: MaskEditorProps) {
     let isWanted = true;
     createImageBitmap(source).then(
       (made) => isWanted && setBitmap(made),
-      // A file that is no image is refused by whoever gets it; there is nothing to paint on.
+      // Not an image: there is nothing to paint on, and the provider will refuse the file.
       () => {},
     );
     return () => {
@@ -72,7 +75,7 @@ export function MaskEditor({ source, onMask }: MaskEditorProps) {
   );
 }
 
-/** The whole image, nothing painted over. */
+/** Restores the whole image. */
 function wipe(canvas: HTMLCanvasElement, bitmap: ImageBitmap): void {
   const context = canvas.getContext('2d');
   if (!context) return;
@@ -81,7 +84,7 @@ function wipe(canvas: HTMLCanvasElement, bitmap: ImageBitmap): void {
   context.drawImage(bitmap, 0, 0);
 }
 
-/** A hole where the pointer is: the checkered ground shows through. */
+/** Erases a circle at the pointer, where the checkered background shows through. */
 function erase(canvas: HTMLCanvasElement, { offsetX, offsetY }: MouseEvent): void {
   const context = canvas.getContext('2d');
   if (!context) return;

@@ -10,7 +10,7 @@ import { holdExchange, useExchange } from './use-exchange.ts';
 
 interface Verdict {
   isFlagged: boolean;
-  /** The likeliest first. */
+  /** Highest score first. */
   scores: [category: string, score: number][];
 }
 
@@ -19,7 +19,7 @@ const shownScores = 5;
 const session = createSessionValue<{ input: string; verdict: Verdict | null }>({ input: '', verdict: null });
 const held = holdExchange();
 
-/** What a service thinks of a text. */
+/** Moderates a text. */
 export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);

@@ -1,4 +1,7 @@
-/** Tries every capability through the gateway, as a client with a key would. Knows the API as its clients do, nothing of the engine's inside. */
+/**
+ * Tries each capability through the gateway, as a client with a key would. Uses only the public API, nothing internal
+ * to the engine.
+ */
 import { type ComponentType, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { EmptyNote } from '../../components/EmptyNote.tsx';

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts';
 import classes from './Playground.module.css';
 import { codeLanguages, codeOf } from './request-code.ts';
 
-/** What really went over the wire; the key stays out. */
+/** The raw request and response, without the key. */
 export function RawExchange({ exchange }: { exchange: Exchange | null }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
@@ -45,7 +45,7 @@ export function RawExchange({ exchange }: { exchange: Exchange | null }) {
   );
 }
 
-/** The same request for a terminal or a program. */
+/** The same request as a shell command or program. */
 function CodeCopies({ exchange }: { exchange: Exchange }) {
   const { playground: names } = useMessages();
   const codes = codeLanguages.map((language) => ({ language, code: codeOf(exchange, location.origin, language) }));

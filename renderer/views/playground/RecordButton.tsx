@@ -5,7 +5,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
 import { useRecorder } from './use-recorder.ts';
 
-/** Records what is said; nothing where the page may not. */
+/** Records speech. Renders nothing if the page may not use a microphone. */
 export function RecordButton({ onRecorded }: { onRecorded(file: File): void }) {
   const { messages, formats } = useLocalization();
   const { playground: names } = messages;

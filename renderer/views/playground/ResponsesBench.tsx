@@ -24,7 +24,7 @@ const session = createSessionValue({
 });
 const held = holdExchange();
 
-/** One response, streamed; the next can follow from it by its id. */
+/** A streamed response. The next one can continue from it by its id. */
 export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);

@@ -5,11 +5,11 @@ import { efforts, type SamplingDraft, schemaOf } from './sampling.ts';
 interface SamplingFieldsProps {
   draft: SamplingDraft;
   onChange(draft: SamplingDraft): void;
-  /** Reasoning and a schema are known to conversations only. */
+  /** Reasoning and schemas are supported in conversations only. */
   isConversation?: boolean;
 }
 
-/** What is left empty is not sent. */
+/** Sampling parameters. Empty fields are not sent. */
 export function SamplingFields({ draft, onChange, isConversation = true }: SamplingFieldsProps) {
   const { parameter: names } = useMessages().playground;
   const change = (changes: Partial<SamplingDraft>) => onChange({ ...draft, ...changes });

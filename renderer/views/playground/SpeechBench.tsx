@@ -16,13 +16,13 @@ const session = createSessionValue<{ input: string; voice: string; sound: Blob |
 });
 const held = holdExchange();
 
-/** A text, spoken. */
+/** Turns a text into speech. */
 export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'speech');
   const [{ input, voice, sound }, change] = useSessionFields(session);
-  // What was made before the screen was left does not speak up again.
+  // Audio from before the screen was left does not play again.
   const [isNew, setNew] = useState(false);
   const url = useObjectUrl(sound);
 

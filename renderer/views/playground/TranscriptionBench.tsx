@@ -19,7 +19,7 @@ const session = createSessionValue<{ file: File | null; translates: boolean; tex
 });
 const held = holdExchange();
 
-/** What is said in a recording, from a file or the microphone; in its own language or in English. */
+/** Transcribes a recording from a file or the microphone, or translates it into English. */
 export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
   const runner = useExchange(keyChoice, held);

@@ -18,7 +18,7 @@ const sizes = ['720x1280', '1280x720'];
 const session = createSessionValue({ prompt: '', seconds: '4', size: '1280x720' });
 const held = holdExchange();
 
-/** A video: a job that takes its time, then something to look at. */
+/** Creates a video: starts a job, shows its progress, and then the video. */
 export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
@@ -26,7 +26,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const job = useVideoJob(runner);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'videos');
   const [{ prompt, seconds, size }, change] = useSessionFields(session);
-  // Outlives screen and window: the video is paid for, whoever looks.
+  // Kept after the screen and window are closed, because the video has been paid for.
   const [videoId, setVideoId] = useLocalStorage({ key: 'sluice-playground-video', defaultValue: '' });
   const orderedId = job.state?.id;
   useEffect(() => {
@@ -101,7 +101,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
           onChange={(event) => setVideoId(event.currentTarget.value.trim())}
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return;
-            // Else it would order another video.
+            // Otherwise Enter would order another video.
             event.preventDefault();
             follow();
           }}

@@ -1,11 +1,11 @@
-/** What the chat bench holds while its screen is left: the conversations, what is typed, the parameters. */
+/** State of the chat bench that outlives its screen: conversations, input and parameters. */
 import { createSessionValue } from '../../state/session-value.ts';
 import type { Turn } from './conversation.ts';
 import { noParameters, type SamplingDraft } from './sampling.ts';
 import { holdExchange } from './use-exchange.ts';
 
 interface ChatSession {
-  /** A conversation for each model: one, or two side by side. */
+  /** One conversation per model: one, or two side by side. */
   lanes: readonly (readonly Turn[])[];
   /** The model of the second conversation. */
   secondModel: string;

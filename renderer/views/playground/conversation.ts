@@ -1,4 +1,4 @@
-/** A conversation in the chat bench, as it is shown and as it is sent. Pure. */
+/** A conversation in the chat bench, in the forms in which it is shown and sent. Pure. */
 import type { Failure } from './exchange.ts';
 import { listAt, numberAt, textAt } from './json-path.ts';
 
@@ -10,25 +10,25 @@ interface ToolCall {
 }
 
 export interface Turn {
-  /** Its place in the conversation. */
+  /** Position in the conversation. */
   id: number;
   role: 'user' | 'assistant' | 'tool';
   text: string;
-  /** Data URL of what the user showed. */
+  /** Data URL of the user's image. */
   image: string | null;
-  /** What the assistant wants called. */
+  /** The assistant's tool calls. */
   toolCalls: readonly ToolCall[];
-  /** Of a tool's turn: the call that it answers; null: all calls of the turn before. */
+  /** For a tool's turn, the call that it answers; null if it answers all calls of the previous turn. */
   callId: string | null;
-  /** Who answers; null for what the person said. */
+  /** The answering model; null for the person's turns. */
   model: string | null;
-  /** Sluice's id of the request that this answers; null until its headers are here. */
+  /** Sluice's id of the request behind this answer; null until its headers have arrived. */
   requestId: string | null;
-  /** Why the answer is not whole; null if it is, or still comes. */
+  /** Why the answer is incomplete; null if it is complete or still arriving. */
   failure: Failure | null;
 }
 
-/** What was said, as the person says it: after tool calls it is their result. */
+/** Adds the person's input. After tool calls it counts as their result. */
 export function withSaid(turns: readonly Turn[], text: string, image: string | null): Turn[] {
   const isResult = (turns.at(-1)?.toolCalls.length ?? 0) > 0;
   return [...turns, { ...nothing, id: turns.length, role: isResult ? 'tool' : 'user', text, image }];
@@ -49,7 +49,7 @@ const nothing = {
   failure: null,
 } as const;
 
-/** The answer with one more chunk of the stream in it. */
+/** Adds a chunk of the stream to the answer. */
 export function withChunk(answer: Turn, chunk: unknown): Turn {
   const text = answer.text + (textAt(chunk, 'choices', 0, 'delta', 'content') ?? '');
   const pieces = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
@@ -81,7 +81,7 @@ function toMessage(turn: Turn, before: Turn | undefined): object[] {
     return (before?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
   }
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
-  // Nothing was said before it failed.
+  // The answer failed before its first word.
   if (turn.text === '' && turn.toolCalls.length === 0) return [];
   const calls = turn.toolCalls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
   return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];

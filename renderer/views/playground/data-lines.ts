@@ -1,6 +1,6 @@
 import { parseJson } from './json-path.ts';
 
-/** Takes the pieces of an event stream and tells the JSON of every whole `data:` line; other lines are passed over. */
+/** Reads an event stream in pieces and passes on the JSON of each complete `data:` line. Ignores other lines. */
 export function createDataLineReader(
   onData: (data: unknown) => void,
   onDone: () => void = () => {},

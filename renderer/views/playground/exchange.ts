@@ -1,4 +1,4 @@
-/** One call to the gateway as the playground shows it: what was sent, what came back, how long it took. */
+/** One call to the gateway as the playground shows it: request, response and timing. */
 import { callGateway, errorMessageOf, type GatewayCall } from '../../gateway-api.ts';
 import { parseJson } from './json-path.ts';
 import { createStreamWatch, errorOfWhole, type StreamFault } from './stream-watch.ts';
@@ -6,24 +6,24 @@ import { createStreamWatch, errorOfWhole, type StreamFault } from './stream-watc
 export interface Exchange {
   method: string;
   path: string;
-  /** As JSON, or a form's parts by name. */
+  /** JSON, or the parts of a form by name. */
   requestText: string;
   isRunning: boolean;
-  /** Null until the headers are here. */
+  /** Null until the headers have arrived. */
   status: number | null;
-  /** Sluice's id of it, by which the requests screen knows it. */
+  /** Sluice's id of the request, as used on the Requests screen. */
   requestId: string | null;
-  /** As it came so far; what is not text is described. */
+  /** The text received so far, or a description of binary data. */
   replyText: string;
   headersMs: number | null;
   totalMs: number | null;
-  /** Null as long as there may be a reply to use. */
+  /** Null while the call is running or if it succeeded. */
   failure: Failure | null;
 }
 
 /**
- * Why there is no reply to use: what the gateway says, an error that a stream tells after it has begun, a reply that ends too
- * soon, that it was stopped, or that the key's secret is gone.
+ * Why there is no usable reply: an error from the gateway, an error event within a stream, a reply that ended too
+ * early, an abort by the person, a gateway that does not answer, or a key whose secret is gone.
  */
 export type Failure =
   | { kind: 'refused'; status: number; message: string }
@@ -43,7 +43,7 @@ export interface Reply {
 
 interface ExchangeListener {
   onChange(change: Partial<Exchange>): void;
-  /** Pieces of a text as they come, of a reply that is no error. */
+  /** Receives pieces of text as they arrive, unless the reply is an error. */
   onText?: ((piece: string) => void) | undefined;
 }
 
@@ -64,13 +64,13 @@ export function begin({ method = 'POST', path, body }: Omit<GatewayCall, 'secret
   };
 }
 
-/** Whether the same may be answered if it is asked again later. */
+/** Whether the same call may succeed later. */
 export function mayPass(failure: Failure): boolean {
   if (failure.kind !== 'refused') return failure.kind === 'unreachable' || failure.kind === 'cut';
   return failure.status >= 500 || failure.status === 429 || failure.status === 408;
 }
 
-/** Carries it out, telling how it goes. */
+/** Carries out the call and reports its progress. */
 export async function carryOut(call: GatewayCall, listener: ExchangeListener): Promise<Outcome> {
   const startedAt = performance.now();
   const sinceStart = () => performance.now() - startedAt;
@@ -99,7 +99,7 @@ export async function carryOut(call: GatewayCall, listener: ExchangeListener): P
 
 interface ReadReply {
   reply: Reply;
-  /** It came with a status of success, and is none. */
+  /** Set if the status was a success, but the reply is an error or incomplete. */
   fault: StreamFault | null;
 }
 
@@ -137,7 +137,7 @@ async function readText(response: Response, onPiece: (piece: string, all: string
   return all;
 }
 
-/** Images in JSON are long, and a browser slow to draw them as text. */
+/** Images in JSON are long, and browsers are slow to render them as text. */
 function shorten(text: string): string {
   return text.length > mostShownChars ? `${text.slice(0, mostShownChars)}…` : text;
 }

@@ -1,4 +1,4 @@
-/** Looks into a reply of which only parts are known; what is not there is undefined, and nothing is thrown. */
+/** Reads values from a reply of partly known structure. Missing values are undefined, and nothing is thrown. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, name) => {
     if (typeof inner !== 'object' || inner === null) return undefined;
@@ -21,7 +21,7 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): u
   return Array.isArray(found) ? found : [];
 }
 
-/** Undefined if it is no JSON. */
+/** Undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

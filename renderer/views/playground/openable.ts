@@ -3,13 +3,16 @@ import { apiOfUrl } from '../request/api-of-url.ts';
 import { parseJson } from './json-path.ts';
 import { type ReadChat, readSentChat } from './read-sent.ts';
 
-/** What the chat bench can open of a request. `missing`: its body was not kept whole. `other`: it is no conversation. */
+/**
+ * A request as the chat bench can open it. `missing`: its body was not kept completely. `other`: it is not a
+ * conversation.
+ */
 export type OpenableRequest = { kind: 'chat'; chat: ReadChat; api: string } | { kind: 'missing' } | { kind: 'other' };
 
 export function openable(sent: SentRequest): OpenableRequest {
   if (sent.kind === 'missing') return sent;
   const api = apiOfUrl(sent.path);
-  // Other APIs have an `input` too, such as that of embeddings.
+  // Other APIs, such as embeddings, also have an `input`.
   const chat = api === null ? null : readSentChat(parseJson(sent.body), sent.request.modelAsked);
   return api !== null && chat !== null ? { kind: 'chat', chat, api } : { kind: 'other' };
 }

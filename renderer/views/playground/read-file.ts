@@ -1,4 +1,4 @@
-/** The file as a `data:` URL. */
+/** Reads the file as a `data:` URL. */
 export function readAsDataUrl(file: Blob): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const reader = new FileReader();

@@ -1,16 +1,16 @@
-/** Tools and parameters of a request to any of the conversation APIs, as the chat bench takes them. Pure. */
+/** Converts tools and parameters of a request to any conversation API to the form that the chat bench uses. Pure. */
 import { isObject } from '../../../server/contract/is-object.ts';
 import { at, listAt, numberAt, textAt } from './json-path.ts';
 import { noParameters, type SamplingDraft } from './sampling.ts';
 
-/** Function tools as Chat Completions takes them; the others are added to `leftOut`. */
+/** Function tools in the format of Chat Completions. Tools of other types are added to `leftOut`. */
 export function readTools(tools: unknown, leftOut: Set<string>): object[] {
   return listAt(tools).flatMap((tool) => {
     if (!isObject(tool)) return [];
     const declared = listAt(tool.functionDeclarations ?? tool.function_declarations);
     if (declared.length > 0) return declared.map((each) => toFunction(each, geminiSchemaOf(each)));
     const type = textAt(tool, 'type');
-    // As it was sent to Chat Completions.
+    // Already in the format of Chat Completions.
     if (isObject(tool.function) || (type === 'custom' && isObject(tool.custom))) return [tool];
     if (type === 'function') return [toFunction(tool, tool.parameters)];
     if (isObject(tool.input_schema)) return [toFunction(tool, tool.input_schema)];
@@ -36,7 +36,7 @@ function geminiSchemaOf(declared: unknown): unknown {
   return at(declared, 'parametersJsonSchema') ?? withPlainTypes(at(declared, 'parameters'));
 }
 
-/** Gemini writes the types of its own schemas in capitals: `OBJECT`. */
+/** Gemini's own schemas have types in capitals: `OBJECT`. */
 function withPlainTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withPlainTypes);
   if (!isObject(schema)) return schema;
@@ -81,14 +81,14 @@ function schemaIn(body: unknown): unknown {
   );
 }
 
-/** Fields of which nothing is lost; the bench always streams. */
+/** Fields that are carried over completely. The bench always streams. */
 const carried = new Set(
   (
     'model messages system contents systemInstruction system_instruction input instructions tools stream stream_options ' +
     'temperature top_p max_tokens max_completion_tokens max_output_tokens reasoning_effort'
   ).split(' '),
 );
-/** Fields of which these members are carried over. */
+/** Fields of which only these members are carried over. */
 const partly: Record<string, readonly string[]> = {
   reasoning: ['effort'],
   output_config: ['effort', 'format'],
@@ -97,7 +97,10 @@ const partly: Record<string, readonly string[]> = {
   generation_config: ['temperature', 'top_p', 'max_output_tokens'],
 };
 
-/** Names of the top-level fields that the bench does not hold, with the member where the rest of it is held: `reasoning.summary`. */
+/**
+ * Names of the top-level fields that the bench does not keep. If only a member is not kept, it is named too:
+ * `reasoning.summary`.
+ */
 export function fieldsLeftOut(body: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(body).flatMap(([name, value]) => {
     if (value === null || carried.has(name)) return [];

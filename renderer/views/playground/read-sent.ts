@@ -1,6 +1,6 @@
 /**
- * A conversation that a client sent to Chat Completions, Responses, Anthropic Messages or Gemini, as the chat bench holds it. What the
- * bench cannot hold is left out and named, in the words of the API. Pure.
+ * Reads a conversation that a client sent to Chat Completions, Responses, Anthropic Messages or Gemini into the chat
+ * bench. Whatever the bench cannot keep is left out and listed by its name in the API. Pure.
  */
 import { isObject } from '../../../server/contract/is-object.ts';
 import type { ShownMessage, ShownPart } from '../request/conversation/conversation.ts';
@@ -12,21 +12,21 @@ import type { SamplingDraft } from './sampling.ts';
 
 export interface ReadChat {
   model: string | null;
-  /** What was said before the last message. */
+  /** The messages before the last one. */
   turns: Turn[];
-  /** The last message of the user, to be sent again or changed; empty if another one was last. */
+  /** The user's last message, to be sent again or edited; empty if the last message was of another role. */
   text: string;
   system: string;
-  /** As Chat Completions takes them; empty if there are none. */
+  /** In the format of Chat Completions; empty if there are none. */
   tools: string;
   sampling: SamplingDraft;
-  /** Fields and kinds of content that are not in any of the others, such as `metadata` and `thinking`. */
+  /** Fields and kinds of content that none of the other members contains, such as `metadata` and `thinking`. */
   leftOut: string[];
 }
 
 /**
- * Null: it is no conversation.
- * @param modelAsked the model where the body names none, as in Gemini's API
+ * Null if it is not a conversation.
+ * @param modelAsked the model if the body does not name one, as in Gemini's API
  */
 export function readSentChat(body: unknown, modelAsked: string | null): ReadChat | null {
   if (!isObject(body) || !['messages', 'contents', 'input'].some((name) => body[name] !== undefined)) return null;
@@ -57,11 +57,11 @@ export function readSentChat(body: unknown, modelAsked: string | null): ReadChat
 interface Reading {
   leftOut: Set<string>;
   model: string | null;
-  /** Items of the Responses API that follow one another are one answer: each call is an item of its own. */
+  /** Joins consecutive items of the Responses API into one answer, because each call is an item of its own. */
   joinsAnswers: boolean;
 }
 
-/** Results stand before what else a message says, since they belong to the calls of the turn before. */
+/** Results come before the rest of a message, because they belong to the calls of the previous turn. */
 function addTurns(turns: Turn[], { role, parts }: ShownMessage, { leftOut, model, joinsAnswers }: Reading): void {
   for (const part of parts) {
     if (part.kind !== 'result') continue;
@@ -94,12 +94,12 @@ function addTurns(turns: Turn[], { role, parts }: ShownMessage, { leftOut, model
 
 const empty = { text: '', image: null, toolCalls: [], callId: null, model: null, requestId: null, failure: null };
 
-/** The window fetches nothing from elsewhere. */
+/** Only embedded images, because the window loads nothing from other addresses. */
 function isShownImage(part: ShownPart): boolean {
   return part.kind === 'media' && part.medium === 'image' && (part.url?.startsWith('data:') ?? false);
 }
 
-/** What is no text. */
+/** Adds everything that is not text to `leftOut`. */
 function noteOthers(parts: readonly ShownPart[], leftOut: Set<string>): void {
   for (const part of parts) {
     if (part.kind === 'media') leftOut.add(part.medium);

@@ -1,4 +1,4 @@
-/** A request of the playground as code that sends it. The key comes from the environment and stands nowhere in it. */
+/** A playground request as code. The code reads the key from the environment and does not contain it. */
 import type { Exchange } from './exchange.ts';
 
 export const codeLanguages = ['curl', 'python', 'node'] as const;
@@ -6,7 +6,7 @@ export type CodeLanguage = (typeof codeLanguages)[number];
 
 type Sent = Pick<Exchange, 'method' | 'path' | 'requestText'>;
 
-/** Null for an upload, whose files are not here. `origin`: `http://127.0.0.1:4810`. */
+/** Null for an upload, because its files are not available here. `origin`: `http://127.0.0.1:4810`. */
 export function codeOf({ method, path, requestText }: Sent, origin: string, language: CodeLanguage): string | null {
   if (requestText !== '' && !requestText.startsWith('{')) return null;
   const url = origin + path;
@@ -28,7 +28,7 @@ function curl(method: string, url: string, body: string): string {
 
 function python(method: string, url: string, body: string): string {
   const lines = ['import json', 'import os', 'import urllib.request', ''];
-  // As a text that JSON reads: true, false and null are written otherwise in Python.
+  // A string for `json.loads`, because Python spells true, false and null differently.
   if (body !== '') lines.push(`body = json.loads(${JSON.stringify(body)})`);
   lines.push(
     'request = urllib.request.Request(',

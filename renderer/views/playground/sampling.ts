@@ -1,13 +1,13 @@
-/** Parameters of a request as they are typed, and as each API takes them. Pure. */
+/** Parameters of a request as typed, and in the form of each API. Pure. */
 import { at, parseJson } from './json-path.ts';
 
 export interface SamplingDraft {
   temperature: number | string;
   topP: number | string;
   maxTokens: number | string;
-  /** Empty: the model's own. */
+  /** Empty for the model's default. */
   effort: string;
-  /** A JSON Schema that the answer has to fit; empty: none. */
+  /** A JSON Schema for the answer; empty for none. */
   schema: string;
 }
 
@@ -15,14 +15,14 @@ export const noParameters: SamplingDraft = { temperature: '', topP: '', maxToken
 
 export const efforts = ['minimal', 'low', 'medium', 'high'] as const;
 
-/** The schema that was typed; undefined: none; null: it is no JSON object. */
+/** The schema typed; undefined if none, null if it is not a JSON object. */
 export function schemaOf({ schema }: SamplingDraft): object | undefined | null {
   if (schema.trim() === '') return undefined;
   const value = parseJson(schema);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }
 
-/** Only what was given: a parameter that is not sent is the model's own choice. */
+/** Includes only the parameters given; the model chooses the others. */
 export function chatParameters(draft: SamplingDraft): Record<string, unknown> {
   const schema = schemaOf(draft);
   return {
@@ -57,7 +57,7 @@ function given(name: string, value: number | string): Record<string, number> {
   return value === '' || !Number.isFinite(Number(value)) ? {} : { [name]: Number(value) };
 }
 
-/** OpenAI wants one of letters, digits, `_` and `-`. */
+/** OpenAI requires a name of letters, digits, `_` and `-`. */
 function nameOf(schema: object): string {
   const title = at(schema, 'title');
   return (typeof title === 'string' && title.replace(/[^\w-]/g, '_').slice(0, 64)) || 'answer';

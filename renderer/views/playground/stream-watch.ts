@@ -1,19 +1,19 @@
-/** Whether a stream that began well also ended well. Pure. */
+/** Detects streams that begin successfully but fail or break off. Pure. */
 import { createDataLineReader } from './data-lines.ts';
 import { at, textAt } from './json-path.ts';
 
-/** `told`: the error stands in an event. `cut`: it ended before it said that it was over. */
+/** `told`: an event reports an error. `cut`: the stream ended without its final event. */
 export type StreamFault = { kind: 'told'; message: string } | { kind: 'cut' };
 
 export interface StreamWatch {
   push(piece: string): void;
-  /** To be asked at the end; null: it is whole. */
+  /** To be called at the end; null if the stream was complete. */
   fault(): StreamFault | null;
 }
 
 const lastEvents = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** For the streams of chat, completions and Responses. */
+/** For streams of Chat Completions, legacy completions and Responses. */
 export function createStreamWatch(): StreamWatch {
   let error: string | null = null;
   let isOver = false;
@@ -35,7 +35,10 @@ export function createStreamWatch(): StreamWatch {
   };
 }
 
-/** The error that an event tells: `{"error": …}`, `type: "error"` or `response.failed`. Null: none; empty: one without words. */
+/**
+ * The error in an event: `{"error": …}`, `type: "error"` or `response.failed`. Null if there is none; empty if it has
+ * no text.
+ */
 function errorIn(event: unknown): string | null {
   const type = textAt(event, 'type');
   const error = at(event, 'error') ?? at(event, 'response', 'error') ?? null;
@@ -45,9 +48,9 @@ function errorIn(event: unknown): string | null {
   return type === 'response.failed' ? '' : null;
 }
 
-/** The error of a whole reply that is nothing but an error, in spite of its status. */
+/** The error in a reply that is only an error, despite a success status. */
 export function errorOfWhole(reply: unknown): string | null {
-  // The object of a job tells its own failure, and is a reply.
+  // A job object contains its own failure, but is a valid reply.
   if (at(reply, 'id') !== undefined) return null;
   return errorIn(reply);
 }

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { ModelChoice } from '../../state/use-model-choice.ts';
 
-/** Takes the model that the address names, once: `/playground/chat?model=gpt-5`. */
+/** Selects the model named in the address, once: `/playground/chat?model=gpt-5`. */
 export function useAddressedModel(choice: ModelChoice): void {
   const model = new URLSearchParams(useSearch()).get('model');
   const [path, goTo] = useLocation();

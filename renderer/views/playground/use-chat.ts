@@ -9,7 +9,9 @@ import { readAsDataUrl } from './read-file.ts';
 import { chatParameters, schemaOf } from './sampling.ts';
 import { type ExchangeRunner, useExchange } from './use-exchange.ts';
 
-/** The conversations of the chat bench: what was said goes to each model, and each goes on by itself. */
+/**
+ * The conversations of the chat bench: a message is sent to each model, and each conversation continues independently.
+ */
 export function useChat(keyChoice: KeyChoice, firstModel: string) {
   const [chat, change] = useSessionFields(chatSession);
   const runners = [useExchange(keyChoice, chatExchanges[0]), useExchange(keyChoice, chatExchanges[1])] as const;
@@ -23,7 +25,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     ...(Array.isArray(toolList) && toolList.length > 0 && { tools: toolList }),
   });
 
-  /** False: it failed before a word was said. */
+  /** Resolves with false if the answer failed before its first word. */
   const answer = async (lane: number, runner: ExchangeRunner, said: readonly Turn[]): Promise<boolean> => {
     const model = models[lane] ?? '';
     let turn = beginAnswer(said, model);
@@ -46,7 +48,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     const wentWell = await Promise.all(
       said.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
     );
-    // What failed before a word was said can be said again, before what was typed meanwhile.
+    // If all answers failed before their first word, the message returns to the input, before anything typed meanwhile.
     if (!wentWell.includes(true)) {
       const typed = chatSession.get();
       change({ lanes, text: [text, typed.text].filter(Boolean).join('\n'), image: typed.image ?? image });
@@ -62,7 +64,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       !Array.isArray(toolList) ||
       schemaOf(chat.sampling) === null ||
       (chat.lanes.length > 1 && chat.secondModel.trim() === ''),
-    /** What the conversations do not tell: each failed before a word was said. */
+    /** Failures that no turn shows, because the answer failed before its first word. */
     failures: chat.lanes.flatMap((turns, lane) => {
       const failure = runners[lane]?.exchange?.failure ?? null;
       return failure === null || turns.at(-1)?.failure === failure ? [] : [failure];
@@ -75,7 +77,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
   };
 }
 
-/** Also where the screen has been left meanwhile. */
+/** Also works after the screen has been left. */
 function putLane(lane: number, turns: readonly Turn[]): void {
   chatSession.set((old) => (lane < old.lanes.length ? { ...old, lanes: old.lanes.with(lane, turns) } : old));
 }

@@ -6,25 +6,25 @@ import { begin, carryOut, type Exchange, type Outcome, type Reply } from './exch
 
 type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
 
-/** The last exchange of a bench, which stays when its screen is left. */
+/** The last exchange of a bench, kept when its screen is left. */
 export type HeldExchange = SessionValue<Exchange | null>;
 
 export const holdExchange = (): HeldExchange => createSessionValue<Exchange | null>(null);
 
 export interface ExchangeRunner {
-  /** The last one. */
+  /** The last exchange. */
   exchange: Exchange | null;
   isRunning: boolean;
   /** There is a key to call with. */
   canRun: boolean;
-  /** Null: it failed or was stopped, as `exchange` says. */
+  /** Resolves with null if the call failed or was stopped; see `exchange`. */
   run(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Reply | null>;
-  /** The same, and tells why not. */
+  /** The same, but also returns the failure. */
   attempt(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Outcome>;
   stop(): void;
 }
 
-/** Calls the gateway with the chosen key, one call after the other; a screen that closes stops its call. */
+/** Calls the gateway with the chosen key, one call at a time. Leaving the screen aborts the call. */
 export function useExchange(keyChoice: KeyChoice, held: HeldExchange): ExchangeRunner {
   const [exchange, setExchange] = useSessionValue(held);
   const running = useRef<AbortController | null>(null);
@@ -33,7 +33,7 @@ export function useExchange(keyChoice: KeyChoice, held: HeldExchange): ExchangeR
     const { secret, isGone } = await keyChoice.peek();
     if (!secret) {
       const failure = { kind: isGone ? 'keyless' : 'unreachable' } as const;
-      // Else the gateway could not even be asked for the key.
+      // Otherwise the request for the secret itself failed, and `keyChoice.problem` shows the error.
       if (isGone) setExchange({ ...begin(call), isRunning: false, failure });
       return { reply: null, failure };
     }

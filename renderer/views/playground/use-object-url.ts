@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** An address of the blob for as long as it is shown. */
+/** An object URL of the blob, valid while mounted. */
 export function useObjectUrl(blob: Blob | null): string | null {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {

@@ -1,22 +1,22 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** Why nothing is recorded: it was not allowed, there is no microphone, or it broke off. */
+/** Why nothing is recorded: permission denied, no microphone, or a recording error. */
 type RecorderProblem = 'denied' | 'missing' | 'failed';
 
 interface Recorder {
-  /** False where the page may not use a microphone at all, such as over plain HTTP from another machine. */
+  /** False if the page may not use a microphone at all, such as over plain HTTP from another machine. */
   isPossible: boolean;
   state: 'idle' | 'asking' | 'recording';
-  /** Unix milliseconds; null while it does not record. */
+  /** Unix milliseconds; null while not recording. */
   since: number | null;
   problem: RecorderProblem | null;
-  /** To be called from a click: it is what the microphone is granted for. */
+  /** To be called from a click handler, so that the browser asks for the microphone in response to a click. */
   start(): void;
-  /** What was recorded goes to `onRecorded`. */
+  /** Ends the recording, which is passed to `onRecorded`. */
   stop(): void;
 }
 
-/** Records from the microphone; a screen that closes lets go of it. */
+/** Records from the microphone, and releases it when the screen is left. */
 export function useRecorder(onRecorded: (file: File) => void): Recorder {
   const [since, setSince] = useState<number | null>(null);
   const [isAsking, setAsking] = useState(false);
@@ -53,7 +53,7 @@ export function useRecorder(onRecorded: (file: File) => void): Recorder {
   };
   const whileIdle = isAsking ? 'asking' : 'idle';
   return {
-    // Absent where the page came in the clear, whatever the types say.
+    // Both are absent on insecure pages, although the types say otherwise.
     isPossible: window.isSecureContext && typeof MediaRecorder === 'function',
     state: since === null ? whileIdle : 'recording',
     since,
@@ -66,7 +66,7 @@ export function useRecorder(onRecorded: (file: File) => void): Recorder {
 interface RecordingListener {
   finished(file: File): void;
   failed(): void;
-  /** After either. */
+  /** Called after either of the above. */
   ended(): void;
 }
 
@@ -86,7 +86,7 @@ function record(stream: MediaStream, listener: RecordingListener): MediaRecorder
   return recorder;
 }
 
-/** Services tell a recording's format by the end of its name. */
+/** Services recognise the format of a recording by its file extension. */
 function endingOf(type: string): string {
   return type.slice(type.indexOf('/') + 1);
 }

@@ -6,15 +6,15 @@ import { chatSession } from './chat-session.ts';
 import { type OpenableRequest, openable } from './openable.ts';
 import type { ReadChat } from './read-sent.ts';
 
-/** What became of the request that was to be opened; null: there was none. */
+/** The outcome of opening a request; null if none was to be opened. */
 export type OpenedRequest =
-  | { id: string; state: 'opened' /** Null: the bench's own. */; api: string | null; leftOut: readonly string[] }
+  | { id: string; state: 'opened' /** Null for the bench's own. */; api: string | null; leftOut: readonly string[] }
   | { id: string; state: Exclude<OpenableRequest['kind'], 'chat'> }
   | null;
 
 const benchApi = 'OpenAI Chat Completions';
 
-/** Opens a captured request that the address names: `/playground?from=req_…`. What stood in the bench before is replaced. */
+/** Opens the captured request named in the address, `/playground?from=req_…`, and replaces the content of the bench. */
 export function useSentRequest(): OpenedRequest {
   const from = new URLSearchParams(useSearch()).get('from');
   const [, goTo] = useLocation();

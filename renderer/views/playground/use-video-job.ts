@@ -5,7 +5,7 @@ import type { ExchangeRunner } from './use-exchange.ts';
 
 interface VideoJobState {
   id: string;
-  /** As the provider says: `queued`, `in_progress`, `completed`, `failed`. */
+  /** As the provider reports it: `queued`, `in_progress`, `completed`, `failed`. */
   status: string;
   progressPercent: number;
   error: string | null;
@@ -14,13 +14,13 @@ interface VideoJobState {
 interface VideoJob {
   state: VideoJobState | null;
   isRunning: boolean;
-  /** The last question failed, and is put again. */
+  /** The last poll failed and is being retried. */
   isAskedAgain: boolean;
   video: Blob | null;
   start(body: object): Promise<void>;
-  /** One that was ordered before. */
+  /** Follows a job that was started earlier. */
   follow(id: string): Promise<void>;
-  /** Asks no more; the provider goes on with it. */
+  /** Stops polling; the provider continues the job. */
   stop(): void;
 }
 
@@ -28,7 +28,10 @@ const pollEveryMs = 1_500;
 const longestPauseMs = 10_000;
 const unfinished = new Set(['queued', 'in_progress']);
 
-/** Orders a video, asks for it until it is done, and fetches it. What fails on the way and may pass is asked again: the job lives on. */
+/**
+ * Starts a video job, polls it until it is finished, and fetches the video. Temporary failures are retried, because the
+ * job goes on.
+ */
 export function useVideoJob(runner: ExchangeRunner): VideoJob {
   const [state, setState] = useState<VideoJobState | null>(null);
   const [video, setVideo] = useState<Blob | null>(null);
@@ -78,7 +81,7 @@ export function useVideoJob(runner: ExchangeRunner): VideoJob {
   };
 }
 
-/** Null: it was refused for good, or given up. */
+/** Null if the request was refused permanently, or aborted. */
 async function untilAnswered(
   ask: () => Promise<Outcome>,
   { signal, onFailing }: { signal: AbortSignal; onFailing(isFailing: boolean): void },
@@ -109,7 +112,7 @@ function toState(reply: unknown): VideoJobState | null {
   };
 }
 
-/** Ends early when it is aborted. */
+/** Ends early when aborted. */
 function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, durationMs);

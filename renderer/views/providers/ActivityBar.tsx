@@ -10,11 +10,11 @@ import type { ProviderActivity } from './use-provider-activity.ts';
 interface ActivityBarProps {
   id: string;
   name: string;
-  /** Null: none of its requests; undefined: not known, so nothing is said. */
+  /** Null if there were no requests; undefined while unknown, in which case nothing is stated. */
   activity: ProviderActivity | null | undefined;
 }
 
-/** What requests made of a provider in the last 24 hours: an hour a bar, what it cost, and its last error. */
+/** Requests to a provider in the last 24 hours: a bar per hour, the cost, and the last error. */
 export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.activity;
@@ -51,7 +51,7 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   );
 }
 
-/** In the provider's own words, where it said any. */
+/** In the provider's own words, if it sent any. */
 function LastError({ id, count }: { id: string; count: number }) {
   const { messages, formats } = useLocalization();
   const { answer } = useQuery<'requests'>(
@@ -80,7 +80,7 @@ function describeError(error: string, { inspector, providers }: Messages): strin
   return by === 'connection' ? inspector.connectionError(words) : words;
 }
 
-/** How an hour went, in four grades. */
+/** Grades an hour by its share of errors. */
 function shareOf({ requests, errors }: ProviderActivity['hours'][number]): 'none' | 'good' | 'some' | 'bad' {
   if (requests === 0) return 'none';
   if (errors === 0) return 'good';

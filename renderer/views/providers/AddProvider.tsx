@@ -6,12 +6,12 @@ import { FirstProbe } from './FirstProbe.tsx';
 import { PresetPicker } from './PresetPicker.tsx';
 import type { Choice } from './provider-choice.ts';
 
-/** Where the person is: which service, what it needs, whether it works. */
+/** The current step: choosing a service, connecting to it, or testing it. */
 export type Stage = { name: 'pick' } | { name: 'connect'; choice: Choice } | { name: 'probe'; id: string };
 
 /**
- * Adds a provider in three steps, from the `first` one on; null: it is closed. Its content is made anew each time it opens, so
- * that it always begins empty.
+ * Adds a provider in three steps, starting with `first`; null while closed. The content is remounted each time it
+ * opens, so that it starts empty.
  */
 export function AddProvider({ first, onClose }: { first: Stage | null; onClose(): void }) {
   const { add: names } = useMessages().providers;

@@ -12,14 +12,14 @@ import classes from './Providers.module.css';
 
 type ConnectionFormState = UseFormReturnType<ConnectionValues>;
 
-/** What every part of the form gets. */
+/** Properties of every part of the form. */
 export interface ConnectionFieldsProps {
   form: ConnectionFormState;
-  /** Who has fixed a field of the provider, if anybody. */
+  /** The lock on a field of the provider, if any. */
   lockOf(field: keyof ProviderView): Lock | null;
 }
 
-/** What few providers need: limits on time, a proxy, headers, how usage is learnt. */
+/** Rarely needed settings: timeouts, a proxy, headers, and how usage is determined. */
 export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
   const { connection: names } = useMessages().providers;
   return (

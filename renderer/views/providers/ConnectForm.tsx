@@ -16,11 +16,11 @@ interface ConnectFormProps {
   onAdded(id: string): void;
 }
 
-/** The second step: the address where it is not known, and the credential. */
+/** The second step: the address, if it is not known, and the credential. */
 export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
   const { add: names } = useMessages().providers;
   const form = useConnectForm(choice, onAdded);
-  // The step before has gone, and the focus with it.
+  // The previous step had the focus and is gone.
   const takeFocus = useFocusTrap();
   const { preset } = form;
   return (
@@ -94,12 +94,12 @@ function draftFor(choice: Choice): CredentialDraft {
   return { source: 'env', value: choice.variable };
 }
 
-/** What is missing of the address: all of it, or what the preset leaves open. */
+/** The missing part of the address: all of it, or the preset's placeholders. */
 function AddressFields({ form }: { form: ConnectFormState }) {
   const { add: names } = useMessages().providers;
   if (form.preset) {
     const isBlank = (name: string) => !form.values[name]?.trim();
-    // Where all are filled in, any of them may be what is wrong.
+    // If all are filled in, any of them may be wrong.
     const isWrong = (name: string) => form.lacksAddress && (isBlank(name) || !form.blanks.some(isBlank));
     return form.blanks.map((blank, index) => (
       <TextInput

@@ -16,7 +16,7 @@ import { exampleBaseUrls, isBaseUrl } from './base-url.ts';
 import { type ConnectionValues, changesOf, valuesOf } from './connection-values.ts';
 import classes from './Providers.module.css';
 
-/** How a provider is reached. What is in force shows again as soon as it changes. */
+/** Connection settings of a provider. Follows changes of the values in force. */
 export function ConnectionForm({ provider }: { provider: ProviderView }) {
   const { connection: names } = useMessages().providers;
   const { form, overtaken } = useConnectionForm(provider);
@@ -31,7 +31,7 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
     const changes = changesOf(values);
     if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) overtaken.reload();
   };
-  // What is wrong cannot be said in a field that is not shown.
+  // An error cannot be shown in a hidden field.
   const showWrong = ({ proxyUrl }: FormErrors) => proxyUrl && setShowsAdvanced(true);
   return (
     <Section title={names.title}>
@@ -64,7 +64,7 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** With what was typed kept when something else comes into force. */
+/** Keeps what was typed when the values in force change. */
 function useConnectionForm(provider: ProviderView) {
   const { connection: names, add } = useMessages().providers;
   const form = useForm<ConnectionValues>({
@@ -78,7 +78,7 @@ function useConnectionForm(provider: ProviderView) {
   const [isOvertaken, setOvertaken] = useState(false);
   const inForce = JSON.stringify(valuesOf(provider));
   const base = useRef(valuesOf(provider));
-  // The form's functions are others after each change, and setting values takes its errors away.
+  // An effect event, because the form's functions change on each render and setting values clears its errors.
   const follow = useEffectEvent((text: string) => {
     const edits = { base: base.current, draft: getValues(), isOvertaken: false };
     const followed = followEdits(edits, JSON.parse(text));

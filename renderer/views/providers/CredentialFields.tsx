@@ -3,7 +3,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 
 type CredentialSource = 'secret' | 'env' | 'file';
 
-/** What was typed of a credential; lives only as long as its form. */
+/** A credential as typed; exists only as long as its form. */
 export interface CredentialDraft {
   source: CredentialSource;
   value: string;
@@ -16,16 +16,16 @@ const sources: readonly CredentialSource[] = ['secret', 'env', 'file'];
 interface CredentialFieldsProps {
   draft: CredentialDraft;
   onChange(draft: CredentialDraft): void;
-  /** Where a person gets one. */
+  /** The page where a person can get one. */
   keyPage?: string | null;
   isOptional?: boolean;
-  /** Somebody wanted to go on without it. */
+  /** The person tried to continue without it. */
   isMissing?: boolean;
-  /** It has the focus when its dialog opens. */
+  /** Focused when its dialog opens. */
   isFirst?: boolean;
 }
 
-/** A credential, pasted or by a reference to where it is. */
+/** Fields for a credential, either its value or a reference to it. */
 export function CredentialFields({ draft, onChange, keyPage = null, ...rest }: CredentialFieldsProps) {
   const { credential: names } = useMessages().providers;
   const { isOptional = false, isMissing = false, isFirst = false } = rest;
@@ -66,7 +66,7 @@ export function CredentialFields({ draft, onChange, keyPage = null, ...rest }: C
   );
 }
 
-/** As a command takes it; null while nothing was typed. */
+/** In the form that a command expects; null while nothing was typed. */
 export function draftedCredential({
   source,
   value,

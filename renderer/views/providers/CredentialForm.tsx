@@ -10,13 +10,13 @@ import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFie
 interface CredentialFormProps {
   /** Id of the provider. */
   provider: string;
-  /** Whose value is replaced; null: a new one. */
+  /** The credential to replace; null for a new one. */
   credential: CredentialView | null;
   onCancel(): void;
   onSaved(): void;
 }
 
-/** A new credential, or a new value of one. What was there before is never shown. */
+/** A form for a new credential or a new value of one. The previous value is never shown. */
 export function CredentialForm({ provider, credential, onCancel, onSaved }: CredentialFormProps) {
   const { providers } = useMessages();
   const names = providers.credential;
@@ -28,7 +28,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
   const given = draftedCredential(draft);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    // A form within another one's dialog must not send that one too.
+    // Within another form's dialog, submitting this form must not submit the other one.
     event.stopPropagation();
     setWasSent(true);
     if (!given) return;

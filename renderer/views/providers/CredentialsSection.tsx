@@ -16,10 +16,10 @@ import { useCommand } from '../../state/use-command.ts';
 import { CredentialForm } from './CredentialForm.tsx';
 import classes from './Providers.module.css';
 
-/** What a dialog is open for: a new credential, or a new value of one. */
+/** The credential that a dialog replaces; `credential` is null for a new one. */
 type Editing = { credential: CredentialView | null } | null;
 
-/** The credentials of a provider, whose values are never shown. */
+/** The credentials of a provider. Their values are never shown. */
 export function CredentialsSection({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.credential;

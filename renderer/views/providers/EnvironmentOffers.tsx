@@ -12,7 +12,7 @@ import type { Choice } from './provider-choice.ts';
 
 interface OfferActs {
   onAdded(id: string): void;
-  /** Something more has to be asked first. */
+  /** Called if more input is needed first. */
   onPick(choice: Choice): void;
 }
 
@@ -21,7 +21,10 @@ interface Offer {
   variable: string;
 }
 
-/** Credentials that Sluice's environment holds, each made a provider by one click; the window never learns their values. */
+/**
+ * Credentials found in Sluice's environment, each of which becomes a provider by one click. The window never receives
+ * their values.
+ */
 export function EnvironmentOffers({ presets, ...acts }: OfferActs & { presets: readonly Preset[] }) {
   const { environment: names } = useMessages().providers;
   const offers = useOffers(presets);
@@ -34,7 +37,7 @@ export function EnvironmentOffers({ presets, ...acts }: OfferActs & { presets: r
   );
 }
 
-/** The same on the screen, for services that there is no provider of yet. */
+/** The same as a section of the screen, for services that have no provider yet. */
 export function EnvironmentSection(acts: OfferActs) {
   const { environment: names } = useMessages().providers;
   const providers = useControlState((state) => state.views?.providers ?? null);
@@ -51,7 +54,7 @@ export function EnvironmentSection(acts: OfferActs) {
 }
 
 function useOffers(presets: readonly Preset[]): Offer[] {
-  // What is used is offered no longer.
+  // Queried again after each change, because used credentials are no longer offered.
   const revision = useControlState((state) => state.views?.status.revision ?? 0);
   const { answer } = useQuery<'environment-credentials'>({ type: 'environment-credentials' }, revision);
   return (answer ?? []).flatMap(({ preset: id, variable }) => {
@@ -81,7 +84,7 @@ function OfferRow({ offer: { preset, variable }, onAdded, onPick }: OfferActs & 
   const isAsking = placeholdersOf(preset.baseUrl).length > 0;
   const add = async (credential: { reference: string } | { variable: string }) => {
     const { id, baseUrl } = preset;
-    // The address that is shown is the one that is used.
+    // Sent explicitly, so that the address used is the one shown.
     const provider = { preset: id, baseUrl };
     const result = await command.run({ type: 'provider.add', provider, credentials: [credential] });
     if (result) onAdded(result.provider.id);

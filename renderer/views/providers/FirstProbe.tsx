@@ -10,7 +10,7 @@ import { ProbeResult } from './ProbeResult.tsx';
 import { fixOf } from './probe-fix.ts';
 import { useProbe } from './use-probe.ts';
 
-/** The last step: whether the provider that was just added can be used, and what to do if not. */
+/** The last step: whether the new provider can be used, and what to do if not. */
 export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
   const { add: names, test, credential: credentialNames } = useMessages().providers;
   const provider = useControlState((state) => state.views?.providers.find((each) => each.id === id));
@@ -31,7 +31,7 @@ export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
       <CredentialForm provider={id} credential={credential ?? null} onCancel={() => setMending(false)} onSaved={goOn} />
     );
   }
-  // Also where nobody waited for the outcome.
+  // True also if the person did not wait for the outcome.
   const hasFailed = !probe.isRunning && !probe.kept?.report.ok;
   const fix = hasFailed && probe.kept ? fixOf(probe.kept.report) : null;
   return (

@@ -12,13 +12,13 @@ import { fixOf } from './probe-fix.ts';
 interface FixButtonProps {
   provider: ProviderView;
   report: ProbeReport;
-  /** The cause may be gone: it is time for another test. */
+  /** The cause may be fixed, so it is time to test again. */
   onFixed(): void;
-  /** Asks for another credential where there is a dialog already. Absent: in one of its own. */
+  /** Asks for another credential within an open dialog. If absent, a new dialog is opened. */
   onReplace?: (() => void) | undefined;
 }
 
-/** Does what the test advises, where one click can. */
+/** Applies the test's advice, if one click can do that. */
 export function FixButton({ provider, report, onFixed, onReplace }: FixButtonProps) {
   const { test: names, credential: credentialNames } = useMessages().providers;
   const command = useCommand();

@@ -10,12 +10,12 @@ import { useCommand } from '../../state/use-command.ts';
 import classes from './Providers.module.css';
 import { unlistedReason } from './unlisted-reason.ts';
 
-/** From so many on there is a search. */
+/** From this number of models on, there is a search box. */
 const manyModels = 12;
-/** No more are drawn until asked for. */
+/** More are rendered only on request. */
 const shortListLength = 60;
 
-/** What a provider serves, how fresh that is, and to ask it again. */
+/** The models that a provider serves and the age of the list, with a button to refresh it. */
 export function ModelNames({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.models;

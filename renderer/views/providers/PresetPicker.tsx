@@ -13,16 +13,16 @@ import type { Choice } from './provider-choice.ts';
 
 interface PresetPickerProps {
   onPick(choice: Choice): void;
-  /** Nothing more had to be asked. */
+  /** Called if no further input was needed. */
   onAdded(id: string): void;
 }
 
-/** The first step: which service. */
+/** The first step: choosing a service. */
 export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   const { add: names } = useMessages().providers;
   const [search, setSearch] = useState('');
   const { answer, problem } = useQuery<'presets'>({ type: 'presets' });
-  // The preset for everything else knows nothing that the form of a custom service does not ask.
+  // The `custom` preset adds nothing to the form for a custom service.
   const presets = answer?.filter(({ id }) => id !== 'custom');
   const { answer: servers } = useQuery<'local-servers'>({ type: 'local-servers' });
   const isFound = (preset: Preset) => matches(preset, search, names.presetNames[preset.id]);

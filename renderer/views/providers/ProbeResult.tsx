@@ -16,13 +16,13 @@ import type { Probe } from './use-probe.ts';
 interface ProbeResultProps {
   provider: ProviderView;
   probe: Probe;
-  /** All steps are shown at once. */
+  /** Shows all steps at once. */
   isDetailed?: boolean;
-  /** Asks for another credential where there is a dialog already. */
+  /** Asks for another credential within an open dialog. */
   onReplace?: () => void;
 }
 
-/** What the last test has shown: its kind, what failed in the provider's own words, and what to do about it. */
+/** The result of the last test: the outcome, the failure in the provider's own words, and advice. */
 export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: ProbeResultProps) {
   const {
     providers: { test: names },
@@ -59,7 +59,7 @@ export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: 
   );
 }
 
-/** That it works is said only of one that answered and has no trouble with requests. */
+/** Shown as a success only if the provider answered a call and its requests are not failing. */
 function Headline({ report, provider, at }: { report: ProbeReport; provider: ProviderView; at: number }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.test;
@@ -84,7 +84,7 @@ function Headline({ report, provider, at }: { report: ProbeReport; provider: Pro
   );
 }
 
-/** What failed, what the provider said of it, and the advice. */
+/** What failed, what the provider said about it, and the advice. */
 function Diagnosis({ report }: { report: ProbeReport }) {
   const { providers, probe } = useMessages();
   const failed = report.steps.find(({ status }) => status === 'failed');
@@ -101,7 +101,7 @@ function Diagnosis({ report }: { report: ProbeReport }) {
   );
 }
 
-/** So that clients of Responses, such as Codex, can use it all the same. */
+/** Offers translation, so that Responses clients such as Codex can use the provider. */
 function ChatOnly({ provider: id }: { provider: string }) {
   const { test: names } = useMessages().providers;
   const command = useCommand();

@@ -5,7 +5,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Providers.module.css';
 import { useCredentialName } from './use-credential-name.ts';
 
-/** Hop by hop, what a test has shown. */
+/** The results of a test, hop by hop. */
 export function ProbeSteps({ report }: { report: ProbeReport }) {
   return (
     <ol className={classes.steps}>

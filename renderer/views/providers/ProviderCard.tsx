@@ -21,11 +21,11 @@ import type { ProviderActivity } from './use-provider-activity.ts';
 
 interface ProviderCardProps {
   row: ProviderRowData;
-  /** Of the last 24 hours; null: none, or not known yet. */
+  /** In the last 24 hours; null if there was none, undefined while unknown. */
   activity: ProviderActivity | null | undefined;
 }
 
-/** A provider: on or off, how it does, and the ways to test and change it. */
+/** A provider: its switch and health, and buttons to test and change it. */
 export function ProviderCard({ row, activity }: ProviderCardProps) {
   const { providers: names, joining } = useLocalization().messages;
   const command = useCommand();

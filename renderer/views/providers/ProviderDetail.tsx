@@ -24,7 +24,7 @@ import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
 import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 
-/** All that is set of one provider, how it does, and its removal. */
+/** All settings of one provider, its health, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
   const providers = useControlState((state) => state.views?.providers ?? null);
   const own = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);

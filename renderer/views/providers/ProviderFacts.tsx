@@ -25,11 +25,11 @@ const dots: Record<ProviderState['kind'], string | undefined> = {
 
 interface ProviderFactsProps {
   provider: ProviderView;
-  /** Null: it had no requests; undefined: that is not known. */
+  /** Null if there were no requests; undefined while unknown. */
   activity: ProviderActivity | null | undefined;
 }
 
-/** How a provider does: its state, its models and how fresh they are, and why not if so. */
+/** The state of a provider, the number and age of its models, and the reasons for any trouble. */
 export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.providers;
@@ -56,7 +56,7 @@ export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
   );
 }
 
-/** What is held against it as a whole, or else against some of its credentials and models. */
+/** The failures of the provider as a whole, or otherwise of some of its credentials and models. */
 function HealthNotes({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const { state, failure, errorRate } = provider.health;

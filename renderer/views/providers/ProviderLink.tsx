@@ -3,7 +3,10 @@ import { useControlState } from '../../state/use-control.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { useProviderName } from './use-provider-name.ts';
 
-/** A provider by its name, which leads to it where it has a page that the person may open: the demo has none, nor has one that is gone. */
+/**
+ * The name of a provider, as a link if it has a page that the person may open. The demo and removed providers have
+ * none.
+ */
 export function ProviderLink({ id }: { id: string }) {
   const name = useProviderName()(id);
   const hasPage = useControlState(({ views }) => views?.providers.some((each) => each.id === id && !each.isDemo));

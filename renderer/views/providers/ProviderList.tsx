@@ -20,7 +20,7 @@ import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 
 const firstStage: Stage = { name: 'pick' };
 
-/** Every provider as a card; to add one. */
+/** All providers as cards, with a button to add one. */
 export function ProviderList() {
   const { providers: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers ?? null);
@@ -30,7 +30,7 @@ export function ProviderList() {
   const lock = useLocks().adding('providers');
   const canAdd = canChange && lock === null;
   const [opened, setAdding] = useState<Stage | null>(null);
-  // `/providers?add` opens it too, also while this is shown.
+  // `/providers?add` also opens the dialog, even while this screen is shown.
   const isAskedFor = new URLSearchParams(useSearch()).has('add');
   const [, goTo] = useLocation();
   const adding = opened ?? (isAskedFor ? firstStage : null);

@@ -1,4 +1,4 @@
-/** Where requests can go: every provider with how it does, and what is set of one. */
+/** The list of providers with their health, or the settings of one. */
 import { useRoute } from 'wouter';
 import { ProviderDetail } from './ProviderDetail.tsx';
 import { ProviderList } from './ProviderList.tsx';

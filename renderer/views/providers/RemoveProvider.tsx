@@ -7,16 +7,19 @@ import { useControlState } from '../../state/use-control.ts';
 import { useGatewayPreset } from './joining/use-gateway-preset.ts';
 
 interface RemoveProviderProps {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   provider: ProviderView | null;
   onClose(): void;
   onRemoved(): void;
 }
 
-/** Long enough to be read twice. */
+/** Long enough to read the message twice. */
 const keyStaysMs = 12_000;
 
-/** Asks before a provider is removed, or a team's gateway left, and says what uses it. */
+/**
+ * Asks for confirmation before a provider is removed or a team's gateway is left. If aliases use it, lists them
+ * instead.
+ */
 export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderProps) {
   const { providers, joining } = useMessages();
   const { remove: names } = providers;
@@ -26,7 +29,7 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
   const name = provider?.name ?? '';
   const preset = useGatewayPreset(provider);
-  // With its preset, aliases that the preset has brought are removed as well.
+  // If a team preset is removed as well, so are the aliases that it added.
   const isUsed = users.length > 0 && preset === null;
   const isJoined = provider?.joined ?? false;
   const act = isJoined

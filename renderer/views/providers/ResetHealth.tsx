@@ -4,7 +4,7 @@ import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
-/** To ask a provider again at once. Not there where nothing is held against it. */
+/** Ends the cooldowns of a provider so that it is called again at once. Renders nothing if it is off or healthy. */
 export function ResetHealth({ provider }: { provider: ProviderView }) {
   const { health: names } = useMessages();
   const command = useCommand();

@@ -5,7 +5,7 @@ import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Providers.module.css';
 
-/** To call a certain model: the one that the person is going to use. Not there where no name is known. */
+/** Calls a chosen model, usually the one that the person is going to use. Renders nothing if no model is known. */
 export function TrialCall({ provider, onCall }: { provider: ProviderView; onCall(model: string): void }) {
   const { test: names } = useMessages().providers;
   const models = provider.modelNames.filter((name) => purposeOf(name) === 'chat');

@@ -1,6 +1,6 @@
 import type { DialectId } from '../../../server/contract/config.ts';
 
-/** Those of the services that each dialect is named after. */
+/** Base URLs of the service that each dialect is named after. */
 export const exampleBaseUrls: Readonly<Record<DialectId, string>> = {
   openai: 'https://api.openai.com/v1',
   azure: 'https://{resource}.openai.azure.com/openai/v1',
@@ -10,20 +10,20 @@ export const exampleBaseUrls: Readonly<Record<DialectId, string>> = {
   vertex: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
 };
 
-/** What is in braces in the base URL of a preset has to be filled in by the person: `https://{resource}.example.com/v1`. */
+/** Placeholders in the base URL of a preset, which the person has to fill in: `https://{resource}.example.com/v1`. */
 const placeholder = /\{([^{}]+)\}/g;
 
-/** Their names, each once, in order. */
+/** The names of the placeholders in order, without duplicates. */
 export function placeholdersOf(baseUrl: string): string[] {
   return [...new Set([...baseUrl.matchAll(placeholder)].map(([, name]) => name ?? ''))];
 }
 
-/** What has no value yet stays in its braces. */
+/** Placeholders without a value are left as they are. */
 export function fillPlaceholders(baseUrl: string, values: Readonly<Record<string, string>>): string {
   return baseUrl.replace(placeholder, (whole, name: string) => values[name]?.trim() || whole);
 }
 
-/** Whether it can be used as a base URL: `http` or `https`, and nothing left in braces. */
+/** Whether the text is a valid base URL: `http` or `https`, without placeholders. */
 export function isBaseUrl(text: string): boolean {
   const url = URL.parse(text.trim());
   return url !== null && /^https?:$/.test(url.protocol) && !/[{}]|%7B|%7D/i.test(text);

@@ -2,11 +2,11 @@ import type { ConversationApi, DialectId } from '../../../server/contract/config
 import type { ProviderChanges } from '../../../server/contract/provider-commands.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
-/** The limits of a provider that a person can set, in the order of a request's phases. */
+/** The timeouts of a provider that a person can set, in the order of a request's phases. */
 export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
 type Phase = (typeof phases)[number];
 
-/** The first is the one in which it is asked what comes in another API's words. */
+/** Requests in other APIs are translated to the first one. */
 const servesChoices: Record<Exclude<ServesChoice, 'known'>, ConversationApi[]> = {
   chat: ['chat'],
   both: ['chat', 'responses'],
@@ -20,23 +20,23 @@ function servesChoiceOf(serves: readonly ConversationApi[] | null): ServesChoice
   return serves.length > 1 ? 'both' : (serves[0] ?? 'known');
 }
 
-/** What the form of a provider's connection holds. */
+/** The values of the connection form. */
 export interface ConnectionValues {
   name: string;
   baseUrl: string;
   dialect: DialectId;
   apiVersion: string;
-  /** Whether its models are asked for, or are those of `models`. */
+  /** Whether the models are discovered; if not, they are those of `models`. */
   discovers: boolean;
   models: string[];
   headers: { name: string; value: string }[];
-  /** In seconds; empty: what Sluice takes by itself. */
+  /** In seconds; empty for Sluice's default. */
   timeouts: Record<Phase, number | ''>;
-  /** `url`: that of `proxyUrl`. */
+  /** `url`: the proxy at `proxyUrl`. */
   proxy: 'system' | 'direct' | 'url';
   proxyUrl: string;
   askUsage: boolean;
-  /** Which conversation APIs it has; `known`: what Sluice knows of its address. */
+  /** The conversation APIs of the provider; `known`: what Sluice knows about its address. */
   serves: ServesChoice;
 }
 
@@ -66,7 +66,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
   };
 }
 
-/** As a command takes them. Headers without a name are left out. */
+/** In the form that a command expects. Headers without a name are left out. */
 export function changesOf(values: ConnectionValues): ProviderChanges {
   const limits = phases.flatMap((phase) => {
     const seconds = values.timeouts[phase];

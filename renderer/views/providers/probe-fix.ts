@@ -1,9 +1,9 @@
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 
-/** What one click can do about a failed test. `credential`: the one to replace; null: another one is wanted. */
+/** What one click can do about a failed test. `credential`: the one to replace; null to add one. */
 export type ProbeFix = { kind: 'base-url'; baseUrl: string } | { kind: 'credential'; credential: string | null };
 
-/** Null: nothing. */
+/** Null if there is nothing to do. */
 export function fixOf({ steps }: Pick<ProbeReport, 'steps'>): ProbeFix | null {
   const failed = steps.find(({ status }) => status === 'failed');
   if (failed?.remedy?.code === 'set-base-url') return { kind: 'base-url', baseUrl: failed.remedy.baseUrl };

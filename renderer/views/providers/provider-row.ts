@@ -3,7 +3,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { demoId } from '../../state/demo-id.ts';
 
-/** A line of the list. The built-in demo has one also while it is off, when the engine does not count it among providers. */
+/** A row of the list. The built-in demo has one even while it is off, when it is not among the engine's providers. */
 export interface ProviderRowData {
   id: string;
   isDemo: boolean;
@@ -26,7 +26,7 @@ export function providerRows({ providers, status }: Pick<ConfigViews, 'providers
 
 type SwitchCommand = CommandInputMap['provider.set-enabled'] | CommandInputMap['settings.update'];
 
-/** The demo stands in no configuration; the setting switches it. */
+/** The demo is not in the configuration's providers; a setting switches it. */
 export function switchCommand({ id, isDemo }: ProviderRowData, enabled: boolean): SwitchCommand {
   return isDemo
     ? { type: 'settings.update', changes: { demo: enabled ? 'on' : 'off' } }

@@ -1,9 +1,10 @@
 import type { DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 
 /**
- * How a provider does, the most telling first. `blocked`: on, but no request goes there. `unlisted`: requests go there, but its
- * models could not be listed. `refused`, `cooling` and `degraded` are what requests found out (`ProviderHealthView`).
- * `failing`: the engine holds nothing against it, and yet its last requests failed. `waiting`: its models are not known yet.
+ * The state of a provider, the most significant first. `blocked`: on, but receives no requests. `unlisted`: receives
+ * requests, but its models could not be listed. `refused`, `cooling` and `degraded` result from requests
+ * (`ProviderHealthView`). `failing`: its last requests failed, although the engine considers it healthy. `waiting`: its
+ * models are not known yet.
  */
 export type ProviderState =
   | { kind: 'off' }
@@ -15,7 +16,7 @@ export type ProviderState =
   | { kind: 'waiting' }
   | { kind: 'ready' };
 
-/** `lastFailed`: of all its requests of the last hour that had any. */
+/** `lastFailed`: whether all requests failed in the last hour that had any. */
 export function stateOf(provider: ProviderView, lastFailed: boolean): ProviderState {
   const { enabled, unusable, credentials, discovery, health } = provider;
   if (!enabled) return { kind: 'off' };

@@ -1,7 +1,10 @@
 import { useCallback } from 'react';
 import { useControlState } from '../../state/use-control.ts';
 
-/** What a person calls a credential, by the ids of its provider and its own, which also stands for one that is gone. */
+/**
+ * Returns a credential's label, given the ids of its provider and of the credential; the id itself if it has no label
+ * or is gone.
+ */
 export function useCredentialName(): (provider: string, credential: string) => string {
   const providers = useControlState((state) => state.views?.providers ?? null);
   return useCallback(

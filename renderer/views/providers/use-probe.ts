@@ -10,19 +10,19 @@ interface KeptReport {
 }
 
 export interface Probe {
-  /** The last report, until a newer one or until it is dismissed; it outlives its screen. */
+  /** The last report, until a newer one or until it is dismissed. Outlives its screen. */
   kept: KeptReport | null;
   isRunning: boolean;
   problem: Answered<'provider-test'>['problem'];
-  /** `model`: the one to call; by default a cheap one. */
+  /** `model`: the model to call; by default a cheap one. */
   run(model?: string): void;
-  /** Waits no longer, and forgets the last report. */
+  /** Stops waiting and discards the last report. */
   dismiss(): void;
 }
 
 const keptReports = createSessionValue<Readonly<Record<string, KeptReport>>>({});
 
-/** Tests a provider, when told to. */
+/** Tests a provider on request, or at once if `isWanted`. */
 export function useProbe(id: string, isWanted = false): Probe {
   const [wanted, setWanted] = useState<{ model: string | null } | null>(isWanted ? { model: null } : null);
   const { answer, isRunning, problem, askAgain } = useQuery<'provider-test'>(

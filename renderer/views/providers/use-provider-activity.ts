@@ -8,22 +8,22 @@ import { useQuery } from '../../state/use-query.ts';
 const hourMs = 3_600_000;
 const hours = 24;
 const refreshMs = 5_000;
-/** Among these of the live list is the one that ended last, or nearly. */
+/** The request that ended last is assumed to be among this many of the live list. */
 const lookedAt = 20;
 
 export interface ProviderActivity {
-  /** One entry an hour, the oldest first. */
+  /** One entry per hour, oldest first. */
   hours: readonly { startMs: number; requests: number; errors: number }[];
   requests: number;
   errors: number;
-  /** Null: not known of any request. */
+  /** Null if the cost of no request is known. */
   costUsd: number | null;
 }
 
-/** What each provider did in the last 24 hours, by its id; null until that is known. */
+/** The activity of each provider in the last 24 hours, by id; null until known. */
 export function useProviderActivity(): ReadonlyMap<string, ProviderActivity> | null {
   const untilMs = useNow((now) => Math.ceil(now / hourMs) * hourMs);
-  // Asked again once more requests have ended, every few seconds at most.
+  // Queried again when more requests have ended, but only every few seconds.
   const lastEnd = useControlState(({ requests }) => Math.floor(lastEndOf(requests) / refreshMs));
   const sinceMs = untilMs - hours * hourMs;
   const { answer } = useQuery<'usage-over-time'>(
@@ -33,7 +33,7 @@ export function useProviderActivity(): ReadonlyMap<string, ProviderActivity> | n
   return useMemo(() => answer && activityOf(answer, sinceMs), [answer, sinceMs]);
 }
 
-/** Null: it had no requests; undefined: that is not known. */
+/** Null if there were no requests; undefined while unknown. */
 export function activityIn(
   activities: ReadonlyMap<string, ProviderActivity> | null,
   id: string,
@@ -41,7 +41,7 @@ export function activityIn(
   return activities === null ? undefined : (activities.get(id) ?? null);
 }
 
-/** Whether every request of the last hour that had any failed. */
+/** Whether all requests failed in the last hour that had any. */
 export function hasJustFailed(activity: ProviderActivity | null | undefined): boolean {
   const last = activity?.hours.findLast(({ requests }) => requests > 0);
   return last !== undefined && last.errors === last.requests;

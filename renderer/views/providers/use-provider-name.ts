@@ -3,7 +3,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { demoId } from '../../state/demo-id.ts';
 import { useControlState } from '../../state/use-control.ts';
 
-/** What a person calls a provider, by its id, which also stands for one that is gone. */
+/** Returns a provider's name, given its id; the id itself if the provider is gone. */
 export function useProviderName(): (id: string) => string {
   const providers = useControlState((state) => state.views?.providers ?? null);
   const { demoName } = useMessages().providers;

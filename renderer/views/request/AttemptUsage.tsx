@@ -2,7 +2,7 @@ import type { AttemptRecord, Usage } from '../../../server/contract/ledger.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestPanel.module.css';
 
-/** Its part of what the request used and cost, in one line. */
+/** The attempt's share of the request's usage and cost, in one line. */
 export function AttemptUsage({ attempt: { usage, usageCertainty, costUsd } }: { attempt: AttemptRecord }) {
   const { messages, formats } = useLocalization();
   const { usageNames, certaintyMarks, costUnknown, usedNothing } = messages.requests;

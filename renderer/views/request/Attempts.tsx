@@ -14,11 +14,13 @@ import { MessageTab } from './MessageTab.tsx';
 
 interface AttemptsProps {
   attempts: readonly AttemptRecord[];
-  /** In the same order; empty where they were not kept. */
+  /** In the same order; empty if nothing was captured. */
   captured: readonly CapturedAttempt<CapturedBody>[];
 }
 
-/** Who was asked, in turn, what each one was sent and answered, and why the next one was asked. */
+/**
+ * The attempts in order: the provider and model of each, what it was sent and answered, and why the next one was made.
+ */
 export function Attempts({ attempts, captured }: AttemptsProps) {
   const { noAttempts } = useLocalization().messages.requests;
   if (attempts.length === 0) return <p className={classes.soft}>{noAttempts}</p>;
@@ -38,7 +40,7 @@ export function Attempts({ attempts, captured }: AttemptsProps) {
 }
 
 interface AttemptProps {
-  /** From 1 on. */
+  /** From 1. */
   number: number;
   attempt: AttemptRecord;
   isOnly: boolean;
@@ -71,7 +73,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
           {messages.requests.factNames.credential}: {credentialName(provider, credential)}
         </p>
       )}
-      {/* What the only one used is told of the request. */}
+      {/* If there is only one attempt, its usage is that of the request. */}
       {!isOnly && <AttemptUsage attempt={attempt} />}
       {attempt.droppedEvents > 0 && (
         <p className={classes.soft}>{droppedEvents(attempt.droppedEvents, formats.number(attempt.droppedEvents))}</p>
@@ -109,7 +111,7 @@ function Captured({ captured: { request, response } }: { captured: CapturedAttem
   );
 }
 
-/** Its content, which may be long, is drawn only while it is open. */
+/** The content may be long, so it is rendered only while open. */
 function Unfolded({ title, children }: { title: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -15,7 +15,7 @@ interface CaptureAbsentProps {
   absence: CaptureAbsence | null;
 }
 
-/** Why headers and bodies were not kept, and the capture of the next ten minutes by one click. */
+/** Why headers and bodies were not captured, and a button that captures the next ten minutes. */
 export function CaptureAbsent({ request: { keyId }, absence }: CaptureAbsentProps) {
   const { messages } = useLocalization();
   return (
@@ -28,7 +28,10 @@ export function CaptureAbsent({ request: { keyId }, absence }: CaptureAbsentProp
 
 const minutes = 10;
 
-/** Starts the capture of the requests of a key, or of all where there was none; nothing for who may not. */
+/**
+ * Starts capturing the requests of a key, or all requests if there was no key. Renders nothing if the person may not do
+ * that.
+ */
 export function CaptureButton({ keyId }: { keyId: string | null }) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;

@@ -7,7 +7,7 @@ import { ConversationView } from './conversation/ConversationView.tsx';
 import { readConversation } from './conversation/read-conversation.ts';
 import classes from './RequestPanel.module.css';
 
-/** What was said, in the words of no API; a spoken or drawn answer as such. */
+/** The conversation, independent of the API it was held in. Answers in audio or images are shown as such. */
 export function ConversationTab({ capture }: { capture: NonNullable<RequestInFull['capture']> }) {
   const { inspector: names } = useMessages();
   const { request, response } = capture;

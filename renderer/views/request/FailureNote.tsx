@@ -10,7 +10,10 @@ import { mendOf, whyFailed } from '../requests/mend.ts';
 import { FailureWords } from './FailureWords.tsx';
 import classes from './RequestPanel.module.css';
 
-/** Why a request failed, in the words of the provider where it was asked, and what can be done; or who was asked in vain before one answered. */
+/**
+ * Why a request failed, in the provider's words if it was called, and what can be done. For a rescued request, the
+ * attempts that failed before one succeeded.
+ */
 export function FailureNote({ request }: { request: RequestView }) {
   const { outcome, attempts, fault } = request;
   if (fault !== null) return <FaultNote fault={fault} />;
@@ -42,7 +45,7 @@ function Failed({ request }: { request: RequestView }) {
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
-  // An answer that was cut off, or has an error in it, began with a status of success, which would tell nothing here.
+  // An answer that was cut off or contains an error has a success status, which would not help here.
   const failureTitle = ({ provider, status: answered }: AttemptRecord) => {
     if (isCut) return inspector.cutOff(providerName(provider));
     const isInAnswer = answered !== null && answered < 400;
@@ -72,7 +75,7 @@ function Failed({ request }: { request: RequestView }) {
   );
 }
 
-/** Of several failures the client gets the most telling one, which need not be the last. */
+/** If several attempts failed, the client receives the most informative failure, which need not be the last. */
 function shownFailureOf({ attempts, status }: RequestView) {
   const failed = attempts.filter(({ failure, error }) => failure !== null || error !== null);
   return failed.findLast((attempt) => attempt.status === status) ?? failed.at(-1);

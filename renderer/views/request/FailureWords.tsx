@@ -1,7 +1,7 @@
 import { useMessages } from '../../messages/use-messages.ts';
 import { failureWordsOf } from './failure-words.ts';
 
-/** Why an attempt failed: quoted only where the provider said it. Its status stands beside. */
+/** Why an attempt failed; a quotation only if the provider said it. The status is shown beside it. */
 export function FailureWords({ error, className }: { error: string; className: string | undefined }) {
   const { inspector } = useMessages();
   const { by, words } = failureWordsOf(error);

@@ -3,7 +3,7 @@ import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestPanel.module.css';
 
-/** What the translation into the API of the provider left out, and what it brought about by other means. */
+/** What the translation to the provider's API dropped or emulated. */
 export function Losses({ request: { dropped, emulated } }: { request: RequestView }) {
   const { losses } = useLocalization().messages.requests;
   return (

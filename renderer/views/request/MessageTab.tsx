@@ -17,7 +17,7 @@ interface MessageTabProps {
   line?: string | null;
 }
 
-/** Headers and body of a captured request or response, and why one is missing. */
+/** Headers and body of a captured request or response, or why one is missing. */
 export function MessageTab({ message, names, line = null }: MessageTabProps) {
   const { messages } = useLocalization();
   const { captureGaps: gaps } = messages.requests;

@@ -13,7 +13,7 @@ import { Summary } from './Summary.tsx';
 import { Timeline } from './Timeline.tsx';
 import { type TabName, tabNames, useTab } from './use-tab.ts';
 
-/** What went wrong first, then all that is known of the request, in tabs. */
+/** The failure first, then everything known about the request, in tabs. */
 export function RequestDetail({ shown }: { shown: RequestInFull }) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;
@@ -21,7 +21,7 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
   const attempts = shown.request.attempts.length;
   const hasBodies = shown.capture !== null;
   useEffect(() => {
-    // One that cannot be fetched now is fetched with the first body.
+    // If this fails, the code view is fetched with the first body.
     if (hasBodies) loadCodeView().catch(() => {});
   }, [hasBodies]);
   const isTab = (value: string | null): value is TabName => tabNames.some((name) => name === value);

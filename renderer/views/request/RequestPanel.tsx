@@ -17,18 +17,18 @@ import { usePanelKeys } from './use-panel-keys.ts';
 interface RequestPanelProps {
   id: string;
   onClose(): void;
-  /** To the one below in the list; null at its end. */
+  /** Opens the request below in the list; null at its end. */
   onNext: (() => void) | null;
-  /** To the one above; null at the beginning. */
+  /** Opens the request above; null at the start. */
   onPrevious: (() => void) | null;
 }
 
-/** One request in full: beside the list where there is room for both, else over it. */
+/** The details of one request: beside the list if there is room, otherwise over it. */
 export function RequestPanel(props: RequestPanelProps) {
   const { requests: names } = useMessages();
   const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const place = useRef<HTMLElement>(null);
-  // A dialog belongs to its request: another request comes without it.
+  // The dialog belongs to its request and does not open for another one.
   const [opened, setOpened] = useState<{ id: string; mode: SendMode } | null>(null);
   const dialog = opened?.id === props.id ? opened.mode : null;
   const setDialog = (mode: SendMode | null) => setOpened(mode && { id: props.id, mode });
@@ -54,7 +54,7 @@ export function RequestPanel(props: RequestPanelProps) {
 
 const withoutMotion = { transitionProps: { duration: 0 } };
 
-/** The panel takes the focus as it opens, and gives it to the row of the request as it closes. */
+/** Focuses the panel when it opens, and the row of the request when it closes. */
 function useFocusWhileOpen(place: RefObject<HTMLElement | null>, id: string): void {
   const lastId = useRef(id);
   lastId.current = id;
@@ -66,7 +66,7 @@ function useFocusWhileOpen(place: RefObject<HTMLElement | null>, id: string): vo
   }, [place]);
 }
 
-/** How many pictures the list may take to bring the row into sight. */
+/** The number of frames within which the list must have rendered the row. */
 const mostFrames = 10;
 
 function focusWhenThere(selector: string, frames = mostFrames): void {
@@ -84,7 +84,7 @@ interface PanelContentProps extends RequestPanelProps {
 
 function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
   const { inspector: names, close } = useMessages();
-  // Asked again when it has ended.
+  // Queried again when the request has ended.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
   const { answer, problem } = useQuery<'request'>({ type: 'request', id }, outcome);
   const shown = answer?.request.id === id ? answer : null;
@@ -128,7 +128,7 @@ function Headline({ request }: { request: RequestView }) {
 
 interface HeadActProps {
   label: string;
-  /** The key that does the same. */
+  /** The shortcut for the same action. */
   keys: string;
   icon: ReactNode;
   onClick: (() => void) | null;

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 
-/** The session that a request belongs to, with what it has cost so far. */
+/** The session that a request belongs to, with its cost so far. */
 export function SessionLink({ id }: { id: string }) {
   const { messages, formats } = useLocalization();
   const { answer } = useQuery<'session'>({ type: 'session', id });

@@ -16,7 +16,7 @@ interface ShadowAnswerProps {
   shadow: RequestView;
 }
 
-/** What the shadow target answered, beside what the client got. */
+/** The shadow target's answer beside the one that the client received. */
 export function ShadowAnswer({ shown, shadow }: ShadowAnswerProps) {
   const { shadows: names } = useMessages();
   const [isOpen, setIsOpen] = useState(false);
@@ -85,7 +85,7 @@ function textOf({ capture }: RequestInFull): string | null {
   return text && formatted(text);
 }
 
-/** JSON with a line for each member, so that the difference of two answers is that of their values. */
+/** Formats JSON with one member per line, so that a diff of two answers compares their values. */
 function formatted(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

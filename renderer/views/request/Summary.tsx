@@ -16,7 +16,7 @@ import { SessionLink } from './SessionLink.tsx';
 import { ShadowAnswer } from './ShadowAnswer.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
-/** What was asked, who answered, how fast, and what it used and cost. */
+/** The request, its target, timing, usage and cost. */
 export function Summary({ shown }: { shown: RequestInFull }) {
   const { requests: names, shadows } = useLocalization().messages;
   const { request, shadow } = shown;
@@ -28,7 +28,7 @@ export function Summary({ shown }: { shown: RequestInFull }) {
           <ShadowAnswer shown={shown} shadow={shadow} />
         </Part>
       )}
-      {/* Where nobody was asked, nothing can have been used. */}
+      {/* Without an attempt there is no usage. */}
       {request.attempts.length > 0 && (
         <Part title={names.usage}>
           <UsageFacts request={request} />

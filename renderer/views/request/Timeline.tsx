@@ -3,7 +3,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Timeline.module.css';
 import { longestGapOf, phasesOf } from './timeline.ts';
 
-/** Where the time went, a bar a phase. */
+/** The time spent in each phase, as bars. */
 export function Timeline({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { phases: names, longestGap, total, stillRunning } = messages.requests;

@@ -3,7 +3,7 @@ import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestPanel.module.css';
 
-/** What was used, how sure that is, and what it cost. */
+/** The usage, how certain it is, and the cost. */
 export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { usageNames, certainties, cost, costUnknown } = messages.requests;

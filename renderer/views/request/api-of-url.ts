@@ -1,4 +1,4 @@
-/** The APIs of conversations by the paths of their calls; their names are the same in every language. */
+/** Conversation APIs by the paths of their calls. Their names are the same in every language. */
 const apis: readonly [path: RegExp, name: string][] = [
   [/\/chat\/completions$/, 'OpenAI Chat Completions'],
   [/\/responses$/, 'OpenAI Responses'],
@@ -7,7 +7,7 @@ const apis: readonly [path: RegExp, name: string][] = [
   [/\/converse(?:-stream)?$/, 'Bedrock Converse'],
 ];
 
-/** Which API an attempt spoke to its provider, by the address that it called; null for other APIs. */
+/** The API of an attempt, derived from the URL it called; null for other APIs. */
 export function apiOfUrl(url: string): string | null {
   const [path = ''] = url.split('?');
   return apis.find(([pattern]) => pattern.test(path))?.[1] ?? null;

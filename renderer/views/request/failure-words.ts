@@ -1,15 +1,18 @@
-/** What the record of an attempt tells of its failure. Pure. */
+/** Interprets the error recorded for an attempt. Pure. */
 
 interface FailureWords {
-  /** `connection`: the words of what carries the call, which the provider never said. */
+  /** `connection`: an error of the transport, not of the provider. */
   by: 'provider' | 'connection' | 'sluice';
-  /** The provider's status, where it answered. */
+  /** The provider's status, if it answered. */
   status: string | null;
-  /** Empty if a provider gave its status alone. */
+  /** Empty if the provider sent only a status. */
   words: string;
 }
 
-/** The engine notes `status 401: …` for an answer, a sentence of its own for what was wrong with one, and else the transport's reason. */
+/**
+ * The engine records `status 401: …` for an error response, a sentence of its own for a faulty answer, and otherwise
+ * the transport's error.
+ */
 export function failureWordsOf(error: string): FailureWords {
   const answer = /^status (\d{3})(?:: (.*))?$/s.exec(error);
   if (answer) return { by: 'provider', status: answer[1] ?? null, words: answer[2] ?? '' };

@@ -1,4 +1,4 @@
-/** Keys for what has no id and never changes its order. */
+/** Keys for values that have no id and never change their order. */
 export function numbered<T>(values: readonly T[]): { key: number; value: T }[] {
   return values.map((value, key) => ({ key, value }));
 }

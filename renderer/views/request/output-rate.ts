@@ -1,9 +1,9 @@
 import type { RequestView } from '../../../server/contract/request-views.ts';
 
-/** Below this the answer came at once, and a rate would say nothing. */
+/** In less time than this, the answer arrived all at once and has no meaningful rate. */
 const shortestMs = 100;
 
-/** Tokens per second of a streamed answer, from its first byte on; null where it cannot be known. */
+/** Tokens per second of a streamed answer, measured from its first byte; null if unknown. */
 export function outputRateOf(
   request: Pick<RequestView, 'stream' | 'outcome' | 'usage' | 'usageCertainty' | 'firstByteMs' | 'totalMs'>,
 ): number | null {

@@ -1,4 +1,4 @@
-/** When what happened in a request, for its picture. Pure; all in milliseconds from its beginning. */
+/** The phases of a request, for the timeline. Pure. All times are in milliseconds from the start of the request. */
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
@@ -6,16 +6,19 @@ type PhaseName = keyof Messages['requests']['phases'];
 
 interface Phase {
   name: PhaseName;
-  /** Which attempt it belongs to, from 1 on; null where there was one at most. */
+  /** The attempt it belongs to, from 1; null if there was at most one. */
   attempt: number | null;
   fromMs: number;
   toMs: number;
 }
 
-/** What is shorter would read as 0 ms. */
+/** Shorter phases would be shown as 0 ms. */
 const shortestMs = 0.5;
 
-/** Of each attempt the pause before it, the connection, the waits for the first byte and the first content, and the rest; before all, the queue. */
+/**
+ * The queue, then for each attempt the pause before it, the connection, the waits for the first byte and the first
+ * content, and the transfer.
+ */
 export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView): Phase[] {
   const phases: Phase[] = [];
   let number: number | null = null;
@@ -26,11 +29,11 @@ export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView)
   let overMs: number | null = null;
   for (const [index, attempt] of attempts.entries()) {
     number = attempts.length > 1 ? index + 1 : null;
-    // It is known in whole milliseconds only, and may seem to begin before the queue was left.
+    // Known only in whole milliseconds, so it may seem to be before the end of the queue.
     const beginMs = Math.max(attempt.startedAt - startedAt, queueMs ?? 0);
     const { connectMs, firstByteMs, firstContentMs } = attempt;
     const endMs = beginMs + (attempt.totalMs ?? Math.max(0, (totalMs ?? 0) - beginMs));
-    // What was asked beside another one waited for nobody.
+    // An attempt made in parallel, such as a hedge, was not preceded by a pause.
     if (attempt.cause === 'retry' || attempt.cause === 'fallback') add('pause', overMs ?? beginMs, beginMs);
     overMs = endMs;
     const connectedMs = beginMs + (connectMs ?? 0);
@@ -44,7 +47,7 @@ export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView)
   return phases;
 }
 
-/** The longest silence within a reply; null where no reply had a second piece, or it was not measured. */
+/** The longest pause within an answer; null if it was not measured, or no answer arrived in more than one piece. */
 export function longestGapOf({ attempts }: Pick<RequestView, 'attempts'>): number | null {
   const gaps = attempts.flatMap(({ longestGapMs }) => longestGapMs ?? []);
   return gaps.length > 0 ? Math.max(...gaps) : null;

@@ -2,14 +2,14 @@ import { useEffect, useRef } from 'react';
 import { isTextField, shortcutOf } from '../../state/shortcuts.ts';
 
 interface PanelMoves {
-  /** A dialog is open over the panel: Escape then means the dialog. */
+  /** Set while a dialog is open over the panel; Escape then closes the dialog. */
   onCloseDialog: (() => void) | null;
   onClose(): void;
   onNext: (() => void) | null;
   onPrevious: (() => void) | null;
 }
 
-/** J and K, and the arrows where nothing else uses them, go to the next and the previous request; Escape closes. */
+/** J and K, and the arrow keys if nothing else uses them, open the next and the previous request; Escape closes. */
 export function usePanelKeys(moves: PanelMoves): void {
   const current = useRef(moves);
   current.current = moves;
@@ -30,14 +30,14 @@ function moveOf(event: KeyboardEvent, moves: PanelMoves): (() => void) | null {
   const { key, target } = event;
   const name = shortcutOf('request', event);
   if (event.defaultPrevented || name === null || !(target instanceof Element)) return null;
-  // A menu and an open list have their own keys.
+  // Menus and open lists handle their own keys.
   if (target.closest('[role="menu"], [aria-expanded="true"][role="combobox"]')) return null;
   const isInText = isTextField(target);
-  // What was typed must not be lost by a stray key.
+  // A stray key press must not lose typed text.
   if (onCloseDialog) return name === 'close-request' && !isInText ? onCloseDialog : null;
   if (name === 'close-request') return onClose;
   if (isInText) return null;
-  // In the panel they scroll, and move between its tabs.
+  // In the panel, the arrow keys scroll and switch tabs.
   const isInList = target === document.body || target.closest('table') !== null;
   if (key.startsWith('Arrow') && !isInList) return null;
   return name === 'next-request' ? onNext : onPrevious;

@@ -6,7 +6,10 @@ export type TabName = (typeof tabNames)[number];
 
 let lastTab: TabName = 'summary';
 
-/** Which tab is shown. It stands in the address, `?tab=request`; an address without one gets the tab of the request before. */
+/**
+ * The current tab. It is part of the address, `?tab=request`; an address without one gets the tab of the previous
+ * request.
+ */
 export function useTab(): [tab: TabName, choose: (tab: TabName) => void] {
   const search = useSearch();
   const [path, navigate] = useLocation();

@@ -8,7 +8,7 @@ type AttemptState = 'failed' | 'stopped' | 'answered';
 /** More would not fit into a row. */
 const mostDots = 6;
 
-/** How each attempt went, where there was more than one: a rescued request is red, red, green. */
+/** The outcome of each attempt, if there were several: a rescued request is red, red, green. */
 export function AttemptDots({ attempts }: { attempts: readonly AttemptRecord[] }) {
   const { messages, formats } = useLocalization();
   const { attemptStates, attemptsInWords } = messages.requests;

@@ -16,7 +16,7 @@ const none: readonly TimedCaptureView[] = [];
 
 type Scope = Pick<CommandInputMap['capture.start'], 'group' | 'key' | 'requests'>;
 
-/** Keeps headers and bodies of the requests of the next ten minutes: of all, or of a group or key. */
+/** Captures headers and bodies of requests for the next ten minutes: of all requests, or those of a group or key. */
 export function CaptureControl() {
   const { messages, formats } = useLocalization();
   const names = messages.timedCapture;
@@ -93,7 +93,7 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
   const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
   const name = (timed.kind === 'key' ? key?.name : groupName) ?? timed.id ?? '';
   const mayStop = useMayStop(timed);
-  // Whole seconds.
+  // Rounded to whole seconds.
   const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));
   const all = timed.requestsLeft === null ? names.all : names.next;
   const what = timed.kind === 'all' ? all : names[timed.kind](name);

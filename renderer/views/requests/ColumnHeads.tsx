@@ -20,7 +20,7 @@ const columnNames = [
 ] as const;
 type ColumnName = (typeof columnNames)[number];
 
-/** Time is the order without a sort: newest first. */
+/** Time is the default order: newest first. */
 const sortOf: Partial<Record<ColumnName, SortBy | 'time'>> = {
   time: 'time',
   firstByte: 'first-byte',
@@ -29,16 +29,16 @@ const sortOf: Partial<Record<ColumnName, SortBy | 'time'>> = {
   cost: 'cost',
 };
 
-/** The head that was pressed: a list of another order is another list, whose head gets the focus back. */
+/** The heading that was pressed. A new order mounts a new list, in which this heading gets the focus back. */
 let pressed: ColumnName | null = null;
 
 interface ColumnHeadsProps {
   filter: ShownFilter;
-  /** Where rows have two lines, nothing stands below a head: they are there for screen readers only. */
+  /** Rows then have two lines that do not align with columns, so the headings are for screen readers only. */
   isNarrow: boolean;
 }
 
-/** The names of the columns; those of what can be sorted by are buttons, and the order is part of the address. */
+/** The column headings. Those of sortable columns are buttons; the order is part of the address. */
 export function ColumnHeads({ filter, isNarrow }: ColumnHeadsProps) {
   const { columns } = useMessages().requests;
   const isSortedBy = (by: SortBy | 'time' | undefined) => by !== undefined && by === (filter.sort?.by ?? 'time');
@@ -63,7 +63,7 @@ interface SortHeadProps {
   filter: ShownFilter;
 }
 
-/** The highest first; pressed again, the lowest. */
+/** Sorts by highest first; pressed again, by lowest first. */
 function SortHead({ name, by, filter }: SortHeadProps) {
   const { columns } = useMessages().requests;
   const [, navigate] = useLocation();
@@ -71,7 +71,7 @@ function SortHead({ name, by, filter }: SortHeadProps) {
   useEffect(() => {
     if (pressed !== name) return;
     pressed = null;
-    // Whoever went elsewhere meanwhile stays there.
+    // Does not take the focus if the person has moved it meanwhile.
     if (document.activeElement === document.body) button.current?.focus();
   }, [name]);
   const { sort, ...others } = filter;

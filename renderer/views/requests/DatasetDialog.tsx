@@ -14,11 +14,11 @@ import { useQuery } from '../../state/use-query.ts';
 import classes from './Requests.module.css';
 import { addressOf, queryOf, type ShownFilter } from './request-filter.ts';
 
-/** What a dataset of the captured conversations has and lacks, before it is downloaded. */
+/** Shows what a dataset of the captured conversations would contain and leave out, before it is downloaded. */
 export function DatasetDialog({ filter, onClose }: { filter: ShownFilter; onClose(): void }) {
   const { dataset: names } = useMessages().shadows;
   const [answer, setAnswer] = useState<DatasetAnswer>('own');
-  // One moment, so that the download has what was counted.
+  // A fixed time, so that the download contains what was counted.
   const [query] = useState(() => queryOf(filter, Date.now()));
   const counted = useQuery<'dataset'>({ type: 'dataset', filter: query, answer });
   const count = counted.isRunning ? null : counted.answer;

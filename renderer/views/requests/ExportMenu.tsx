@@ -6,7 +6,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { DatasetDialog } from './DatasetDialog.tsx';
 import { addressOf, queryOf, type ShownFilter } from './request-filter.ts';
 
-/** Downloads what fits the filter, as the engine streams it. In the desktop main answers the same address. */
+/** Downloads the filtered requests as the engine streams them. On the desktop, main answers the same address. */
 export function ExportMenu({ filter }: { filter: ShownFilter }) {
   const { requests: names, shadows } = useMessages();
   const [isDataset, setIsDataset] = useState(false);

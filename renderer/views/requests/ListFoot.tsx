@@ -3,7 +3,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import classes from './RequestTable.module.css';
 import type { ShownRequests } from './use-requests.ts';
 
-/** Under the list: that older requests are loaded, or why they could not be. */
+/** Shown below the list while older requests are loading, or if loading them failed. */
 export function ListFoot({ isLoading, problem }: Pick<ShownRequests, 'isLoading' | 'problem'>) {
   const { requests: names } = useMessages();
   if (problem) {

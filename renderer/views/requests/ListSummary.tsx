@@ -6,20 +6,20 @@ import { useQuery } from '../../state/use-query.ts';
 import classes from './Requests.module.css';
 import { queryOf, type ShownFilter } from './request-filter.ts';
 
-/** How often the count is asked for at most, while requests come. */
+/** The minimum interval between two counts while requests arrive. */
 const everyMs = 3_000;
 
 interface ListSummaryProps {
   filter: ShownFilter;
-  /** How many of the newest were sorted, if not all. */
+  /** The number of newest requests that were sorted; null if all were. */
   sortedOf: number | null;
 }
 
-/** How many requests fit the filter, how many of them failed, and what is not said by the list itself. */
+/** How many requests match the filter and how many of them failed, and whether only a part was sorted. */
 export function ListSummary({ filter, sortedOf }: ListSummaryProps) {
   const { messages, formats } = useLocalization();
   const names = messages.requests;
-  // A range moves on with the clock, and so does its count.
+  // A time range moves with the clock, so its count does too.
   const roundMs = useNow((now) => Math.floor(now / everyMs) * everyMs);
   const latest = useControlState(({ requests: [request] }) => (request ? `${request.id} ${request.outcome}` : ''));
   const known = useRef({ roundMs, latest });

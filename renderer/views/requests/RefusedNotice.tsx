@@ -8,7 +8,10 @@ import { describeRefusal } from './describe-refusal.ts';
 import { mendOfRefusal } from './mend.ts';
 import classes from './Requests.module.css';
 
-/** The requests without a valid key, which are in no list: a program with a wrong one is found by it. Mostly not there. */
+/**
+ * Requests without a valid key, which appear in no list. Helps to find a program with a wrong key. Usually renders
+ * nothing.
+ */
 export function RefusedNotice() {
   const localization = useLocalization();
   const { refused, mends } = localization.messages.requests;

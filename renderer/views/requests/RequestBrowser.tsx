@@ -10,31 +10,31 @@ import { SortChoice } from './SortChoice.tsx';
 import { useRequests } from './use-requests.ts';
 
 interface RequestBrowserProps {
-  /** Stays the same for as long as this is there. */
+  /** Must not change while this is mounted. */
   filter: ShownFilter;
-  /** The request that is shown in full; null: none. */
+  /** The request whose details are open; null if none. */
   openId: string | null;
 }
 
-/** The requests that fit the filter, and one of them in full: beside the list where there is room for both. */
+/** The requests that match the filter, with the details of one beside the list if there is room, otherwise over it. */
 export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const [, navigate] = useLocation();
   const [isHeld, setHeld] = useState(false);
-  // While a request is open, the list must not move under it.
+  // While a request is open, the list must not move.
   const shown = useRequests(filter, isHeld || openId !== null);
   const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
   const isNarrow = !isWide || isBeside;
   const search = searchOf(filter);
-  // With the tab of the open request, which the next one is shown in.
+  // Includes the open tab, so that the next request opens in the same one.
   const wholeSearch = useSearch();
   const lastOpenId = useRef(openId);
   if (openId !== null) lastOpenId.current = openId;
   const index = shown.requests?.findIndex(({ id }) => id === openId) ?? -1;
   const moveTo = (next: number) => {
     const id = index === -1 ? undefined : shown.requests?.[next]?.id;
-    // One step in the history for all that were looked at, so that Back leads out of them.
+    // A single history entry for all requests visited this way, so that Back leaves them.
     return id === undefined ? null : () => navigate(hrefOf(id, wholeSearch && `?${wholeSearch}`), { replace: true });
   };
   return (

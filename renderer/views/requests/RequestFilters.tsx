@@ -14,7 +14,7 @@ interface RequestFiltersProps {
   onChange(filter: ShownFilter): void;
 }
 
-/** Leaves in the list what fits all that is chosen. */
+/** Filters of the list, combined with AND. */
 export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const { requests: names } = useMessages();
   const [showsMore, setShowsMore] = useState(false);

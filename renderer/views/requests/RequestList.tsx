@@ -13,16 +13,19 @@ import type { ShownRequests } from './use-requests.ts';
 interface RequestListProps {
   shown: ShownRequests;
   filter: ShownFilter;
-  /** The request that is shown in full. */
+  /** The request whose details are open. */
   openId: string | null;
-  /** The one that is open or was last, which stays in sight. */
+  /** The request that is or was last open; kept in view. */
   anchorId: string | null;
-  /** Two lines a request. */
+  /** Two lines per request. */
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
 }
 
-/** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
+/**
+ * The requests that match the filter. New ones appear at the top, but do not move the list while a person reads further
+ * down.
+ */
 export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestListProps) {
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
@@ -43,7 +46,7 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
       </div>
     );
   }
-  // Rows of another height are another list.
+  // Remounted if the row height changes.
   return (
     <RequestTable
       key={String(isNarrow)}

@@ -22,18 +22,21 @@ const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
 interface RequestRowProps {
   request: LiveRequest;
   providerName: string | null;
-  /** In the list, in pixels. */
+  /** Vertical position in the list, in pixels. */
   top: number;
-  /** Among all rows of the table, the first being 1. */
+  /** `aria-rowindex` in the table. The header row is 1. */
   position: number;
-  /** Where it is shown in full. */
+  /** Address of the request's details. */
   href: string;
-  /** It is shown in full now. */
+  /** Whether the request's details are open. */
   isOpen: boolean;
   isTabStop: boolean;
 }
 
-/** One request, without the method and version that nearly all have: its title has both. Drawn anew only when it changes or moves, or while it runs, each second. */
+/**
+ * One request. The method and version that nearly all requests share are only in its tooltip. Re-renders only when it
+ * changes or moves, and each second while it runs.
+ */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { request, providerName, top, position, href, isOpen, isTabStop } = props;
   const keyName = useKeyName(request.keyId);
@@ -112,7 +115,7 @@ function StreamMark() {
   return <IconWaveSine className={classes.stream} size={13} role="img" aria-label={streamed} />;
 }
 
-/** Leads to the session of the request, while the rest of the row leads to the request. */
+/** Links to the session of the request; the rest of the row links to the request. */
 function SessionMark({ id }: { id: string }) {
   const { one } = useLocalization().messages.sessions;
   return (
@@ -137,12 +140,12 @@ export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 's
 
 function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest }) {
   const { formats } = useLocalization();
-  // Whole seconds while it runs: tenths would only flicker.
+  // Whole seconds while running, because tenths would only flicker.
   const text = useNow((now) => formats.duration(totalMs ?? Math.max(1, Math.round((now - startedAt) / 1_000)) * 1_000));
   return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
 }
 
-/** Short for the column, in full for its title. */
+/** A short text for the column, and the full text for its tooltip. */
 function describeTokens({ usage, usageCertainty }: LiveRequest, { messages, formats }: Localization) {
   const { inputTokens, outputTokens } = usage ?? {};
   const mark = usageCertainty === 'estimated' ? '≈' : '';

@@ -14,7 +14,7 @@ import type { ShownRequests } from './use-requests.ts';
 import { useRowFocus } from './use-row-focus.ts';
 
 const rowHeights = { wide: 33, narrow: 55 };
-/** So many rows before the end, the next page is asked for. */
+/** The next page is loaded when fewer than this many rows are left. */
 export const rowsAhead = 30;
 
 interface RequestTableProps {
@@ -26,7 +26,7 @@ interface RequestTableProps {
   onHold(isHeld: boolean): void;
 }
 
-/** Only the rows in sight are in the page, and only one of them is a tab stop: the arrows, J and K lead to the others. */
+/** Renders only the visible rows. Only one of them is a tab stop; the arrow keys, J and K move to the others. */
 export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
   const { title } = useMessages().requests;

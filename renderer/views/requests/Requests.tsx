@@ -1,4 +1,4 @@
-/** What is asked, as it comes and as far back as the ledger goes; one request in full. Knows no provider. */
+/** The list of requests, live and as far back as the ledger goes, and the details of one. Knows no provider. */
 import { Button, Group } from '@mantine/core';
 import { useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
@@ -36,7 +36,7 @@ export function Requests() {
       <RequestFilters
         filter={filter}
         onChange={(changed) => {
-          // Typing leaves one step in the history, not one for each pause.
+          // Typing adds one entry to the history, not one per pause.
           const replace = changed.search !== undefined && filter.search !== undefined;
           navigate(`/requests${searchOf(changed)}`, { replace });
         }}

@@ -12,7 +12,7 @@ interface SavedFiltersProps {
   onChoose(filter: ShownFilter): void;
 }
 
-/** Filters that this browser remembers under a name. */
+/** Named filters stored in this browser. */
 export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
   const { requests: names } = useMessages();
   const { saved, save, forget } = useSavedFilters();

@@ -4,23 +4,23 @@ import { useEffect, useRef, useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Requests.module.css';
 
-/** Searching begins this long after the last key. */
+/** The search starts this long after the last key press. */
 const restMs = 300;
 
 interface SearchBoxProps {
-  /** Of the address. */
+  /** The search in the address. */
   value: string;
   onChange(value: string): void;
 }
 
-/** Searches ids, names, errors and captured text. The focus stays in it while the list changes under it. */
+/** Searches ids, names, errors and captured text. Keeps the focus while the list below changes. */
 export function SearchBox({ value, onChange }: SearchBoxProps) {
   const { requests: names } = useMessages();
   const [text, setText] = useState(value);
   const sent = useRef(value);
   const search = useRef(onChange);
   search.current = onChange;
-  // Back, a saved filter or "Show all" have changed it.
+  // The address was changed by Back, a saved filter or "Show all".
   useEffect(() => {
     if (value === sent.current) return;
     sent.current = value;

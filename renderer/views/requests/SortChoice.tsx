@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Requests.module.css';
 import { type ShownFilter, searchOf, sortOf, sorts, sortTextOf } from './request-filter.ts';
 
-/** What the heads of the columns do, where there is no room for columns. */
+/** Replaces the sortable column headings if there is no room for columns. */
 export function SortChoice({ filter }: { filter: ShownFilter }) {
   const { requests: names } = useMessages();
   const [, navigate] = useLocation();

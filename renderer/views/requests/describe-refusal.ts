@@ -1,7 +1,7 @@
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 
-/** Of what a program calls itself; browsers say much. */
+/** Limit for the name that a program sends, because those of browsers are long. */
 const shownCharacters = 48;
 
 /** `12 requests with an unknown key, the last from “OpenAI/Python 1.2” at 14:03`. */

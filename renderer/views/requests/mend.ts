@@ -1,4 +1,4 @@
-/** What made a request fail, and where that can be mended. Pure. */
+/** Where the cause of a failed request can be fixed. Pure. */
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { SectionId } from '../settings/settings-sections.ts';
@@ -28,7 +28,7 @@ type Failed = Pick<
   'outcome' | 'status' | 'errorCode' | 'provider' | 'keyId' | 'groupId' | 'attempts' | 'modelAsked'
 >;
 
-/** Null where it went well, or where only the program that asked can mend it. */
+/** Null if the request succeeded, or if only the client can fix it. */
 export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   const { outcome, status, errorCode, provider, keyId, groupId, attempts, modelAsked } = request;
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
@@ -54,19 +54,19 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   }
 }
 
-/** Of a request that was refused without a valid key. */
+/** For requests that were refused without a valid key. */
 export function mendOfRefusal(reason: string): Mend | null {
   return byCode[reason] ?? null;
 }
 
-/** Null where the provider's own answer says it, or nothing is to be said. */
+/** Null if the provider's own error explains the failure, or if there is no explanation. */
 export function whyFailed({ errorCode, attempts }: Failed, texts: Messages['requests']['errors']): string | null {
   // Providers use some of the same codes.
   if (errorCode === null || (attempts.length > 0 && !errorCode.startsWith('upstream_'))) return null;
   return errorText(errorCode, texts);
 }
 
-/** What a code of Sluice's own means to a person; null where there is nothing to say. */
+/** An explanation of an error code of Sluice; null if there is none. */
 export function errorText(code: string, texts: Messages['requests']['errors']): string | null {
   return isKnown(code, texts) ? texts[code] : null;
 }

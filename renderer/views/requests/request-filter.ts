@@ -1,5 +1,5 @@
 /**
- * Which requests are shown, and in which order. Both are part of the address, so that links, Back and reload keep them:
+ * Filter and order of the list of requests. Both are part of the address, so that links, Back and reload keep them:
  *
  *     #/requests?q=timeout&outcome=failed&model=gpt-5&provider=openai&key=k1&group=default&client=…&capability=chat
  *               &status=4xx&range=24h&sort=-cost
@@ -25,7 +25,7 @@ export interface Sort {
   isAscending: boolean;
 }
 
-/** As in the address: a range stays relative to the present. */
+/** As in the address: a range stays relative to the current time. */
 export interface ShownFilter extends Omit<RequestFilterInput, 'search'> {
   search?: string;
   range?: TimeRange;
@@ -67,7 +67,7 @@ export function filterOf(address: URLSearchParams): ShownFilter {
   };
 }
 
-/** The filter as it stands in an address, with the `?`; empty if it leaves nothing out. */
+/** The filter as the query string of an address, including the `?`; empty if nothing is filtered. */
 export function searchOf(filter: ShownFilter): string {
   const { outcome, capability, status, range, sort } = filter;
   const address = new URLSearchParams();
@@ -86,12 +86,12 @@ export function searchOf(filter: ShownFilter): string {
   return text && `?${text}`;
 }
 
-/** Where a request is shown in full, in the list of this search. */
+/** The address of a request's details within the filtered list. */
 export function hrefOf(id: string, search: string): string {
   return `/requests/${encodeURIComponent(id)}${search}`;
 }
 
-/** As it stands in an address; null: newest first. */
+/** Parses the order in an address; null for newest first. */
 export function sortOf(text: string): Sort | null {
   const by = sorts.find((each) => each === text.replace(/^-/, ''));
   return by ? { by, isAscending: !text.startsWith('-') } : null;
@@ -108,7 +108,7 @@ export const rangeMs: Record<TimeRange, number> = {
   '30d': 30 * 24 * 3_600_000,
 };
 
-/** What the engine is asked. `nowMs` ends a range. */
+/** The filter in the form that the engine expects. A range ends at `nowMs`. */
 export function queryOf({ range, sort: _, search, ...filter }: ShownFilter, nowMs: number): RequestFilterInput {
   const text = search?.trim();
   return {
@@ -122,12 +122,15 @@ export function sortQueryOf({ sort }: ShownFilter): Pick<QueryInputMap['requests
   return sort ? { sort } : {};
 }
 
-/** Whether live requests belong into the list as they come. Whether a search finds them, only the engine can tell. */
+/**
+ * Whether live requests can be added to the list as they arrive. Only the engine can tell whether a search matches
+ * them.
+ */
 export function isLive({ search, sort }: ShownFilter): boolean {
   return search === undefined && sort === undefined;
 }
 
-/** As the ledger does it, except for `search`. */
+/** Applies the filter in the same way as the ledger, except for `search`. */
 export function isShown(request: LiveRequest, filter: RequestFilterInput): boolean {
   const { outcome, status, model, provider, keyId, groupId, client, capability, sinceMs, untilMs } = filter;
   return (
@@ -156,7 +159,7 @@ function hasStatus({ status }: LiveRequest, wanted: string | undefined): boolean
   return wanted.endsWith('xx') ? String(status).startsWith(wanted.slice(0, 1)) : String(status) === wanted;
 }
 
-/** As the query of an address; empty if there is nothing to say. */
+/** Formats parameters as a query string; empty if there are none. */
 export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
   const values = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(values.map(([name, value]) => [name, String(value)])).toString();

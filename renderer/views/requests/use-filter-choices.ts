@@ -25,7 +25,7 @@ export interface FilterChoice {
   chosen(value: string): ShownFilter;
 }
 
-/** As in the address. */
+/** Parameter names in the address. */
 const addressNames: Record<ChoiceField, string> = {
   range: 'range',
   outcome: 'outcome',
@@ -38,7 +38,7 @@ const addressNames: Record<ChoiceField, string> = {
   client: 'client',
 };
 
-/** What can be chosen: of the configuration, and names that occur in the ledger. */
+/** The choices of each filter, from the configuration and from names that occur in the ledger. */
 export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; more: FilterChoice[] } {
   const { requests: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers) ?? [];
@@ -83,14 +83,14 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
   };
 }
 
-/** Names of the ledger, asked for as the screen opens. */
+/** Names in the ledger, queried when the screen opens. */
 function useOccurring(of: 'model' | 'client' | 'status'): readonly string[] {
   const isThere = useControlState((state) => state.views !== null);
   const { answer } = useQuery<'request-names'>(isThere ? { type: 'request-names', of } : null);
   return answer ?? [];
 }
 
-/** A time range replaces the times of a link. */
+/** A relative range replaces the fixed times of a link. */
 function withValue(filter: ShownFilter, name: string, value: string): ShownFilter {
   const address = new URLSearchParams(searchOf(filter));
   if (name === 'range') for (const each of ['since', 'until']) address.delete(each);

@@ -6,17 +6,17 @@ import { isLive, isShown, queryOf, type ShownFilter, sortQueryOf } from './reque
 import { hasGap, joined, noPages, type Pages, withLatest } from './request-pages.ts';
 
 const pageSize = 200;
-/** A sorted list has one page. */
+/** A sorted list has a single page. */
 const sortedSize = 500;
 
 export interface ShownRequests {
-  /** In the order of the filter; null until they are known. */
+  /** In the order of the filter; null until known. */
   requests: readonly LiveRequest[] | null;
-  /** How many came since the list stands still. */
+  /** How many requests have arrived since the list was held. */
   waiting: number;
-  /** There are older ones, or there may be. */
+  /** Whether there are, or may be, older requests. */
   hasMore: boolean;
-  /** How many of the newest were sorted, if not all. */
+  /** The number of newest requests that were sorted; null if all were. */
   sortedOf: number | null;
   isLoading: boolean;
   problem: ControlError | null;
@@ -25,7 +25,10 @@ export interface ShownRequests {
 
 const none: readonly LiveRequest[] = [];
 
-/** The requests of a filter, which stays the same for as long as its list is there. While `isHeld` no new one moves those that are there. */
+/**
+ * The requests that match a filter, which must not change while the list is mounted. While `isHeld`, new requests do
+ * not move the others.
+ */
 export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests {
   const store = useControlStore();
   const follows = isLive(filter);

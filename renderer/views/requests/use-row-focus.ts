@@ -4,14 +4,14 @@ import { type ShortcutName, shortcutOf } from '../../state/shortcuts.ts';
 interface RowFocusOptions {
   requests: readonly { id: string }[];
   scroller: RefObject<HTMLElement | null>;
-  /** Of the request that is shown in full; -1: none. */
+  /** Index of the request whose details are open; -1 if none. */
   openIndex: number;
-  /** The request that is open or was last, which stays in sight; null: none. */
+  /** The request that is or was last open, which is kept in view; null if none. */
   anchorId: string | null;
   scrollTo(index: number): void;
 }
 
-/** How far a key leads; `first` and `last` to the ends. */
+/** How far each shortcut moves; `first` and `last` move to the ends. */
 const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
   'next-row': 1,
   'previous-row': -1,
@@ -22,15 +22,15 @@ const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
 };
 
 /**
- * One tab stop for the whole list: the row that had the focus last, else the first. Keys move the focus. While a request is shown
- * in full, its panel has the keys.
+ * Makes the list one tab stop: the row that last had the focus, or else the first. Keys move the focus. While a
+ * request's details are open, its panel handles the keys.
  */
 export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo }: RowFocusOptions) {
   const [chosen, setChosen] = useState(anchorId);
   const wanted = useRef<string | null>(null);
   const chosenIndex = requests.findIndex(({ id }) => id === chosen);
   const current = openIndex !== -1 ? openIndex : Math.max(0, chosenIndex);
-  // The row may come into the page only once it was scrolled to.
+  // The row may not be rendered until it has been scrolled to.
   useEffect(() => {
     if (wanted.current === null) return;
     const row = scroller.current?.querySelector<HTMLElement>(`a[data-request="${CSS.escape(wanted.current)}"]`);
@@ -40,7 +40,7 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
   });
   const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
   const shownAnchor = useRef<string | null>(null);
-  // Once for each, so that the list can be scrolled away from it.
+  // Once for each request, so that the person can scroll away from it.
   useEffect(() => {
     if (anchorIndex === -1 || shownAnchor.current === anchorId) return;
     shownAnchor.current = anchorId;

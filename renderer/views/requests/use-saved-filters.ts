@@ -9,7 +9,7 @@ interface SavedFilter {
 const storageName = 'sluice.request-filters';
 const mostSaved = 30;
 
-/** Filters with names, in the browser's own storage. Where that is refused, they last as long as the page. */
+/** Named filters, kept in the browser's storage. If storage is unavailable, they last as long as the page. */
 export function useSavedFilters() {
   const [saved, setSaved] = useState(read);
   const change = (next: SavedFilter[]) => {
@@ -19,7 +19,7 @@ export function useSavedFilters() {
   const without = (name: string) => saved.filter((each) => each.name !== name);
   return {
     saved,
-    /** Replaces one of the same name. */
+    /** Replaces a filter of the same name. */
     save: (name: string, search: string) => change([...without(name), { name, search }].slice(-mostSaved)),
     forget: (name: string) => change(without(name)),
   };
@@ -38,7 +38,7 @@ function write(saved: readonly SavedFilter[]): void {
   try {
     localStorage.setItem(storageName, JSON.stringify(saved));
   } catch {
-    // A private window may refuse.
+    // Storage may be unavailable in a private window.
   }
 }
 

@@ -4,7 +4,7 @@ import type { SessionInFull } from '../../../server/contract/session-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { downloadLines } from '../settings/download.ts';
 
-/** Downloads the session's requests, one JSON object on a line, as `sluice session export` prints them. */
+/** Downloads the session's requests as JSON Lines, as `sluice session export` prints them. */
 export function ExportSession({ full: { session, requests } }: { full: SessionInFull }) {
   const { requests: names } = useMessages();
   const download = () =>

@@ -17,13 +17,13 @@ import { isRefused, titleOf } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
 
-/** One session: what it cost and why, turn by turn, as it goes on. */
+/** One session while it goes on: its cost and the reasons for it, turn by turn. */
 export function SessionDetail({ id }: { id: string }) {
   const { sessions: names } = useMessages();
   const store = useControlStore();
   const load = useCallback(() => store.query<'session'>({ type: 'session', id }), [store, id]);
   const { answer: known, problem } = useLiveAnswer(load, true);
-  // What was just changed holds until the engine tells more.
+  // A change made here holds until the engine's next answer.
   const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
   const answer = known && changed?.from === known ? withChange(known, changed.change) : known;
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');

@@ -6,7 +6,7 @@ import { useKeyName } from '../../state/use-keys.ts';
 import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';
 
-/** What the whole session has used and cost. */
+/** Usage and cost of the whole session. */
 export function SessionFacts({ full: { session, requests } }: { full: SessionInFull }) {
   const localization = useLocalization();
   const { formats } = localization;
@@ -47,7 +47,7 @@ export function SessionFacts({ full: { session, requests } }: { full: SessionInF
   );
 }
 
-/** Empty if there is none. */
+/** Empty if there is no budget. */
 function useBudget({ budgetUsedUsd }: SessionView, { messages, formats }: Localization): string {
   const stopAtUsd = useControlState((state) => state.views?.status.settings.sessionBudget.stopAtUsd ?? null);
   if (stopAtUsd === null) return '';

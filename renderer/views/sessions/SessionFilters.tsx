@@ -19,7 +19,7 @@ interface Choice {
   options: readonly { value: string; label: string }[];
 }
 
-/** Leaves in the list what fits all that is chosen. */
+/** Filters of the list, combined with AND. */
 export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
   const { requests: names } = useMessages();
   const choose = (name: keyof ShownSessions, value: string) => {

@@ -18,10 +18,10 @@ import { programOf, titleOf } from './session-facts.ts';
 import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filter.ts';
 
 const pageSize = 50;
-/** The engine gives no more at once. */
+/** The engine's maximum per query. */
 const most = 200;
 
-/** The latest sessions, as they go on. */
+/** The latest sessions, updated live. */
 export function SessionList() {
   const { sessions: names } = useMessages();
   const store = useControlStore();

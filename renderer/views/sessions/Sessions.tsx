@@ -2,7 +2,7 @@ import { useLocation } from 'wouter';
 import { SessionDetail } from './SessionDetail.tsx';
 import { SessionList } from './SessionList.tsx';
 
-/** Sessions, or the one that the address names. */
+/** The list of sessions, or the session in the address. */
 export function Sessions() {
   const [path] = useLocation();
   const [, , id] = path.split('/');

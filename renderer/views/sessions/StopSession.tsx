@@ -9,10 +9,10 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { isRefused } from './session-facts.ts';
 
-/** What a command has changed of a session, until the engine tells more. */
+/** What a command has changed in a session, until the engine's next answer. */
 export type StateChange = Partial<Pick<SessionView, 'stoppedAt' | 'isOverBudget'>>;
 
-/** Refuses a session's further requests, after asking; or serves them again. */
+/** Refuses further requests of a session after confirmation, or allows them again. */
 export function StopSession({ session, onChanged }: { session: SessionView; onChanged(change: StateChange): void }) {
   const { id } = session;
   const { sessions: names } = useMessages();

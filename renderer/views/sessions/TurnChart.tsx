@@ -4,7 +4,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';
 
-/** The latest turns; more have no room. */
+/** Only the latest turns are shown, because more would not fit. */
 const most = 60;
 
 /** A bar for each turn: its input tokens, and the part of them that came from a cache. */

@@ -6,7 +6,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import classes from './Sessions.module.css';
 import { costIn, toolUsesOf } from './session-facts.ts';
 
-/** One turn with its requests; each leads to its inspector. */
+/** One turn with its requests, each a link to its details. */
 export function TurnTable({ turn, requests }: { turn: SessionTurn; requests: readonly SessionRequest[] }) {
   const localization = useLocalization();
   const { messages, formats } = localization;
@@ -92,7 +92,7 @@ function Row({ request }: { request: SessionRequest }) {
   );
 }
 
-/** The calls of tools whose results the request carries. What they say is in the request's capture. */
+/** The tool calls whose results the request contains. The results themselves are in the request's capture. */
 function Tools({ tools }: { tools: readonly ToolResult[] }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
@@ -109,7 +109,7 @@ function Tools({ tools }: { tools: readonly ToolResult[] }) {
   );
 }
 
-/** What was unusual about it. */
+/** What was unusual about a request. */
 function notesOf(request: SessionRequest, { messages, formats }: Localization): string[] {
   const { sessions: names } = messages;
   const { cacheLoss, modelBefore, isShorter, attempts, clientRetries } = request;

@@ -2,22 +2,22 @@ import type { ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionSums, SessionView } from '../../../server/contract/session-views.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 
-/** `claude-cli/2.1.197 (external, cli)` is `claude-cli/2.1.197`. */
+/** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
 export function programOf(client: string | null): string | null {
   return client?.split(' ', 1)[0] || null;
 }
 
-/** As its requests name it for people, or else the program that sends them; null if neither is known. */
+/** The title that its requests give, or the program that sends them; null if neither is known. */
 export function titleOf({ name, client }: Pick<SessionView, 'name' | 'client'>): string | null {
   return name ?? programOf(client);
 }
 
-/** Whether its further requests are refused. */
+/** Whether further requests are refused. */
 export function isRefused({ stoppedAt, isOverBudget }: SessionView): boolean {
   return stoppedAt !== null || isOverBudget;
 }
 
-/** `$0.42`, or the word that it is not known. */
+/** `$0.42`, or a text saying that the cost is unknown. */
 export function costIn({ costUsd }: Pick<SessionSums, 'costUsd'>, { messages, formats }: Localization): string {
   return costUsd === null ? messages.sessions.costUnknown : formats.dollars(costUsd);
 }
@@ -26,7 +26,7 @@ export interface ToolUse extends ToolResult {
   count: number;
 }
 
-/** The calls of each tool together, those that failed apart; in the order of their first results. */
+/** Groups calls by tool, failed ones separately, in the order of their first results. */
 export function toolUsesOf(tools: readonly ToolResult[]): ToolUse[] {
   const uses = new Map<string, ToolUse>();
   for (const tool of tools) {

@@ -1,6 +1,7 @@
 /**
- * Which sessions are shown, as it stands in the address: `#/sessions?key=k1&group=default&client=…&range=24h&state=running`. `state` is
- * `running` or `refused`; the others are as for requests.
+ * Filter of the list of sessions, as it appears in the address:
+ * `#/sessions?key=k1&group=default&client=…&range=24h&state=running`. `state` is `running` or `refused`; the others are
+ * as for requests.
  */
 import type { SessionFilterInput } from '../../../server/contract/queries.ts';
 import { rangeMs, ranges, type TimeRange } from '../requests/request-filter.ts';
@@ -26,13 +27,13 @@ export function sessionFilterOf(address: URLSearchParams): ShownSessions {
   return { ...filter, ...(range && { range }), ...(state && { state }) };
 }
 
-/** With the `?`; empty if it leaves nothing out. */
+/** Includes the `?`; empty if nothing is filtered. */
 export function sessionSearchOf(filter: ShownSessions): string {
   const address = new URLSearchParams({ ...filter }).toString();
   return address && `?${address}`;
 }
 
-/** What the engine is asked. `nowMs` ends a range. */
+/** The filter in the form that the engine expects. A range ends at `nowMs`. */
 export function sessionQueryOf({ key, group, client, range, state }: ShownSessions, nowMs: number): SessionFilterInput {
   return {
     ...(key && { keyId: key }),

@@ -14,7 +14,7 @@ import { collectDiagnostics } from './diagnostics.ts';
 import { downloadJson } from './download.ts';
 import classes from './Settings.module.css';
 
-/** What runs here, where its things are, and a report for who helps. */
+/** Versions, the locations of files, and a report to send to someone who helps. */
 export function AboutPart() {
   const { messages, formats } = useLocalization();
   const names = messages.settings;

@@ -7,12 +7,16 @@ import type { SettingsForm } from './use-settings-form.ts';
 
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
-/** What the chosen address means: who reaches Sluice there, and since when. */
+const none: readonly never[] = [];
+
+/** Explains the chosen address: who can reach Sluice there, and from when it applies. */
 export function AddressNotes({ form }: { form: SettingsForm }) {
   const { settings: messages } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const given = useControlState((state) => state.views?.status.givenAddress ?? none);
   const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
   const isOpen = !loopback.test(values.get('host') ?? '');
+  const options = given.map((name) => `--${name}`).join(', ');
   const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
   return (
     <>
@@ -25,7 +29,8 @@ export function AddressNotes({ form }: { form: SettingsForm }) {
       <p className={classes.note}>
         <IconInfoCircle className={classes.icon} size={16} aria-hidden />
         <span>
-          {messages.nextStart} {listensElsewhere && messages.listensAt(baseUrl)}
+          {given.length < 2 && messages.nextStart} {options !== '' && messages.givenAtStart(options)}{' '}
+          {listensElsewhere && messages.listensAt(baseUrl)}
         </span>
       </p>
     </>

@@ -8,7 +8,7 @@ const kindClasses: Record<ConfigChange['kind'], string | undefined> = {
   changed: classes.changed,
 };
 
-/** Every difference between two configurations. */
+/** All differences between two configurations. */
 export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
   const { settings: names } = useMessages();
   return (

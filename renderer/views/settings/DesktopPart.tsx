@@ -7,7 +7,7 @@ import { type Desktop, useDesktop } from '../../state/use-desktop.ts';
 import { ReleaseNotes } from './ReleaseNotes.tsx';
 import classes from './Settings.module.css';
 
-/** What only the installed program has: start at login, notifications, updates, its log. In a browser there is none of it. */
+/** Settings of the desktop application: start at login, notifications, updates, log. Absent in a browser. */
 export function DesktopPart() {
   const desktop = useDesktop();
   const { desktop: names } = useMessages().settings;

@@ -13,14 +13,14 @@ import classes from './Settings.module.css';
 export interface ImportPreview {
   fileName: string;
   config: ConfigInput;
-  /** Of the configuration that it was compared with. */
+  /** Revision of the configuration that the import was compared with. */
   revision: number;
   changes: ConfigChange[];
   refusals: ImportRefusal[];
   enteredAnew: string[];
 }
 
-/** Shows everything that an import would change before it does, and afterwards which secrets are missing. */
+/** Shows everything that an import would change before it runs, and afterwards which secrets are missing. */
 export function ImportDialog({ preview, onClose }: { preview: ImportPreview | null; onClose(): void }) {
   const { settings: messages } = useMessages();
   return (

@@ -4,14 +4,14 @@ import type { CommandRunner } from '../../state/use-command.ts';
 import type { LostRecords } from './lost-records.ts';
 
 interface LostRecordsDialogProps {
-  /** Null: nothing to ask. */
+  /** Null while there is nothing to confirm. */
   lost: LostRecords | null;
   command: CommandRunner;
   onConfirm(): void;
   onClose(): void;
 }
 
-/** Asks before settings are saved that delete records. */
+/** Asks for confirmation before settings are saved that delete records. */
 export function LostRecordsDialog({ lost, command, onConfirm, onClose }: LostRecordsDialogProps) {
   const localization = useLocalization();
   const names = localization.messages.settings.lost;

@@ -6,7 +6,7 @@ import { useQuery } from '../../state/use-query.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Settings.module.css';
 
-/** How providers would be reached now, and whose certificates count. */
+/** How providers would be reached now, and which certificate authorities are trusted. */
 export function NetworkState() {
   const { messages } = useLocalization();
   const { network: names } = messages.settings;

@@ -2,7 +2,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import classes from './ReleaseNotes.module.css';
 import { type NotesBlock, readNotes } from './read-notes.ts';
 
-/** What an update changes, as its release tells it; it comes from outside, and none of it is taken for markup of ours. */
+/** The release notes of an update. They come from outside, so nothing in them is interpreted as HTML. */
 export function ReleaseNotes({ notes }: { notes: string }) {
   const { desktop: names } = useMessages().settings;
   return (

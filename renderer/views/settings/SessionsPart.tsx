@@ -8,7 +8,7 @@ import { useCommand } from '../../state/use-command.ts';
 import { useDesktop } from '../../state/use-desktop.ts';
 import classes from './Settings.module.css';
 
-/** How long browsers stay signed in to the window, and the way to sign all of them out. */
+/** How long browsers stay signed in to the window, with a button that signs all of them out. */
 export function SessionsPart() {
   const { sessions: names } = useMessages().settings;
   const command = useCommand();
@@ -21,7 +21,7 @@ export function SessionsPart() {
   };
   const signOut = async () => {
     const result = await command.run({ type: 'window.sign-out-everywhere' });
-    // A browser is signed out itself, and shows how to come back.
+    // In a browser, this session ends too, and the signed-out screen explains how to return.
     if (!result) return;
     setEnded(result.ended);
     close();

@@ -1,4 +1,7 @@
-/** Everything about Sluice itself: how the window looks, where the engine listens, what it keeps. Providers, keys and groups have screens of their own. */
+/**
+ * Settings of Sluice itself, such as the window's appearance, the address to listen on, and what is kept. Providers,
+ * keys and groups have their own screens.
+ */
 import { Button } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
@@ -71,7 +74,7 @@ export function Settings() {
           </p>
           <FoundSettingsContext value={found}>
             {status ? (
-              // A link into the page needs all that stands above and below its target.
+              // A link to a section needs everything above and below it to be rendered.
               <Staggered first={asked === null ? 3 : there.length}>
                 {there.map((id) => (
                   <div

@@ -14,7 +14,7 @@ interface SettingsFieldProps {
   form: SettingsForm;
 }
 
-/** One setting, as its kind is entered, unless somebody has fixed it. */
+/** The input for one setting, according to its kind; disabled if locked. */
 export function SettingsFieldInput({ field, form }: SettingsFieldProps) {
   return (
     <Lockable lock={useLocks().setting(field.path ?? field.name)}>
@@ -45,7 +45,7 @@ function FieldInput({ field, form }: SettingsFieldProps) {
   }
   if (field.kind === 'text') return <TextInput {...typed} spellCheck={false} autoComplete="off" />;
   if (field.kind === 'choice') {
-    // A value set by hand in the file is a choice too.
+    // Includes a value that was set by hand in the file.
     const values = new Set([...field.values, shared.value]);
     return <NativeSelect {...shared} data={[...values].map((value) => ({ value, label: choiceName(names, value) }))} />;
   }

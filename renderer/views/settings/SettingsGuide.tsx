@@ -6,18 +6,20 @@ import classes from './SettingsGuide.module.css';
 import { type SectionId, sectionOf, sectionTitle } from './settings-sections.ts';
 
 interface SettingsGuideProps {
-  /** Those that are shown. */
+  /** The sections that are shown. */
   sections: readonly SectionId[];
   current: SectionId;
   search: string;
   onSearch(search: string): void;
-  /** Brings a section into sight. */
+  /** Scrolls a section into view. */
   onShow(id: SectionId): void;
 }
 
 const hrefOf = (id: SectionId) => `/settings?section=${id}`;
 
-/** The search box and the contents: links beside the sections where there is room, else a choice above them. */
+/**
+ * The search box and the table of contents: links beside the sections if there is room, otherwise a select above them.
+ */
 export function SettingsGuide({ sections, current, search, onSearch, onShow }: SettingsGuideProps) {
   const messages = useMessages();
   const { settings: names } = messages;

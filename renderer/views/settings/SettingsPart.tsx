@@ -15,11 +15,11 @@ import { type SettingsForm, useSettingsForm } from './use-settings-form.ts';
 
 interface SettingsPartProps {
   part: keyof typeof settingsParts;
-  /** Below the fields, by what is entered. */
+  /** Shown below the fields; depends on the current input. */
   children?: ((form: SettingsForm) => ReactNode) | undefined;
 }
 
-/** Settings that are saved together. */
+/** A group of settings that are saved together. */
 export function SettingsPart({ part, children }: SettingsPartProps) {
   const status = useControlState((state) => state.views?.status ?? null);
   const { settings: messages } = useMessages();

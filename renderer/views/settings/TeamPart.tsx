@@ -16,7 +16,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { useOpenImport } from '../import/ImportDoor.tsx';
 import classes from './Settings.module.css';
 
-/** Which team presets count here, and the ways to take one in. */
+/** The team presets in force, and the ways to import one. */
 export function TeamPart() {
   const { team: names } = useMessages();
   const presets = useControlState((state) => state.views?.status.team.presets ?? null) ?? [];

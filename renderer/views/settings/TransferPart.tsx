@@ -12,7 +12,7 @@ import { useOpenImport } from '../import/ImportDoor.tsx';
 import { downloadJson } from './download.ts';
 import classes from './Settings.module.css';
 
-/** The whole configuration out to a file and in from one, never with secrets. */
+/** Exports the whole configuration to a file and imports it from one, without secrets. */
 export function TransferPart() {
   const { settings: messages } = useMessages();
   const store = useControlStore();

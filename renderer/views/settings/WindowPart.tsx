@@ -8,7 +8,7 @@ import { useFoundSettings } from './use-found-settings.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
-/** How the window looks and speaks; holds for this browser only, at once. */
+/** Appearance and language of the window; applied at once, and to this browser only. */
 export function WindowPart() {
   const { messages, language, setLanguage } = useLocalization();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

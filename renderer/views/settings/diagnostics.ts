@@ -2,13 +2,16 @@ import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 
 const reportedErrors = 50;
-/** What tells of a failure; nothing that tells of whom. */
+/** Fields that describe a failure but do not identify anyone. */
 const errorFields = [
   ...['id', 'startedAt', 'route', 'capability', 'modelAsked', 'modelServed', 'provider', 'stream', 'client'],
   ...['outcome', 'status', 'errorCode', 'firstByteMs', 'totalMs', 'attempts'],
 ] as (keyof RequestView)[];
 
-/** What someone who helps needs to know: versions, state, configuration and the latest errors. Views hold no secrets, nor does this. */
+/**
+ * Collects what someone who helps needs to know: versions, state, configuration and the latest errors. Views contain no
+ * secrets, so neither does the report.
+ */
 export async function collectDiagnostics({ query }: ControlStore): Promise<object> {
   const [status, host, { revision, config }, { requests }] = await Promise.all([
     query({ type: 'status' }),

@@ -1,9 +1,9 @@
-/** Gives the person a file with this value as JSON. */
+/** Downloads the value as a JSON file. */
 export function downloadJson(fileName: string, value: unknown): void {
   download(fileName, 'application/json', `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** As JSON, one value on a line. */
+/** As JSON Lines. */
 export function downloadLines(fileName: string, values: readonly unknown[]): void {
   download(fileName, 'application/jsonl', values.map((value) => `${JSON.stringify(value)}\n`).join(''));
 }
@@ -14,6 +14,6 @@ function download(fileName: string, type: string, text: string): void {
   link.href = url;
   link.download = fileName;
   link.click();
-  // The browser takes hold of the file by then.
+  // By then the browser has opened the file.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -1,20 +1,20 @@
-/** What lower limits of keeping would delete for good, asked of the engine before they are saved. */
+/** What lower retention settings would delete for good; queried before they are saved. */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import type { ControlApi } from '../../api.ts';
 
 export interface LostRecords {
-  /** Requests, and what they used, from before that moment. */
+  /** Requests from before that time, with their usage. */
   requests: { count: number; beforeMs: number } | null;
-  /** All requests but so many. */
+  /** All requests except this many. */
   allButNewest: number | null;
-  /** What was captured before that moment; whether there was any is not known, only that there were requests. */
+  /** Captures from before that time. It is only known that there were requests, not whether any were captured. */
   capturesBeforeMs: number | null;
 }
 
 const dayMs = 86_400_000;
 
-/** Null: nothing. */
+/** Null if nothing would be deleted. */
 export async function lostRecordsOf(
   { query }: Pick<ControlApi, 'query'>,
   settings: Settings,

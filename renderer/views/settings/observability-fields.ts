@@ -1,4 +1,4 @@
-/** What Sluice tells other tools, as fields of a form. */
+/** Fields for metrics, telemetry and webhooks. */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { webhookEvents } from '../../../server/contract/webhook-events.ts';
@@ -36,7 +36,7 @@ export const observabilityFields: readonly SettingsField[] = [
   },
   {
     name: 'telemetryHeaders',
-    // Locked with the endpoint: each header would be a setting of its own.
+    // Locked together with the endpoint, because the header setting itself has one path per header.
     path: 'telemetry.endpoint',
     kind: 'lines',
     read: ({ telemetry }) =>
@@ -84,7 +84,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** Without a colon the name is not valid, which the engine then says. */
+/** A line without a colon yields an invalid name, which the engine then reports. */
 function headerOf(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   return colon === -1 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
@@ -97,7 +97,7 @@ function textOfWebhook({ url, events, secret }: Webhook): string {
   return [url, ...named, ...(secret === undefined ? [] : [secret])].join(' ');
 }
 
-/** The engine checks the address and the names of events, and says what is wrong with them. */
+/** The engine validates the address and the event names, and reports errors. */
 function webhookOf(line: string): WrittenWebhook {
   const [, url = line, events, secret] = webhookLine.exec(line) ?? [];
   return {

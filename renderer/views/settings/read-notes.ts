@@ -1,4 +1,4 @@
-/** A part of a release's notes; `key` is its own among them. */
+/** A block of release notes. `key` is unique among the blocks. */
 export type NotesBlock =
   | { key: number; type: 'heading' | 'paragraph'; text: string }
   | { key: number; type: 'list'; items: readonly NotesItem[] };
@@ -11,7 +11,7 @@ interface NotesItem {
 const heading = /^#{1,6}\s+/;
 const bullet = /^[-*]\s+/;
 
-/** Headings, lists and paragraphs of Markdown, as a changelog has them; whatever else there is stays as it was written. */
+/** Parses the Markdown headings, lists and paragraphs that a changelog uses. Any other syntax is left as it is. */
 export function readNotes(notes: string): NotesBlock[] {
   const blocks: NotesBlock[] = [];
   for (const [key, line] of joinLines(notes).entries()) {
@@ -27,7 +27,7 @@ export function readNotes(notes: string): NotesBlock[] {
   return blocks;
 }
 
-/** A line without a mark goes on with what the line before it began. */
+/** Joins a line without a marker to the block that the previous line started. */
 function joinLines(notes: string): string[] {
   const joined: string[] = [];
   let isBegun = false;

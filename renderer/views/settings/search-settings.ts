@@ -1,23 +1,23 @@
-/** Finds settings by what is typed into the search box. Pure. */
+/** Finds settings by the text typed into the search box. Pure. */
 
 export interface SearchableSection {
   id: string;
   title: string;
-  /** What else people look for. */
+  /** Other words that people search for. */
   words: string;
   rows: { name: string; text: string }[];
 }
 
 export interface FoundSettings {
-  /** Nothing was typed, so that everything is found. */
+  /** Nothing was typed, so everything is found. */
   isAll: boolean;
   hasSection(id: string): boolean;
   hasRow(section: string, row: string): boolean;
 }
 
 /**
- * Every word must stand in the title of a section and the text of one of its rows; else in the title and the other words of a
- * section, which is then found as a whole.
+ * Finds a row if each word occurs in its text or in the title of its section. A section without such rows is found as a
+ * whole if each word occurs in its title or its other words.
  */
 export function searchSettings(sections: readonly SearchableSection[], query: string): FoundSettings {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -11,8 +11,8 @@ const classNames = {
 };
 
 /**
- * Lays a Mantine field out as a row of a list of settings: label and help text on the left, the field on the right with its
- * unit beside it and its error below. Who cannot see hears the unit with the label.
+ * Lays a Mantine field out as a row of a settings list: label and help text on the left, and on the right the field
+ * with its unit beside it and its error below. For screen readers, the label includes the unit.
  */
 export function settingRow(label: string, unit?: string) {
   return {

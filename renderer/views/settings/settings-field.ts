@@ -1,4 +1,4 @@
-/** What a field of the settings' forms is. */
+/** Types of the fields in settings forms. */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
 import type { Settings } from '../../../server/contract/settings.ts';
 import type { StatusView } from '../../../server/contract/status-views.ts';
@@ -8,12 +8,12 @@ export type FieldName = keyof Messages['settings']['fields'];
 
 interface FieldBasics {
   name: FieldName;
-  /** Of the setting, such as `ledger.retentionDays`; absent: its name is the same. */
+  /** Path of the setting, such as `ledger.retentionDays`; defaults to the field's name. */
   path?: string;
-  /** Whether this Sluice has any use for it; absent: each has. */
+  /** Whether the setting applies to this installation; defaults to true. */
   isOf?(status: Pick<StatusView, 'sharedCounts'>): boolean;
   read(settings: Settings): string;
-  /** Adds the value to what is changed. */
+  /** Adds the value to `changes`. */
   write(text: string, changes: SettingsChanges): void;
 }
 
@@ -24,7 +24,7 @@ interface NumberField extends FieldBasics {
   unit?: keyof Messages['settings']['units'];
 }
 
-/** An amount of money above 0; empty: none. */
+/** An amount of money above 0; empty for none. */
 interface AmountField extends FieldBasics {
   kind: 'amount';
   unit: keyof Messages['settings']['units'];
@@ -35,12 +35,12 @@ interface ChoiceField extends FieldBasics {
   values: readonly string[];
 }
 
-/** Several texts, a line each. */
+/** Several texts, one per line. */
 export interface LinesField extends FieldBasics {
   kind: 'lines';
 }
 
-/** One text. */
+/** A single text. */
 interface TextField extends FieldBasics {
   kind: 'text';
 }

@@ -1,6 +1,6 @@
 /**
- * The engine's settings as fields of a form: how each is read as text and written back. Data only; what a value may be is
- * checked by the engine, but for whole numbers, which have to be numbers before they can be sent.
+ * The engine's settings as form fields: how each is read as text and written back. Data only. The engine validates the
+ * values; only number fields have limits here, because their text must be a number before it can be sent.
  */
 import type { Settings } from '../../../server/contract/settings.ts';
 import { observabilityFields } from './observability-fields.ts';
@@ -227,7 +227,7 @@ export const settingsParts = {
   observability: observabilityFields,
 } as const;
 
-/** Those that this Sluice has. */
+/** The fields that apply to this installation. */
 export function fieldsOf(
   part: keyof typeof settingsParts,
   status: Parameters<NonNullable<SettingsField['isOf']>>[0],

@@ -1,4 +1,4 @@
-/** The sections of the screen in their order, and the words by which a search finds them and their settings. */
+/** The sections of the screen in their order, and the words by which the search finds them and their settings. */
 import type { Messages } from '../../messages/en.ts';
 import type { SearchableSection } from './search-settings.ts';
 import type { FieldName } from './settings-field.ts';
@@ -22,7 +22,7 @@ export const sectionIds = [
 
 export type SectionId = (typeof sectionIds)[number];
 
-/** Null: there is no such section. */
+/** Null if there is no such section. */
 export function sectionOf(name: string | null): SectionId | null {
   return sectionIds.find((id) => id === name) ?? null;
 }
@@ -42,7 +42,7 @@ export function sectionTitle(id: SectionId, { settings, team, prices }: Messages
   }
 }
 
-/** What people look for and no label says, in both languages. */
+/** Words that people search for but no label contains, in both languages. */
 const sectionWords: Record<SectionId, string> = {
   window: 'display theme interface 界面 显示 主题',
   desktop: 'autostart login tray notifications update version log 自动启动 开机 托盘 通知 更新 日志',
@@ -93,7 +93,7 @@ const fieldWords: Record<FieldName, string> = {
   webhooks: 'notify alert slack events 通知 告警 事件',
 };
 
-/** With the texts of the language in use, and the settings that this Sluice has. */
+/** Uses the texts of the current language and the settings that apply to this installation. */
 export function searchableSections(messages: Messages, status: Parameters<typeof fieldsOf>[1]): SearchableSection[] {
   const { fields } = messages.settings;
   return sectionIds.map((id) => ({

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import { type FoundSettings, searchSettings } from './search-settings.ts';
 
-/** What the search box has found. */
+/** The matches of the search box. */
 export const FoundSettingsContext = createContext<FoundSettings>(searchSettings([], ''));
 
 export function useFoundSettings(): FoundSettings {

@@ -7,23 +7,26 @@ export const sectionElementId = (id: SectionId) => `settings-${id}`;
 /** Below the bar at the top of the window, in pixels. */
 const readingLine = 120;
 
-/** What may scroll the page, or change it, on purpose. */
+/** Events by which a person may scroll or change the page. */
 const actsOfPerson = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 interface SectionAddress {
-  /** The one in sight. */
+  /** The section being read. */
   current: SectionId;
-  /** The one in the address: `/settings?section=records`. */
+  /** The section in the address: `/settings?section=records`. */
   asked: SectionId | null;
-  /** Brings it into sight and gives it the focus. */
+  /** Scrolls the section into view and focuses it. */
   show(id: SectionId): void;
 }
 
-/** Which section is read, and which one the address leads to. */
+/** Tracks which section is being read and which one the address asks for. */
 export function useSectionAddress(isReady: boolean): SectionAddress {
   const asked = sectionOf(new URLSearchParams(useSearch()).get('section'));
   const [current, setCurrent] = useState<SectionId>(asked ?? 'window');
-  /** The one that was brought into sight, until the person moves on: one near the end cannot be brought to the top. */
+  /**
+   * The section last scrolled into view, until the person moves on. It is needed because a section near the end cannot
+   * be scrolled to the top.
+   */
   const held = useRef<SectionId | null>(null);
   useEffect(() => {
     const note = () => {
@@ -32,7 +35,7 @@ export function useSectionAddress(isReady: boolean): SectionAddress {
     const letGo = () => {
       held.current = null;
     };
-    // Sections above it may grow when what they show has arrived.
+    // Sections above it may grow when their content has loaded.
     const growth = new ResizeObserver(() => {
       if (held.current !== null) document.getElementById(sectionElementId(held.current))?.scrollIntoView();
     });

@@ -9,28 +9,28 @@ import { wrongLine } from './wrong-lines.ts';
 export interface SettingsForm {
   textOf(field: SettingsField): string;
   set(field: SettingsField, text: string): void;
-  /** It is no number or amount that can be sent. */
+  /** Whether the text is not a number or amount that can be sent. */
   isWrong(field: SettingsField): boolean;
-  /** The line that cannot be used, once the person has finished typing it. */
+  /** The first invalid line, once the person has finished typing. */
   wrongLineOf(field: SettingsField): string | null;
-  /** The person has left the field, or wants it saved. */
+  /** Called when the person leaves the field or wants to save it. */
   finish(field: SettingsField): void;
-  /** It differs from what is in force. */
+  /** Whether the field differs from the value in force. */
   isEdited(field: SettingsField): boolean;
   isChanged: boolean;
   canSave: boolean;
-  /** Whether every line can be used; those that cannot are shown from now on. */
+  /** Returns whether all lines are valid; invalid ones are shown from now on. */
   finishAll(): boolean;
   changes(): SettingsChanges;
-  /** Whether it was. */
+  /** Resolves with whether it succeeded. */
   save(): Promise<boolean>;
   discard(): void;
-  /** Set where what is edited was changed elsewhere too. */
+  /** Set if an edited value was also changed elsewhere. */
   overtaken: { onKeep(): void } | null;
   command: CommandRunner;
 }
 
-/** What was typed and not saved, over what is in force. */
+/** Holds unsaved edits over the settings in force. */
 export function useSettingsForm(settings: Settings, fields: readonly SettingsField[]): SettingsForm {
   const edits = useEdits<Partial<Record<FieldName, string>>>(
     Object.fromEntries(fields.map((field) => [field.name, field.read(settings)])),
@@ -84,7 +84,7 @@ function isAmount(text: string): boolean {
   return text.trim() === '' || (Number.isFinite(amount) && amount > 0);
 }
 
-/** A value that is in force and was not typed anew may be no whole number of the field's unit. */
+/** Does not require a whole number, because an unedited value may not be a multiple of the field's unit. */
 function isWithin(text: string, { min, max }: { min: number; max: number }): boolean {
   const value = Number(text);
   return text.trim() !== '' && Number.isFinite(value) && value >= min && value <= max;

@@ -1,4 +1,4 @@
-/** What can be seen to be wrong with the lines of a setting before the engine is asked. Pure. */
+/** Detects errors in multi-line settings before they are sent to the engine. Pure. */
 import { isSecretHeader } from '../../../server/contract/secret-header.ts';
 import { hasUserInfo, looksLikeSecretInHeader } from '../../../server/contract/secret-shape.ts';
 import { entryChecks } from '../../../server/contract/settings-entries.ts';
@@ -18,7 +18,7 @@ const checks = {
   webhooks: isWebhook,
 };
 
-/** The first line that cannot be used; null: each can, or the setting is not checked here. */
+/** The first invalid line; null if all are valid or the setting is not checked here. */
 export function wrongLine(name: string, text: string): string | null {
   const isRight = isChecked(name) ? checks[name] : () => true;
   const lines = text.split('\n').map((line) => line.trim());

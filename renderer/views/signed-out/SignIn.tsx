@@ -1,10 +1,10 @@
-/** How a person gets in where people sign in with their organisation's account. */
+/** Sign-in with an organisation's account. */
 import { Button } from '@mantine/core';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './SignedOut.module.css';
 
-/** Why the engine led back here from a sign-in; null if it did not. */
+/** Why the engine redirected here from a sign-in; null if it did not. */
 const failure = new URLSearchParams(location.search).get('sign-in');
 
 export function SignIn() {

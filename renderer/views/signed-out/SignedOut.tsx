@@ -1,4 +1,4 @@
-/** What is shown to a browser that the engine does not know, or knows no longer: how to get in. */
+/** Shown to a browser that is not or no longer signed in: explains how to get access. */
 import { Button } from '@mantine/core';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import type { Messages } from '../../messages/en.ts';
@@ -8,13 +8,13 @@ import { useQuery } from '../../state/use-query.ts';
 import classes from './SignedOut.module.css';
 import { SignIn } from './SignIn.tsx';
 
-/** The program's own command, and the same in a folder of its sources. */
+/** The command of the installed program, and its equivalent in a folder of the sources. */
 const command = 'sluice window --open';
 const sourcesCommand = 'npm run -s sluice -- window --open';
-/** The engine sends whoever opens an address that counts no longer to the window with this. */
+/** The engine redirects to this query string if the address opened has already been used or has expired. */
 const isLinkUsed = new URLSearchParams(location.search).get('link') === 'used';
 
-/** Where people sign in, they sign in; else the machine's own command line lets a browser in. */
+/** Shows the organisation's sign-in if there is one. Otherwise the machine's own command line grants access. */
 export function SignedOut() {
   const { answer, problem } = useQuery({ type: 'who-am-i' });
   if (answer === null && problem === null) return null;

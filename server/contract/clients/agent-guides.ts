@@ -1,6 +1,9 @@
 import { type ClientGuide, type Connection, pretty, withoutVersion } from './client-guide.ts';
 
-/** Agents that write code in a terminal. `test/server/gateway/real-programs.test.ts` runs the first five as they are set up here. */
+/**
+ * Coding agents for the terminal. `test/server/gateway/real-programs.test.ts` runs the first five as they are set up
+ * here.
+ */
 export const agentGuides: readonly ClientGuide[] = [
   {
     id: 'claude-code',

@@ -1,9 +1,9 @@
 import type { ClientGuide, NoteStep } from './client-guide.ts';
 
-/** A container's own loopback is not the machine's. */
+/** Inside a container, loopback addresses refer to the container, not to the machine. */
 const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: true };
 
-/** Applications with a face of their own. */
+/** Applications with their own user interface. */
 export const appGuides: readonly ClientGuide[] = [
   {
     id: 'open-webui',
@@ -36,7 +36,7 @@ export const appGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'add-to', file: 'librechat.yaml' },
-        // Indented as it stands in the file.
+        // Indented as it must be in the file.
         snippet: `endpoints:\n  custom:\n    - name: "Sluice"\n      apiKey: "$\{SLUICE_KEY}"\n      baseURL: "${baseUrl}"\n      models:\n        default: ["${model}"]\n        fetch: true\n      headers:\n        X-Title: LibreChat`,
       },
       { say: { code: 'add-to', file: '.env' }, snippet: `SLUICE_KEY=${key}` },

@@ -1,8 +1,11 @@
-/** What a guide to one client is made of, for window and command line. What clients themselves say is not translated. */
+/**
+ * Types of the guides that explain how to connect a client, for the window and the command line. Labels and texts of
+ * the clients themselves are not translated.
+ */
 import type { Coded } from '../coded.ts';
 import type { StepCodes } from './step-texts.ts';
 
-/** What is filled into the steps. */
+/** The values that are filled into the steps. */
 export interface Connection {
   /** Ends in `/v1`. */
   baseUrl: string;
@@ -11,13 +14,13 @@ export interface Connection {
   model: string;
 }
 
-/** A text to be copied as a whole: a command, a program, a piece of a file. */
+/** A text to copy as a whole: a command, a program or a part of a file. */
 interface SnippetStep {
   say: Coded<StepCodes>;
   snippet: string;
 }
 
-/** Fields of a form, by the labels that the client shows. */
+/** Fields of a form, named by the labels that the client shows. */
 export interface FieldsStep {
   say: Coded<StepCodes>;
   fields: readonly { label: string; value: string }[];
@@ -34,7 +37,7 @@ export type GuideStep = SnippetStep | FieldsStep | NoteStep;
 type ClientKind = 'programs' | 'coding' | 'apps';
 export const clientKinds: readonly ClientKind[] = ['programs', 'coding', 'apps'];
 
-/** The endpoints that clients use for conversations, as they stand under the server's origin. */
+/** The endpoints that clients use for conversations, relative to the server's origin. */
 export type ClientEndpoint =
   | '/v1/chat/completions'
   | '/v1/responses'
@@ -45,7 +48,7 @@ export interface ClientGuide {
   id: string;
   name: string;
   kind: ClientKind;
-  /** In the order of importance; null: whatever the person's own program calls. */
+  /** In order of importance; null if they depend on the program that the person writes. */
   endpoints: readonly [ClientEndpoint, ...ClientEndpoint[]] | null;
   steps(connection: Connection): readonly GuideStep[];
 }
@@ -54,7 +57,7 @@ export function pretty(value: object): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Clients of the APIs of Anthropic and Google add the version themselves. */
+/** Clients of the Anthropic and Google APIs add the version themselves. */
 export function withoutVersion(baseUrl: string): string {
   return baseUrl.endsWith('/v1') ? baseUrl.slice(0, -'/v1'.length) : baseUrl;
 }

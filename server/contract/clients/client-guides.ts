@@ -5,7 +5,7 @@ import { editorGuides } from './editor-guides.ts';
 import { frameworkGuides } from './framework-guides.ts';
 import { programGuides } from './program-guides.ts';
 
-/** Every client that window and command line explain. */
+/** All clients that the window and the command line explain. */
 export const clientGuides: readonly ClientGuide[] = [
   ...programGuides,
   ...frameworkGuides,
@@ -14,7 +14,7 @@ export const clientGuides: readonly ClientGuide[] = [
   ...appGuides,
 ];
 
-/** The guide's steps, and which endpoints the client uses. */
+/** The guide's steps, followed by a note on the endpoints that the client uses. */
 export function stepsOf(guide: ClientGuide, connection: Connection): readonly GuideStep[] {
   const steps = guide.steps(connection);
   if (guide.endpoints === null) return steps;

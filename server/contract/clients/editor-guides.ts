@@ -1,6 +1,6 @@
 import { type ClientGuide, type Connection, type FieldsStep, pretty } from './client-guide.ts';
 
-/** Cline and its descendants ask for the same four things. */
+/** Cline and its forks need the same four values. */
 function openAiCompatible({ baseUrl, key, model }: Connection): FieldsStep {
   return {
     say: { code: 'fill-in' },
@@ -13,7 +13,7 @@ function openAiCompatible({ baseUrl, key, model }: Connection): FieldsStep {
   };
 }
 
-/** What a context window is guessed at where a client must be told one. */
+/** The context window to configure where a client requires one. */
 const contextTokens = 128_000;
 
 /** Editors and their extensions. */
@@ -136,13 +136,13 @@ function copilotModels(connection: Connection): string {
   return pretty([copilotProvider(connection)]);
 }
 
-/** In VS Code's list of models. Source: VS Code, "AI language models", custom endpoints. */
+/** An entry in VS Code's list of models. Source: VS Code, "AI language models", custom endpoints. */
 export function copilotProvider({ baseUrl, key, model }: Connection) {
   const served = {
     id: model,
     name: model,
     url: `${baseUrl}/chat/completions`,
-    // Copilot lists no model without tools.
+    // Copilot does not list models without tools.
     toolCalling: true,
     vision: false,
     maxInputTokens: contextTokens,

@@ -1,8 +1,8 @@
 import type { ClientGuide } from './client-guide.ts';
 
 /**
- * Frameworks in Python. They call through openai-python and under its name, so the snippets give them a title of their own
- * (`X-Title`, as on OpenRouter) where they can be given one.
+ * Python frameworks. They call through openai-python and with its `user-agent`, so the snippets set a title (`X-Title`,
+ * as on OpenRouter) if the framework allows it.
  */
 export const frameworkGuides: readonly ClientGuide[] = [
   {
@@ -14,7 +14,7 @@ export const frameworkGuides: readonly ClientGuide[] = [
       { say: { code: 'install' }, snippet: 'pip install langchain-openai' },
       {
         say: { code: 'write-program' },
-        // With a base URL, LangChain asks for the usage of a stream only if it is told to.
+        // With a base URL, LangChain requests the usage of a stream only if this is set.
         snippet: `from langchain_openai import ChatOpenAI\n\nllm = ChatOpenAI(\n    model="${model}",\n    base_url="${baseUrl}",\n    api_key="${key}",\n    stream_usage=True,\n    default_headers={"X-Title": "LangChain"},\n)\nprint(llm.invoke("Hello").content)`,
       },
       { say: { code: 'embeddings-offline' } },

@@ -1,32 +1,35 @@
 /**
- * Tells clients apart by what their requests say of themselves. The patterns were taken from requests of the programs
- * themselves, except where a source is named.
+ * Identifies clients by headers of their requests. The patterns were taken from requests of the real programs, unless a
+ * source is named.
  */
 
 interface KnownClient {
-  /** The id of its guide, or of the window. */
+  /** The id of its guide; `window` for the window. */
   id: string;
-  /** Matches a client as the ledger notes it: its `user-agent`, then its `X-Title` in brackets if it has one. */
+  /**
+   * Matches a client as recorded in the ledger: its `user-agent`, followed by its `X-Title` in brackets if it sends
+   * one.
+   */
   is: RegExp;
-  /** Many programs are built on it, and come under its name. */
+  /** Many programs are built on it and send its name. */
   isSdk?: true;
 }
 
-/** The window's own requests, which are no client's. */
+/** Marks requests of the window itself, which no client sent. */
 export const windowTitle = 'Sluice window';
 const windowId = 'window';
 
-/** The first match counts: titles before user agents, and what is built on an SDK before the SDK. */
+/** The first match counts: titles come before user agents, and programs built on an SDK before the SDK. */
 const knownClients: readonly KnownClient[] = [
   { id: windowId, is: /\[Sluice window\]$/ },
-  // Cline, src/services/EnvUtils.ts; Kilo Code, src/api/providers/constants.ts.
+  // Sources: Cline, src/services/EnvUtils.ts; Kilo Code, src/api/providers/constants.ts.
   { id: 'cline', is: /^Cline\/|\[Cline\]$/ },
   { id: 'kilo-code', is: /^Kilo-Code\/|\[Kilo Code\]$/ },
   { id: 'zoo-code', is: /^ZooCode\/|\[Zoo Code\]$/ },
   { id: 'cherry-studio', is: /\[Cherry Studio\]$/ },
   { id: 'open-webui', is: /\[Open WebUI\]$/ },
   { id: 'goose', is: /\[goose\]$/i },
-  // As their guides set them up.
+  // Titles that the guides set.
   { id: 'aider', is: /\[Aider\]$/ },
   { id: 'llm', is: /\[llm\]$/ },
   { id: 'librechat', is: /\[LibreChat\]$/ },
@@ -53,17 +56,17 @@ const knownClients: readonly KnownClient[] = [
   { id: 'openai-node', is: /^(?:Async)?OpenAI\/JS /, isSdk: true },
 ];
 
-/** The client's id; null if it cannot be told. */
+/** The client's id; null if it is unknown. */
 export function clientIdOf(client: string): string | null {
   return knownClients.find(({ is }) => is.test(client))?.id ?? null;
 }
 
-/** Whether requests of the client can be told from those of others. */
-export function isToldApart(id: string): boolean {
+/** Whether requests of the client can be distinguished from those of others. */
+export function isIdentifiable(id: string): boolean {
   return knownClients.some((client) => client.id === id);
 }
 
-/** Whether a request may come from a client that cannot be told: neither the window nor a program known by its own name. */
+/** Whether a request may come from an unidentified client: neither the window nor a program known by its own name. */
 export function mayBeAny(client: string): boolean {
   const known = knownClients.find(({ is }) => is.test(client));
   return known === undefined || known.isSdk === true;

@@ -3,7 +3,7 @@ import type { ClientGuide, Connection } from './client-guide.ts';
 const shellEnvironment = ({ baseUrl, key }: Connection) =>
   `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${key}`;
 
-/** Programs and libraries: what a developer writes or types. */
+/** Programs and libraries: for developers who write code or type commands. */
 export const programGuides: readonly ClientGuide[] = [
   {
     id: 'curl',
@@ -60,7 +60,7 @@ export const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    // It calls through openai-python and under its name, so it is given a title of its own.
+    // LiteLLM calls through openai-python and with its `user-agent`, so the snippet sets a title.
     id: 'litellm',
     name: 'LiteLLM',
     kind: 'programs',

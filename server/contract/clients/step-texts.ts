@@ -1,4 +1,4 @@
-/** The texts of the guides' steps in English, for command line and window. */
+/** English texts of the guides' steps, for the command line and the window. */
 import type { TextsOf } from '../coded.ts';
 
 export interface StepCodes {

@@ -25,9 +25,10 @@ export class AnswerTap implements ResponseTap {
   begin(status: number, headers: Headers): void {
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) {
-      if (typeof value === 'string' && (name.startsWith('content-') || told.has(name))) this.#headers[name] = value;
+      if (typeof value === 'string' && (name.startsWith('content-') || lossHeaderNames.has(name)))
+        this.#headers[name] = value;
     }
-    for (const name of told) {
+    for (const name of lossHeaderNames) {
       const set = this.#response.getHeader(name);
       if (typeof set === 'string') this.#headers[name] = set;
     }
@@ -49,4 +50,4 @@ export class AnswerTap implements ResponseTap {
 }
 
 /** Sluice's own headers that belong to the answer: what its translation lost. */
-export const told: ReadonlySet<string> = new Set(['x-sluice-dropped', 'x-sluice-emulated']);
+export const lossHeaderNames: ReadonlySet<string> = new Set(['x-sluice-dropped', 'x-sluice-emulated']);

@@ -19,7 +19,7 @@ interface CacheableCall {
 
 /** Longer bodies take too long to hash on the event loop. */
 const maxRequestBytes = 8 * 1024 * 1024;
-/** Longer bodies take too long to parse; they are cached only where that is asked for. */
+/** Longer bodies take too long to parse; they are cached only on request. */
 const maxParsedBytes = 512 * 1024;
 
 export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { forced }: CacheSettings): CacheUse {
@@ -35,7 +35,7 @@ export function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { 
 /** Whether the answer depends on the request alone and leaves nothing behind at the provider. */
 function mayBeKept({ match, body }: CacheableCall): boolean {
   const { route } = match;
-  if (route.method !== 'POST' || match.passed !== null || route.session !== null) return false;
+  if (route.method !== 'POST' || match.passthrough !== null || route.session !== null) return false;
   if (body.captured === null || body.isOnce || body.size > maxRequestBytes) return false;
   if (body.fields.previousResponseId !== null) return false;
   return route.job === null || isUnstoredResponse({ match, body });
@@ -46,7 +46,7 @@ function isUnstoredResponse({ match: { route }, body }: CacheableCall): boolean 
   return !route.wire.request.isBackground(body) && body.raw('conversation') === null;
 }
 
-/** Whether the same request is meant to get the same answer each time. */
+/** Whether the request asks for a deterministic answer. */
 function isDeterministic({ match: { route }, body }: CacheableCall): boolean {
   const { operation } = route.wire;
   if (route.writeTokenCount || operation === 'embeddings' || operation === 'moderations') return true;

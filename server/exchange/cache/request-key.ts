@@ -3,7 +3,7 @@ import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
 
 /**
- * Equal for requests that every provider must answer alike: operation, model asked, targets, headers that are passed on, and
+ * Equal for requests that every provider must answer alike: operation, requested model, targets, forwarded headers, and
  * the body byte for byte. The order of a JSON object's members counts, since models follow that of a schema.
  *
  * `lossy`: the request's `x-sluice-lossy`.

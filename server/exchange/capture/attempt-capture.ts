@@ -8,7 +8,7 @@ import type { Sendable } from '../request-body.ts';
 import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
 import { ResponseCapture } from './response-capture.ts';
 
-/** What the client sent and received, none of which is kept twice. */
+/** What the client sent and received; attempts with the same bytes do not store them again. */
 export interface ClientSide {
   /** A body that is not in memory, with the reason. */
   body: RawBody | CaptureGap;
@@ -68,7 +68,7 @@ export class AttemptCapture {
   }
 }
 
-/** As far as both are in memory. */
+/** Compares the parts that are in memory. */
 function isSame(one: RawBody, other: RawBody): boolean {
   const length = Math.min(one.start.length, other.start.length);
   if (length === 0 || lengthOf(one) !== lengthOf(other)) return false;

@@ -17,7 +17,7 @@ export class BodyStart {
   readonly #mostBytes: number;
   readonly #chunks: Buffer[] = [];
   #keptBytes = 0;
-  /** Of the whole body so far. */
+  /** Length of the whole body so far. */
   bytes = 0;
 
   constructor(maxBytes: number) {
@@ -42,7 +42,7 @@ export interface RawBody {
   start: Buffer;
   /** Null: `start` is the whole body. */
   totalBytes: number | null;
-  /** It broke off. */
+  /** The body broke off. */
   isCut?: boolean;
 }
 

@@ -49,7 +49,7 @@ export class ResponseCapture {
     return { status: this.#status, ...withoutBody(this.#headers, gap, rules) };
   }
 
-  /** Whether both have received the same bytes, as far as they are kept. */
+  /** Whether the kept bytes of both are equal. */
   equals(other: ResponseCapture): boolean {
     if (!this.#isReadable || !other.#isReadable || this.#body.bytes !== other.#body.bytes) return false;
     return this.#body.bytes > 0 && this.#body.kept.equals(other.#body.kept);

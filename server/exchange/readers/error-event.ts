@@ -28,8 +28,8 @@ type Refusal = Extract<FailureReason, { kind: 'answer' }>;
 export function refusalOf({ error, bytes }: ErrorEvent, { format, errors, headers }: Streamed): Refusal {
   const status = errors.statusOf(error);
   const message = error.message || 'The provider told of an error and did not say which.';
-  const told = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
-  const body = Buffer.from(format.writeError(told));
+  const errorBody = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
+  const body = Buffer.from(format.writeError(errorBody));
   const failure = errors.classify({ status, headers, error, isAboutJob: false });
   const described = { 'content-type': 'application/json', 'content-length': String(body.length) };
   return {

@@ -4,10 +4,10 @@ import { readErrorBody } from '../../wire/error-body.ts';
 import type { Failure } from '../../wire/failure.ts';
 import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
 import {
-  type Asked,
   damagedBy,
   failWith,
   nothingYet,
+  type RequestFacts,
   type ResponseHead,
   type ResponseReader,
   type Steps,
@@ -18,12 +18,12 @@ const maxBytes = 1024 * 1024;
 
 /** Reads a response with status 400 or above. It is held as a whole, since another target may succeed. */
 export class ErrorReader implements ResponseReader {
-  readonly #asked: Asked;
+  readonly #asked: RequestFacts;
   readonly #head: ResponseHead;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(asked: Asked, head: ResponseHead) {
+  constructor(asked: RequestFacts, head: ResponseHead) {
     this.#asked = asked;
     this.#head = head;
   }
@@ -42,8 +42,8 @@ export class ErrorReader implements ResponseReader {
     const error = errorIn(value);
     const failure = this.#classify(error);
     const body = unwrapped(value) ?? bytes;
-    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
-    return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body, error } })];
+    const relayedHeaders = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } })];
   }
 
   /** An incomplete error cannot be relayed, but its beginning may contain the reason. */
@@ -66,6 +66,6 @@ function unwrapped(value: unknown): Buffer | null {
 
 /** SDKs read the delay from headers only. */
 function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
-  const isTold = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
-  return retryAfterMs === null || isTold ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  const isStated = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
+  return retryAfterMs === null || isStated ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
 }

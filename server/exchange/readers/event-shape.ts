@@ -50,7 +50,7 @@ export class EventShape {
   cutEnd = 0;
   sequenceNumber: number | null = null;
   /** At least one text is not empty. */
-  saysSomething = false;
+  hasText = false;
   /** Its events count tokens. */
   readonly hasCounts: boolean;
   readonly #hasStrings: boolean;
@@ -95,14 +95,14 @@ export class EventShape {
   match(events: ComparedBytes, from: number): boolean {
     const { bytes } = events;
     let at = from;
-    this.saysSomething = !this.#hasStrings;
+    this.hasText = !this.#hasStrings;
     for (const { fixed, place, cutAt } of this.#parts) {
       if (!events.hasAt(at, fixed)) return false;
       const start = at + fixed.length;
       if (cutAt !== -1) this.#noteCut(at + cutAt);
       at = endOfPlace(bytes, start, place);
       if (at === -1) return false;
-      if (at > start && place !== 'padding' && place !== 'count') this.saysSomething = true;
+      if (at > start && place !== 'padding' && place !== 'count') this.hasText = true;
       if (place === 'text') this.#noteText(start, at);
       if (place === 'number') this.sequenceNumber = numberAt(bytes, start, at);
     }

@@ -19,10 +19,9 @@ import {
   maxTextEventBytes,
   mostDroppedEvents,
   unreadableEvents,
-} from './broken-off.ts';
+} from './broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
 import { HeldBeginning, spareBytes } from './held-beginning.ts';
-import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -32,6 +31,7 @@ import {
   type Step,
   type Steps,
 } from './response-reader.ts';
+import { ShapeCache } from './shape-cache.ts';
 
 interface EventsOptions extends Streamed {
   /** How many choices or images the stream carries in parallel. */
@@ -47,7 +47,7 @@ export class EventsReader implements ResponseReader {
   readonly #framing: Framing;
   readonly #gate: EventGate;
   readonly #watch: StreamWatch;
-  readonly #known: KnownEvents;
+  readonly #known: ShapeCache;
   readonly #beginning = new HeldBeginning();
   /** Steps for the bytes being read. */
   #steps: Step[] = [];
@@ -57,7 +57,7 @@ export class EventsReader implements ResponseReader {
   /** The latest event has content. */
   #isContent = false;
   /** An event of the current chunk had content or showed that the model is working. */
-  #hasSaid = false;
+  #sawActivity = false;
   #error: ErrorEvent | undefined;
   #droppedEvents = 0;
   #isOver = false;
@@ -68,7 +68,7 @@ export class EventsReader implements ResponseReader {
     this.#options = options;
     const { format, answers, text } = options;
     this.#watch = format.watch(answers);
-    this.#known = new KnownEvents(text, this.#watch);
+    this.#known = new ShapeCache(text, this.#watch);
     this.#framing = format.framing;
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
@@ -79,7 +79,7 @@ export class EventsReader implements ResponseReader {
 
   read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
-    if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
+    if (this.#sawActivity || this.#known.sawContent || this.#gate.insideEvent) this.#progressed();
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
     else if (this.#droppedEvents >= mostDroppedEvents) this.#break(unreadableEvents());
@@ -161,7 +161,7 @@ export class EventsReader implements ResponseReader {
     // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
     // JavaScript ones if it has a name (anthropic-sdk-typescript#861).
     if (event?.data === '') return null;
-    const passing = event && this.#look(bytes, event);
+    const passing = event && this.#inspect(bytes, event);
     if (!event || !passing) return null;
     // Immediately, so that similar events in the same chunk match their shape.
     if (this.#hasContent) this.#begin();
@@ -183,7 +183,7 @@ export class EventsReader implements ResponseReader {
   }
 
   /** Returns the part that is sent. */
-  #look(bytes: Buffer, event: StreamEvent): Buffer | null {
+  #inspect(bytes: Buffer, event: StreamEvent): Buffer | null {
     if (!this.#error) this.#listen(event, bytes);
     if (this.#error) return null;
     this.#watch.note(event);
@@ -192,28 +192,28 @@ export class EventsReader implements ResponseReader {
   }
 
   #listen(event: StreamEvent, bytes: Buffer): void {
-    const saying = this.#options.format.sayingOf(event);
-    this.#isContent = saying.kind === 'content';
+    const meaning = this.#options.format.meaningOf(event);
+    this.#isContent = meaning.kind === 'content';
     if (this.#isContent) this.#saysContent();
-    else if (saying.kind === 'alive' && this.#hasContent) this.#hasSaid = true;
+    else if (meaning.kind === 'alive' && this.#hasContent) this.#sawActivity = true;
     // An error after content passes on, unless another target may continue the stream.
-    const isHeard = !this.#hasContent || this.#options.text !== null;
-    if (saying.kind !== 'error') return;
-    if (!isHeard) return void this.#steps.push({ kind: 'told', message: saying.error.message });
-    this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
+    const isHandled = !this.#hasContent || this.#options.text !== null;
+    if (meaning.kind !== 'error') return;
+    if (!isHandled) return void this.#steps.push({ kind: 'error-event', message: meaning.error.message });
+    this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
     this.#known.forget();
   }
 
   #saysContent(): void {
-    this.#hasSaid = true;
+    this.#sawActivity = true;
     if (this.#hasContent) return;
     this.#hasContent = true;
     this.#steps.push({ kind: 'content' });
   }
 
   #progressed(): void {
-    this.#hasSaid = false;
-    this.#known.hasSaid = false;
+    this.#sawActivity = false;
+    this.#known.sawContent = false;
     this.#steps.push(alive);
   }
 
@@ -228,7 +228,7 @@ export class EventsReader implements ResponseReader {
   #begin(): void {
     if (this.#isPassing) return;
     this.#isPassing = true;
-    if (this.#options.text) this.#beginning.tell(this.#options.text);
+    if (this.#options.text) this.#beginning.addTo(this.#options.text);
   }
 
   #deliver(bytes: Buffer): void {
@@ -260,7 +260,7 @@ export class EventsReader implements ResponseReader {
     const kind = this.#framing.kindOfRest(rest, last);
     const close = kind === 'piece' ? 'cut' : 'ended';
     const event = kind === 'event' ? last : null;
-    const passing = event ? this.#look(rest, event) : rest;
+    const passing = event ? this.#inspect(rest, event) : rest;
     if (!passing) return close;
     if (this.#isPassing) {
       if (this.#ending(close)) this.#pass(passing);
@@ -280,7 +280,7 @@ export class EventsReader implements ResponseReader {
       this.#finish(failWith(refusal));
       return;
     }
-    this.#steps.push({ kind: 'told', message: error.error.message }, { kind: 'pass', bytes: error.bytes });
+    this.#steps.push({ kind: 'error-event', message: error.error.message }, { kind: 'pass', bytes: error.bytes });
     this.#finish({ kind: 'complete', hasFailed: true });
   }
 

@@ -32,7 +32,7 @@ export class HeldBeginning {
   }
 
   /** Adds the held events to the text that the client has received. */
-  tell(text: StreamText): void {
+  addTo(text: StreamText): void {
     for (const event of this.#events) text.take(event);
     this.#events = [];
   }

@@ -1,5 +1,5 @@
 import type { TransportError } from '../../transport/transport-error.ts';
-import { brokenBy } from './broken-off.ts';
+import { brokenBy } from './broken-stream.ts';
 import { brokenTransport, type ResponseReader, type Steps } from './response-reader.ts';
 
 /** Passes a response of unknown format as it arrives. If it breaks off, the client's connection is broken too. */

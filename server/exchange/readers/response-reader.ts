@@ -10,7 +10,7 @@ import type { Failure } from '../../wire/failure.ts';
 import type { Route } from '../../wire/route.ts';
 
 /** What a reader needs to know about the request. */
-export interface Asked {
+export interface RequestFacts {
   route: Route;
   /** Of the client's request. */
   method: string;
@@ -53,8 +53,8 @@ export type Step =
   | { kind: 'alive' }
   /** An event that no client could parse was left out. */
   | { kind: 'dropped' }
-  /** An event that passes to the client is an error, with these words. */
-  | { kind: 'told'; message: string }
+  /** An event that passes to the client is an error with this message. */
+  | { kind: 'error-event'; message: string }
   /** Headers for the client that differ from the upstream's. Precedes any `pass`. */
   | { kind: 'headers'; headers: ResponseHeaders }
   /** Bytes for the client. The first ones make this attempt the answer. */

@@ -24,12 +24,12 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { Verdict } from '../../wire/wire.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
-import { brokenBy } from './broken-off.ts';
+import { brokenBy } from './broken-stream.ts';
 import {
-  type Asked,
   brokenTransport,
   damagedBy,
   failWith,
+  type RequestFacts,
   type ResponseHead,
   type ResponseReader,
   type Step,
@@ -57,7 +57,7 @@ const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: num
 };
 
 export class WholeReader implements ResponseReader {
-  readonly #asked: Asked;
+  readonly #asked: RequestFacts;
   readonly #status: number;
   #headers: ResponseHeaders;
   readonly #encoding: Encoding | null;
@@ -74,7 +74,7 @@ export class WholeReader implements ResponseReader {
   #held: Buffer[] = [];
   #bytes = 0;
 
-  constructor(asked: Asked, head: ResponseHead) {
+  constructor(asked: RequestFacts, head: ResponseHead) {
     this.#asked = asked;
     this.#status = head.status;
     this.#headers = head.headers;
@@ -231,7 +231,7 @@ export class WholeReader implements ResponseReader {
     const { isStreamAsked, route } = this.#asked;
     const isShort = whole.length <= maxConvertedBytes;
     const answer = isStreamAsked && route.stream && isShort ? parseObject(whole.toString('utf8').trim()) : null;
-    const events = answer && route.stream ? route.stream.ofWhole(answer) : null;
+    const events = answer && route.stream ? route.stream.fromWhole(answer) : null;
     if (events === null) return null;
     const type = framingOf(route).contentType;
     const headers = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { socketOptions } from './socket-options.ts';
 
 interface Acceptance {
-  /** The only subprotocol to confirm, and only if the client offers it; the others may contain a key. */
+  /** The only subprotocol to confirm, and only if the client offers it; other subprotocols may contain a key. */
   protocol: string;
   /** Additional headers of the 101 response. */
   headers: Readonly<Record<string, string>>;

@@ -11,17 +11,17 @@ export const goingAway = 1001;
 export const refusedByPolicy = 1008;
 export const failedInside = 1011;
 
-/** Contents of a close frame; without a code the frame is empty. */
-export interface Farewell {
+/** The contents of a close frame; without a code the frame is empty. */
+export interface CloseFrame {
   code: number | undefined;
   reason: string;
 }
 
-export const silentFarewell: Farewell = { code: undefined, reason: '' };
+export const emptyCloseFrame: CloseFrame = { code: undefined, reason: '' };
 
 /** Converts the close frame that a peer sent. `redacted` removes secrets from its reason. */
-export function farewellOf(code: number, reason: Buffer, redacted: (text: string) => string): Farewell {
-  return isSendable(code) ? { code, reason: shortened(redacted(reason.toString())) } : silentFarewell;
+export function closeFrameOf(code: number, reason: Buffer, redacted: (text: string) => string): CloseFrame {
+  return isSendable(code) ? { code, reason: shortened(redacted(reason.toString())) } : emptyCloseFrame;
 }
 
 /** Truncates a reason to the length that a close frame can hold, at a character boundary. */

@@ -186,8 +186,8 @@ export class UpstreamSearch {
     }
     const error = errorIn(readErrorBody(body));
     const failure = this.#call.route.wire.errors.classify({ status, headers, error, isAboutJob: false });
-    const told = { ...headers, 'content-length': String(body.length) };
-    return { kind: 'answer', failure, answer: { status, headers: told, body, error } };
+    const relayedHeaders = { ...headers, 'content-length': String(body.length) };
+    return { kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error } };
   }
 
   #failed({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {

@@ -31,20 +31,18 @@ const maxBodyBytes = 1024 * 1024;
 /** Rejects with a TransportError on failure. Closes the connection unless the handshake succeeds. */
 export async function openUpstream(connection: Socket, handshake: Handshake): Promise<HandshakeAnswer> {
   const { origin, path, headers, answerMs } = handshake;
-  const socket = new WebSocket(origin.replace('http', 'ws') + path, [], {
-    ...upstreamOptions,
-    headers,
-    createConnection: () => connection,
-  });
+  // `ws` refuses an address with a fragment; a client may send one all the same.
+  const address = origin.replace('http', 'ws') + path.replaceAll('#', '%23');
   let timer: AwakeTimer | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     const late = () => reject(new TransportError('timeout', 'headers', `no answer within ${answerMs} ms`));
     timer = new AwakeTimer(late, answerMs);
   });
   try {
+    const socket = new WebSocket(address, [], { ...upstreamOptions, headers, createConnection: () => connection });
     return await Promise.race([answerOf(socket), limit]);
   } catch (error) {
-    socket.terminate();
+    connection.destroy();
     throw toTransportError(error, 'headers');
   } finally {
     timer?.clear();

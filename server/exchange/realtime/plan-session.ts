@@ -8,7 +8,7 @@ import type { SessionFormat } from '../../wire/session-format.ts';
 import { type CallPlan, planCall } from '../plan.ts';
 import { checkPassthrough, planPassthrough } from '../plan-passthrough.ts';
 import { pricedTargets } from '../priced-targets.ts';
-import { noBody } from './hold-response.ts';
+import { noBody } from './admit-response.ts';
 
 interface SessionRequest {
   match: RouteMatch;
@@ -35,13 +35,13 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
   const { match, format, query, member, snapshot } = request;
   const { jobs } = ports;
   const parameters = new URLSearchParams(query);
-  const callId = callNamedIn(query, format);
+  const callId = referencedCall(query, format);
   if (callId !== null) {
     const message = `Invalid URL (GET ${match.label} with ${format.callParameter}).`;
     const passed = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
     checkPassthrough({ passed, route: match.route, ...member });
     return {
-      plan: planPassthrough({ route: match.route, passed, namedIds: [], group: member.group, snapshot, jobs }),
+      plan: planPassthrough({ route: match.route, passed, referencedIds: [], group: member.group, snapshot, jobs }),
       isPassed: true,
     };
   }
@@ -55,7 +55,7 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
 }
 
 /** The existing call that the session belongs to; null if it is to be a new one. */
-export function callNamedIn(query: string, { callParameter }: SessionFormat): string | null {
+export function referencedCall(query: string, { callParameter }: SessionFormat): string | null {
   return new URLSearchParams(query).get(callParameter);
 }
 

@@ -32,8 +32,8 @@ export interface RowEnd {
 }
 
 export class ResponseRow {
-  /** The usage to book if the upstream reports none; null if it may stay unknown. */
-  standIn: Reserved | null = null;
+  /** The usage to record if the upstream reports none; null if it may stay unknown. */
+  fallback: Reserved | null = null;
   readonly #owner: RowOwner;
   readonly #trace: RequestTrace;
   readonly #attempt: AttemptTrace;

@@ -6,15 +6,15 @@ import { WebSocket } from 'ws';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import {
+  type CloseFrame,
   closedAbnormally,
   closedWithoutCode,
-  type Farewell,
+  closeFrameOf,
+  emptyCloseFrame,
   failedInside,
-  farewellOf,
   goingAway,
   refusedByPolicy,
   shortened,
-  silentFarewell,
 } from './close-codes.ts';
 import { SessionSide } from './session-side.ts';
 
@@ -56,13 +56,13 @@ const mostWaitingBytes = 1024 * 1024;
 /** On shutdown, time to wait for the peers to answer the close frames. */
 const cutOffMs = 1_000;
 
-interface Farewells {
-  toClient: Farewell;
-  toUpstream: Farewell;
+interface CloseFrames {
+  toClient: CloseFrame;
+  toUpstream: CloseFrame;
 }
 
 /** Sent to the upstream when the client has left or Sluice shuts down. */
-const leaving: Farewell = { code: goingAway, reason: '' };
+const goingAwayFrame: CloseFrame = { code: goingAway, reason: '' };
 
 export class SessionRelay {
   /** Resolves when both sockets are closed. */
@@ -89,7 +89,7 @@ export class SessionRelay {
   /** Closes both sides with 1001 (going away). */
   shutDown(): void {
     const farewell = { code: goingAway, reason: 'Sluice is shutting down' };
-    this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: farewell, toUpstream: leaving });
+    this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: farewell, toUpstream: goingAwayFrame });
     this.#cutOff ??= setTimeout(() => {
       for (const { socket } of [this.#client, this.#upstream]) socket.terminate();
     }, cutOffMs);
@@ -127,45 +127,45 @@ export class SessionRelay {
   }
 
   #refuse({ error, eventId, isFatal }: Refusal): void {
-    this.#tell(error, eventId);
+    this.#sendError(error, eventId);
     if (!isFatal) return;
     const errorCode = error.kind.code ?? error.code;
     const toClient = { code: refusedByPolicy, reason: shortened(error.message) };
-    this.#finish({ outcome: 'error', errorCode }, { toClient, toUpstream: leaving });
+    this.#finish({ outcome: 'error', errorCode }, { toClient, toUpstream: goingAwayFrame });
   }
 
-  #tell(error: GatewayError, causedBy: string | null): void {
+  #sendError(error: GatewayError, causedBy: string | null): void {
     const { client, writeError } = this.#options;
     if (client.readyState === WebSocket.OPEN) client.send(writeError(error, causedBy));
   }
 
   #clientClosed(code: number, reason: Buffer): void {
     const isGone = code === closedAbnormally;
-    const toUpstream = isGone ? leaving : farewellOf(code, reason, (text) => text);
+    const toUpstream = isGone ? goingAwayFrame : closeFrameOf(code, reason, (text) => text);
     const outcome = isGone ? 'client-gone' : 'ok';
-    this.#finish({ outcome, errorCode: null }, { toClient: silentFarewell, toUpstream });
+    this.#finish({ outcome, errorCode: null }, { toClient: emptyCloseFrame, toUpstream });
   }
 
   #upstreamClosed(code: number, reason: Buffer): void {
     if (this.#end) return;
     if (code === closedAbnormally) {
       const error = this.#options.brokenOff();
-      this.#tell(error, null);
+      this.#sendError(error, null);
       const errorCode = error.kind.code ?? error.code;
       const toClient = { code: failedInside, reason: shortened(error.message) };
-      this.#finish({ outcome: 'stream-broken', errorCode }, { toClient, toUpstream: silentFarewell });
+      this.#finish({ outcome: 'stream-broken', errorCode }, { toClient, toUpstream: emptyCloseFrame });
       return;
     }
     const isUsual = code === 1000 || code === goingAway || code === closedWithoutCode;
     const end: RelayEnd = isUsual
       ? { outcome: 'ok', errorCode: null }
       : { outcome: 'error', errorCode: `websocket_${code}` };
-    const toClient = farewellOf(code, reason, this.#options.redacted);
-    this.#finish(end, { toClient, toUpstream: silentFarewell });
+    const toClient = closeFrameOf(code, reason, this.#options.redacted);
+    this.#finish(end, { toClient, toUpstream: emptyCloseFrame });
   }
 
   /** Only the first call has an effect. */
-  #finish(end: RelayEnd, { toClient, toUpstream }: Farewells): void {
+  #finish(end: RelayEnd, { toClient, toUpstream }: CloseFrames): void {
     if (this.#end) return;
     this.#end = end;
     for (const side of [this.#client, this.#upstream]) side.release();

@@ -55,8 +55,8 @@ export class Download {
     const rest = this.#rest();
     const part = status === 206 ? partOf({ status, headers }) : null;
     if (!rest || !part) return false;
-    const told = this.#validator.startsWith('"') ? headers.etag : headers['last-modified'];
-    const isSameFile = (told === undefined || told === this.#validator) && part.totalBytes === rest.totalBytes;
+    const stated = this.#validator.startsWith('"') ? headers.etag : headers['last-modified'];
+    const isSameFile = (stated === undefined || stated === this.#validator) && part.totalBytes === rest.totalBytes;
     return isSameFile && part.first === rest.first && part.last === rest.last;
   }
 
@@ -79,9 +79,9 @@ function partOf({ status, headers }: FileResponse): FilePart | null {
   if (status === 200) {
     return headers['accept-ranges'] === 'bytes' ? { first: 0, last: bytes - 1, totalBytes: bytes } : null;
   }
-  const told = status === 206 && contentRange.exec(String(headers['content-range']));
-  if (!told) return null;
-  const [first, last, totalBytes] = [Number(told[1]), Number(told[2]), Number(told[3])];
+  const stated = status === 206 && contentRange.exec(String(headers['content-range']));
+  if (!stated) return null;
+  const [first, last, totalBytes] = [Number(stated[1]), Number(stated[2]), Number(stated[3])];
   return last - first + 1 === bytes ? { first, last, totalBytes } : null;
 }
 

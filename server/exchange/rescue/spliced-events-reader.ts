@@ -9,7 +9,13 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts';
-import { brokenBy, endedEarly, maxTextEventBytes, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
+import {
+  brokenBy,
+  endedEarly,
+  maxTextEventBytes,
+  mostDroppedEvents,
+  unreadableEvents,
+} from '../readers/broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
 import {
   brokenTransport,
@@ -120,13 +126,13 @@ export class SplicedEventsReader implements ResponseReader {
 
   #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
-    const saying = format.sayingOf(event);
-    if (saying.kind === 'error') {
-      this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
+    const meaning = format.meaningOf(event);
+    if (meaning.kind === 'error') {
+      this.#error = { error: meaning.error, bytes: Buffer.from(bytes) };
       return null;
     }
-    if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
-    else if (saying.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
+    if (meaning.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
+    else if (meaning.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

@@ -6,8 +6,8 @@ import type { CallPlan } from '../plan.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 
 /**
- * Tells the reader of an upstream's stream whether another attempt can continue it. What the client has is known to the
- * translation, so nothing is collected here.
+ * Stands for the client's text while a stream is translated: the translation knows what the client has, so this only
+ * reports whether another attempt can continue it.
  */
 export class TranslatedText implements StreamText {
   readonly lastEvent = null;

@@ -1,24 +1,24 @@
 /**
- * What sessions have spent of their budgets. Counted in memory; a session's amount is read from the ledger when it is first asked
- * for, so that it is the same after a restart.
+ * What sessions have spent of their budgets. Counted in memory; a session's amount is read from the ledger on first
+ * use, so that it survives a restart.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
-import { RecentMap } from '../../recent-map.ts';
+import { LruMap } from '../../lru-map.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {
-  budgetUsedUsd(id: string): NowOrLater<number | null>;
+  budgetUsedUsd(id: string): MaybePromise<number | null>;
 }
 
 interface Spent {
   usd: number;
-  /** When to read it again, since other replicas count as well, on the monotonic clock; null: nobody else does. */
+  /** When to read it again, because other replicas count as well, on the monotonic clock; null: there are none. */
   staleAtMs: number | null;
-  /** The highest amount that was told, or that had been reached when the session was first asked for. */
-  toldUsd: number;
+  /** The highest amount that was reported, or that had been reached when the session was first read. */
+  reportedUsd: number;
 }
 
 const staleAfterMs = 5_000;
@@ -27,7 +27,7 @@ const mostRemembered = 4_096;
 
 export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
-  readonly #spent = new RecentMap<Spent>(mostRemembered);
+  readonly #spent = new LruMap<Spent>(mostRemembered);
   /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
   readonly #ended = new Map<string, RequestRecord[]>();
   #reached: (notice: SessionBudgetReached) => void = () => {};
@@ -45,7 +45,7 @@ export class SessionSpending {
    *
    * @throws GatewayError `session_budget_spent`
    */
-  hold(sessionId: string, budget: SessionBudget): void {
+  check(sessionId: string, budget: SessionBudget): void {
     const { notifyAtUsd, stopAtUsd } = budget;
     if (notifyAtUsd === null && stopAtUsd === null) return;
     const spent = this.#spent.get(sessionId) ?? this.#read(sessionId, budget);
@@ -62,8 +62,8 @@ export class SessionSpending {
     if (session === null || !spent || costUsd === null) return;
     spent.usd += costUsd;
     const reached = highestReached(spent.usd, budget);
-    if (!reached || reached.amountUsd <= spent.toldUsd) return;
-    spent.toldUsd = reached.amountUsd;
+    if (!reached || reached.amountUsd <= spent.reportedUsd) return;
+    spent.reportedUsd = reached.amountUsd;
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
@@ -73,7 +73,7 @@ export class SessionSpending {
     this.#ended.delete(sessionId);
   }
 
-  /** Null if it cannot be read, or comes later; the session's requests are served until then. */
+  /** Null if it cannot be read, or is still being read; the session's requests are served until then. */
   #read(sessionId: string, budget: SessionBudget): Spent | null {
     if (this.#ended.has(sessionId)) return null;
     const usd = this.#ports.budgetUsedUsd(sessionId);
@@ -98,7 +98,7 @@ export class SessionSpending {
     const ended: RequestRecord[] = [];
     this.#ended.set(sessionId, ended);
     const usd = await reading;
-    // One that was forgotten begins anew.
+    // The session was forgotten meanwhile, and starts anew.
     if (this.#ended.get(sessionId) !== ended) return;
     this.#ended.delete(sessionId);
     if (usd === null) return;
@@ -107,7 +107,7 @@ export class SessionSpending {
   }
 
   #begin(sessionId: string, usd: number, budget: SessionBudget): Spent {
-    const spent = { usd, staleAtMs: null, toldUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
+    const spent = { usd, staleAtMs: null, reportedUsd: highestReached(usd, budget)?.amountUsd ?? 0 };
     this.#spent.set(sessionId, spent);
     return spent;
   }

@@ -1,4 +1,4 @@
-/** Whether two answers in the same API say the same: equal texts, or equal JSON, and the same calls of tools. */
+/** Whether two answers in the same API are equivalent: equal text or JSON, and the same tool calls. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { WireName } from '../../translate/neutral.ts';
@@ -12,7 +12,7 @@ type Captured = CapturedExchange<Uint8Array>['response'];
 /** Null if one of them was not kept in full, is too long, or is no complete answer. */
 export function isSameAnswer(wire: WireName, one: Captured, other: Captured): boolean | null {
   const [first, second] = [answerIn(wire, one), answerIn(wire, other)];
-  return first && second && isDeepStrictEqual(saidIn(first), saidIn(second));
+  return first && second && isDeepStrictEqual(contentOf(first), contentOf(second));
 }
 
 function answerIn(wire: WireName, { body, gap, status }: Captured): ReadAnswer | null {
@@ -22,7 +22,7 @@ function answerIn(wire: WireName, { body, gap, status }: Captured): ReadAnswer |
 }
 
 /** Without ids, reasoning and surrounding whitespace, which differ from answer to answer. */
-function saidIn({ parts }: ReadAnswer): unknown {
+function contentOf({ parts }: ReadAnswer): unknown {
   let text = '';
   for (const part of parts) if (part.type === 'text' || part.type === 'refusal') text += part.text;
   return {

@@ -8,8 +8,8 @@ import { runsNothingAtProvider } from '../runs-nothing-at-provider.ts';
 export const maxShadowedBytes = 1024 * 1024;
 
 /**
- * The body for a shadow, as a copy: the client's bytes, with `store: false` where the API would store the answer. Null if the
- * request does more at a provider than to be answered.
+ * A copy of the client's body for a shadow, with `store: false` where the API would store the answer. Null if the
+ * request has side effects at the provider.
  */
 export function shadowBody(wire: string, { captured, fields }: RequestBody): Buffer | null {
   const request = captured && parseJson(captured.toString());
@@ -19,7 +19,7 @@ export function shadowBody(wire: string, { captured, fields }: RequestBody): Buf
   try {
     return Buffer.from(writeJson({ ...request, store: false }));
   } catch (error) {
-    // Nested too deep to be written.
+    // Nested too deeply to be serialised.
     if (error instanceof GatewayError) return null;
     throw error;
   }

@@ -11,18 +11,18 @@ import type { CompiledGroup, CompiledShadow } from '../../routing/snapshot.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { PriceTable } from '../../usage/price-table.ts';
 import { accountFor } from '../accounting.ts';
-import type { AttemptsPorts } from '../attempts-options.ts';
 import { ExchangeCapture } from '../capture/exchange-capture.ts';
+import { amountsOf } from '../enforce-limits.ts';
 import { RequestTrace } from '../exchange-trace.ts';
-import { amountsOf } from '../hold-to-limits.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
 import type { RequestBody } from '../request-body.ts';
 import { UpstreamAttempts } from '../upstream-attempts.ts';
-import { responseToNobody } from './nowhere.ts';
+import type { UpstreamAttemptsPorts } from '../upstream-attempts-options.ts';
+import { nullResponse } from './null-response.ts';
 import { isSameAnswer } from './same-answer.ts';
 
-export interface ShadowRequestPorts extends AttemptsPorts {
+export interface ShadowRequestPorts extends UpstreamAttemptsPorts {
   limiter: Pick<Limiter, 'admitAtOnce' | 'finished' | 'meters'>;
   prices: PriceTable;
   /** Parses a JSON body, as that of a client's request. */
@@ -31,7 +31,7 @@ export interface ShadowRequestPorts extends AttemptsPorts {
   finished(record: RequestRecord): void;
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
   /** Called for internal errors. */
-  faulted(error: unknown): void;
+  reportError(error: unknown): void;
 }
 
 /** A client's request that has ended. */
@@ -53,7 +53,7 @@ interface PreparedShadow extends Shadowed {
 
 type Captured = CapturedExchange<Buffer>;
 
-/** Nobody waits for it, so it is asked once, and not continued elsewhere. */
+/** A shadow is sent once, and not retried, hedged or continued elsewhere. */
 const once = {
   retries: 0,
   fallbacks: 0,
@@ -102,7 +102,7 @@ export class ShadowRequest {
     // Not before the client's own request is recorded.
     setImmediate(() => {
       this.#run(captured)
-        .catch(this.#ports.faulted)
+        .catch(this.#ports.reportError)
         .finally(() => this.#ended.resolve());
     });
   }
@@ -124,7 +124,7 @@ export class ShadowRequest {
       if (!this.#isStopped) await this.#ask(body, capture);
     } catch (error) {
       if (error instanceof GatewayError) this.#trace.refused(error, error.kind.status);
-      else this.#ports.faulted(error);
+      else this.#ports.reportError(error);
     }
     this.#record(body, captured, capture?.exchange(this.#trace) ?? null);
     body?.dispose();
@@ -135,12 +135,12 @@ export class ShadowRequest {
     const options = {
       ports: { ...this.#ports, picker: onlyTarget },
       request,
-      response: responseToNobody(request),
+      response: nullResponse(request),
       settings: { ...settings, keepAliveCommentMs: 0 },
       trace: this.#trace,
       capture,
       tap: capture?.response ?? null,
-      faulted: null,
+      faultInjector: null,
     };
     const policy = { ...group.policy, ...once };
     this.#attempts = new UpstreamAttempts(options, plan, {
@@ -161,7 +161,7 @@ export class ShadowRequest {
     const sameAnswer = isComparable ? isSameAnswer(wire.name, captured.response, own.response) : null;
     const record: RequestRecord = { ...this.#trace.record(request, accounting), sameAnswer };
     finished(record);
-    // It belongs to no key's limits, and to its group's limit for shadows alone.
+    // It counts only towards its group's limit for shadows, not towards limits of keys.
     limiter.finished({ ...record, keyId: null, groupId: null });
     if (own) capture(record.id, own);
   }

@@ -1,6 +1,6 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedCount } from '../../translate/count-translator.ts';
@@ -10,7 +10,7 @@ import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { TranslatedMedia } from '../../translate/openai-media/media-translator.ts';
-import { lossHeaders } from '../../translate/tell-losses.ts';
+import { lossHeaders } from '../../translate/report-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
@@ -20,9 +20,9 @@ import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
-import { maxStreamedEventBytes } from '../readers/broken-off.ts';
+import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
-import { KnownTexts } from './known-texts.ts';
+import { TextFastPath } from './text-fast-path.ts';
 
 export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
@@ -39,7 +39,7 @@ export interface AnswerOptions {
   /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity;
   /** Stores the response, as JSON; absent if it must not be stored. Does not reject. */
-  keep?(response: string): NowOrLater<void>;
+  keep?(response: string): MaybePromise<void>;
   /** Stores reasoning that must be returned with the answer's calls; absent if clients carry it themselves. */
   keepReasoning?(reasoning: KeptReasoning): void;
 }
@@ -48,7 +48,7 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #moment: Moment;
-  #stream: { events: TranslatedEvents; gate: EventGate; known: KnownTexts } | undefined;
+  #stream: { events: TranslatedEvents; gate: EventGate; known: TextFastPath } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
   #storing: Promise<void> | undefined;
@@ -56,7 +56,7 @@ export class AnswerTranslation {
   #translated = '';
   /** Null if the client's stream consists of server-sent events. */
   #repacking: Repacking | null;
-  /** Whose stream this one continues; itself if it begins the client's stream. */
+  /** The translation that began the client's stream; this one itself, unless it continues another. */
   #begun: AnswerTranslation = this;
 
   constructor(options: AnswerOptions) {
@@ -118,8 +118,8 @@ export class AnswerTranslation {
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    const told = this.#taken();
-    return this.#repacking ? this.#repacking.push(told) : told;
+    const translated = this.#taken();
+    return this.#repacking ? this.#repacking.push(translated) : translated;
   }
 
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
@@ -141,8 +141,8 @@ export class AnswerTranslation {
   }
 
   /**
-   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used, or
-   * the failure with which the client has to be content.
+   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be
+   * used, or a final failure that no retry would change.
    */
   whole(bytes: Buffer): Buffer | string | FinalRefusal {
     const { request, stream } = this.#options;
@@ -170,11 +170,11 @@ export class AnswerTranslation {
     if (reasoning) keepReasoning?.(reasoning);
   }
 
-  #noteStoring(storing: NowOrLater<void>): void {
+  #noteStoring(storing: MaybePromise<void>): void {
     if (storing) this.#storing = storing;
   }
 
-  /** What must settle before what was translated last is sent; undefined: nothing. */
+  /** A promise that must settle before the latest translation is sent; undefined if there is none. */
   takeStoring(): Promise<void> | undefined {
     const storing = this.#storing;
     this.#storing = undefined;
@@ -215,12 +215,12 @@ export class AnswerTranslation {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate; known: KnownTexts } {
+  #open(): { events: TranslatedEvents; gate: EventGate; known: TextFastPath } {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     if (this.#stream) return this.#stream;
     const events = request.events(this.#moment);
-    const known = new KnownTexts(events);
+    const known = new TextFastPath(events);
     const filter = (event: Buffer) => this.#translate(event);
     const gate = this.#framing.openGate(() => {}, { filter, known, maxHeldBytes: maxStreamedEventBytes });
     this.#stream = { events, gate, known };
@@ -239,7 +239,7 @@ export class AnswerTranslation {
     return null;
   }
 
-  /** Of the events that were translated without being parsed. */
+  /** Reads the usage from events that were translated without being parsed. */
   #takeUsage(): void {
     const { events, known } = this.#open();
     const counting = known.takeCounting();
@@ -254,14 +254,14 @@ export class AnswerTranslation {
   }
 }
 
-/** The model has answered, so that asking again would cost as much and end alike. */
+/** The model has answered, so a retry would cost as much and fail in the same way. */
 function finalRefusal(error: AnswerError): FinalRefusal {
   const body = Buffer.from(JSON.stringify({ error }));
-  const told = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  const translated = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
   return {
     kind: 'answer',
     failure: { class: 'rejected', retryable: false, retryAfterMs: null },
-    answer: { status: 400, headers: {}, body, error: told },
+    answer: { status: 400, headers: {}, body, error: translated },
   };
 }
 

@@ -11,15 +11,15 @@ import { droppedBetas } from '../../translate/anthropic-messages/betas.ts';
 import type { Loss } from '../../translate/losses.ts';
 import { MediaTranslator } from '../../translate/openai-media/media-translator.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
-import { refusalOf } from '../../translate/tell-losses.ts';
+import { refusalOf } from '../../translate/report-losses.ts';
 
 import type { Route } from '../../wire/route.ts';
 import type { FormValue } from '../../wire/uploaded-file.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
+import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
-import type { Passage } from './passage.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {
@@ -29,7 +29,7 @@ export interface PreparedRequest {
   translation: AnswerTranslation | null;
   /** The client's body without the reasoning that the target refuses. A translation reports this among its losses. */
   isWithoutReasoning?: boolean;
-  /** Null unless a cloud offers the model. */
+  /** Null unless a cloud hosts the model. */
   hosting: Hosting | null;
 }
 
@@ -38,17 +38,17 @@ export interface Hosting {
   hosted: HostedModel;
   /** Null if its streams are server-sent events. */
   unpacker: (() => StreamUnpacker) | null;
-  /** What the cloud does not have of a request that is not translated. */
+  /** Fields of an untranslated request that the cloud does not support. */
   losses: readonly Loss[];
 }
 
 /** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */
-interface Addressee {
+interface Recipient {
   target: Target;
   credentialId: string | null;
   /** The client's name for the model. */
   model: string;
-  /** The most that the model can write; undefined if unknown. */
+  /** The model's output limit in tokens; undefined if unknown. */
   maxOutputTokens: number | undefined;
   /** The target has refused the reasoning in the conversation. */
   withoutReasoning: boolean;
@@ -71,13 +71,13 @@ type Translated = AnswerOptions['request'];
 export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #wanted: Wanted;
-  readonly #translator: Passage['translator'];
+  readonly #translator: TranslationRoute['translator'];
   readonly #requestFor: (target: TranslationTarget) => Translated;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
-  constructor(call: OutgoingCall, { route, translator }: Passage, wanted: Wanted) {
+  constructor(call: OutgoingCall, { route, translator }: TranslationRoute, wanted: Wanted) {
     this.#call = call;
     this.#wanted = wanted;
     this.#translator = translator;
@@ -113,7 +113,7 @@ export class RequestTranslation {
   }
 
   /** @throws GatewayError `invalid_value` if the request cannot be translated for this target */
-  forTarget({ target, credentialId, model, ...more }: Addressee): PreparedRequest {
+  forTarget({ target, credentialId, model, ...more }: Recipient): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#requestFor({
@@ -162,7 +162,10 @@ export class RequestTranslation {
   }
 }
 
-/** Headers of a client's API, such as its version, and what SDKs, Codex and Claude Code tell their own makers of the installation and session. */
+/**
+ * Headers of a client's API, such as its version, and telemetry that SDKs, Codex and Claude Code send to their own
+ * makers.
+ */
 const foreignHeader = pattern(
   /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-|x-stainless-)/,
 );

@@ -22,7 +22,7 @@ interface PartHeaders {
 
 interface ExpectedPart {
   name: string;
-  /** Its content is kept from the parser, which must therefore take it for a file too. */
+  /** The parser does not see its content, so it must treat the part as a file, too. */
   isFile: boolean;
 }
 
@@ -43,8 +43,9 @@ export class FormGuard {
   }
 
   /**
-   * Must be called with each chunk. Returns what the parser gets of it, partly in the chunk's own memory: all but the content
-   * of files, which it would only search again for the delimiters that were found here. Throws a GatewayError.
+   * Must be called with each chunk. Returns the bytes for the parser, some of which share the chunk's memory:
+   * everything except the content of files, which the parser would only search again for delimiters. Throws a
+   * GatewayError.
    */
   take(chunk: Buffer): readonly Buffer[] {
     const chunkStart = this.#takenBytes;
@@ -53,7 +54,7 @@ export class FormGuard {
     let from = 0;
     for (const delimiter of this.#scan.push(chunk)) {
       const valueStart = delimiter.valueStart - chunkStart;
-      // Nothing was passed on of a delimiter after a file, and it may have begun in an earlier chunk.
+      // The parser lacks the delimiter that ends a file, which may have begun in an earlier chunk.
       if (this.#isInFile) shown.push(lineBreakBytes, delimiter.bytes);
       else shown.push(chunk.subarray(from, valueStart));
       from = valueStart;
@@ -63,7 +64,7 @@ export class FormGuard {
     return shown;
   }
 
-  /** Must be called with each part that the parser finds, in order; returns whether it is the one found here. */
+  /** Must be called with each part that the parser reports, in order. Returns whether it matches the part found here. */
   agrees(name: string | undefined, isFile: boolean): boolean {
     const expected = this.#expected.shift();
     return expected !== undefined && expected.name === name && (isFile || !expected.isFile);
@@ -138,7 +139,7 @@ function readHeaders(block: string): Map<string, string> {
   return lines;
 }
 
-/** Whether every parser takes the part for a file: its name neither ends like a folder's nor is in extended form. */
+/** Whether every parser treats the part as a file: its name neither ends like a folder's nor is in extended form. */
 function isFile(disposition: Map<string, string>): boolean {
   const lastCharacter = disposition.get('filename')?.at(-1);
   return lastCharacter !== undefined && !'./\\'.includes(lastCharacter) && !disposition.has('filename*');

@@ -7,10 +7,10 @@ import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
 /**
- * All fields that Sluice reads of a JSON body, in a single pass. Since they decide something, they must be written in a way
- * that all JSON parsers read alike.
+ * All fields that Sluice reads from a JSON body, in a single pass. Since they decide routing and price, they must be
+ * written in a way that all JSON parsers read alike.
  */
-export const looked = [
+export const routingFields = [
   'model',
   'stream',
   'stream_options',
@@ -42,7 +42,7 @@ export const looked = [
   'metadata',
 ] as const;
 
-export type FieldName = (typeof looked)[number];
+export type FieldName = (typeof routingFields)[number];
 
 export class FormBody implements RequestBody {
   readonly fields: RequestFields;

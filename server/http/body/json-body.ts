@@ -6,10 +6,10 @@ import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } fro
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../wire/json/json-splice.ts';
 import { maxTextBytes, type RawField } from '../../wire/wire.ts';
 import { BodyReader } from './body-reader.ts';
-import { type FieldName, looked } from './incoming-body.ts';
+import { type FieldName, routingFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';
 
-const names = new JsonNames(looked);
+const names = new JsonNames(routingFields);
 
 /** Longer values are not parsed, since that would block the event loop. */
 const maxParsedBytes = 64 * 1024;
@@ -173,7 +173,7 @@ const nullBytes = Buffer.from('null');
  * Interoperability Vulnerabilities" (2021).
  */
 function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
-  const param = looked.find((name) => ambiguous.has(name));
+  const param = routingFields.find((name) => ambiguous.has(name));
   if (param === undefined) return;
   throw new GatewayError(
     'invalid_value',

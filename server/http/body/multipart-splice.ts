@@ -13,8 +13,8 @@ import type { Spool } from './spool.ts';
 const tailBytes = 64 * 1024;
 
 /**
- * The upload with `value` in every occurrence of the text field `name`; without one, in a new first part, since servers that
- * stream files, such as those with multer, see only the fields before a file.
+ * The upload with `value` in every occurrence of the text field `name`, or in a new first part if there is none:
+ * servers that stream files, such as those with multer, see only the fields before a file.
  */
 export async function withField(
   body: MultipartBody,

@@ -21,7 +21,7 @@ export interface BodyAccount {
 interface ReadOptions {
   maxBytes: number;
   account: BodyAccount;
-  /** Gets what has arrived of a body that broke off or is too long, before its memory is freed. */
+  /** Receives the beginning of a body that broke off or is too long, before its memory is freed. */
   broken?: ((start: Buffer) => void) | undefined;
 }
 
@@ -56,7 +56,7 @@ interface Gathering {
   take(chunk: Buffer): void | Promise<void>;
   /** The whole body. */
   whole(): Buffer;
-  /** What was taken so far; in the same memory. */
+  /** The bytes so far, without a copy. */
   soFar(): Buffer;
   /** Frees the memory. */
   discard(): void;

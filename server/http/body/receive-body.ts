@@ -10,10 +10,10 @@ import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { type BodyUser, receivePassedBody } from './passed-body.ts';
+import { type BodyUser, receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
-import { watchSender } from './slow-senders.ts';
+import { watchUpload } from './slow-clients.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
 const formType = pattern(/^multipart\/form-data/i);
@@ -46,7 +46,7 @@ export function receiveBody(
   const { match } = options;
   const { route } = match;
   if (route.body === 'none') return emptyBody;
-  if (route.body === 'passed') return receivePassedBody(request, response, options);
+  if (route.body === 'passed') return receivePassthroughBody(request, response, options);
   checkContentType(request.headers['content-type']);
   const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(match, 'application/json');
@@ -60,7 +60,7 @@ async function receiveForm(
   { folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
-  const stopWatch = watchSender(request);
+  const stopWatch = watchUpload(request);
   try {
     // The rest of an upload is spooled to disk.
     const turn = account.reserve(
@@ -80,7 +80,7 @@ async function receiveJson(
   response: ServerResponse,
   { match, limits, account, loopWatch, trace, capture }: ReceiveOptions,
 ): Promise<RequestBody> {
-  const stopWatch = watchSender(request);
+  const stopWatch = watchUpload(request);
   let bytes: Buffer;
   try {
     const broken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;

@@ -4,7 +4,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, Sendable } from '../../exchange/request-body.ts';
 import { emptyBody } from './incoming-body.ts';
 import { sendContinue, tooLarge } from './read-body.ts';
-import { watchSender } from './slow-senders.ts';
+import { watchUpload } from './slow-clients.ts';
 
 /** How much of a streamed body is buffered until the upstream takes it. */
 export const streamedBytes = 64 * 1024;
@@ -98,11 +98,11 @@ class ClientStream extends Readable {
   }
 
   #begin(): void {
-    this.#stopWatch = watchSender(this.#request);
+    this.#stopWatch = watchUpload(this.#request);
     this.#ports.begin();
     this.#request.on('data', this.#take);
     this.#request.on('end', this.#end);
-    // A client that leaves closes its response too, which stops the request.
+    // A client that disconnects also closes its response, which stops the request.
     this.#request.on('error', (error) => {
       if (error instanceof GatewayError) this.#ports.failed(error);
     });

@@ -1,8 +1,9 @@
 /**
- * Takes an upload off its connection, chunk by chunk: past the guard, into the spool, and what of it is not the content of
- * files to the parser.
+ * Reads an upload from its connection chunk by chunk: checks each chunk with the guard, writes it to the spool, and
+ * passes everything except the content of files to the parser.
  *
- * By hand rather than by `pipe` and a Transform, which cost more than the searching: a chunk is done with in one call.
+ * Written by hand, because `pipe` and a Transform would cost more than the search itself: here one call handles a
+ * chunk.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
@@ -40,12 +41,12 @@ export class UploadIntake {
     request.once('end', this.#onEnd);
   }
 
-  /** All of it is in the spool. */
+  /** Whether the whole upload is in the spool. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Takes nothing any more. What still comes is for others to read, or to drop. */
+  /** Stops reading. The rest is left to the caller, to be read or discarded. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -73,7 +74,7 @@ export class UploadIntake {
     let isDone = false;
     this.#options.spool.write(chunk, (error) => {
       isDone = true;
-      // The parser may keep a part of what it was shown.
+      // The parser may keep a part of each chunk that it receives.
       if (!isShown) releaseChunk(chunk);
       if (error) this.#options.fail(error);
       else if (!isAtOnce) this.#clear();

@@ -4,11 +4,11 @@
  */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
-import { makesEmbeddings } from './embedders.ts';
+import { makesEmbeddings } from './embedding-models.ts';
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
-import { makesImages } from './painters.ts';
+import { makesImages } from './image-models.ts';
 import { unpackingOf } from './unpacking.ts';
 
 export function converseOnBedrock(model: string): HostedModel {

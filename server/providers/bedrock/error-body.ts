@@ -8,8 +8,8 @@ const maxErrorBytes = 64 * 1024;
 export function messageIn(body: Buffer): string | null {
   if (body.length > maxErrorBytes) return null;
   try {
-    const said: unknown = JSON.parse(body.toString('utf8'));
-    const message = isObject(said) && !('error' in said) ? (said.message ?? said.Message) : null;
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    const message = isObject(parsed) && !('error' in parsed) ? (parsed.message ?? parsed.Message) : null;
     return typeof message === 'string' ? message : null;
   } catch {
     return null;

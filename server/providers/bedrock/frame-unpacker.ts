@@ -93,8 +93,11 @@ export class FrameUnpacker implements StreamUnpacker {
     if (header(':message-type') === 'event') return this.#format.eventWriter(header(':event-type'));
     const name = header(':exception-type') || header(':error-code');
     return (payload) => {
-      const said = objectIn(payload);
-      return this.#format.exception(name, String(said.message ?? said.Message ?? (header(':error-message') || name)));
+      const fields = objectIn(payload);
+      return this.#format.exception(
+        name,
+        String(fields.message ?? fields.Message ?? (header(':error-message') || name)),
+      );
     };
   }
 

@@ -4,8 +4,8 @@
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { ModelPages } from '../dialect.ts';
-import { makesEmbeddings } from './embedders.ts';
-import { makesImages } from './painters.ts';
+import { makesEmbeddings } from './embedding-models.ts';
+import { makesImages } from './image-models.ts';
 
 const foundationModels = '/foundation-models?byInferenceType=ON_DEMAND';
 const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED';

@@ -24,9 +24,9 @@ export function readAwsKeys(secret: string): AwsKeys | null {
 
 function keysIn(json: string): AwsKeys | null {
   try {
-    const said: unknown = JSON.parse(json);
-    if (!isObject(said)) return null;
-    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = said;
+    const parsed: unknown = JSON.parse(json);
+    if (!isObject(parsed)) return null;
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = parsed;
     if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') return null;
     const keys = { accessKeyId, secretAccessKey };
     return typeof sessionToken === 'string' ? { ...keys, sessionToken } : keys;
@@ -39,8 +39,13 @@ const regionInHost = /^bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaw
 /** For addresses that do not contain a region, such as the alias of a VPC endpoint. */
 const usualRegion = 'us-east-1';
 
+/** AWS refuses signatures whose time differs more from its own. */
+const mostSkewMs = 5 * 60_000;
+
 /** @param now in milliseconds since 1970 */
 export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing {
+  /** How far AWS's clock is ahead of this machine's; 0 until a request has been refused for that. */
+  let aheadMs = 0;
   return {
     secrets: [keys.secretAccessKey, ...(keys.sessionToken === undefined ? [] : [keys.sessionToken])],
     async headersFor(request) {
@@ -52,11 +57,24 @@ export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing
       const { hostname } = new URL(request.origin);
       const region = regionInHost.exec(hostname)?.[1] ?? usualRegion;
       const signer = new SignatureV4({ service: 'bedrock', region, credentials: keys, sha256: Sha256 });
-      const signed = await signer.sign(toSign(request), { signingDate: new Date(now()) });
+      const signed = await signer.sign(toSign(request), { signingDate: new Date(now() + aheadMs) });
       return newHeaders(signed.headers);
+    },
+    // Relative to the time of the signature, as in AWS's SDKs, because other requests may have been refused and
+    // corrected in the meantime.
+    correctClock({ 'x-amz-date': signedAt = '' }, { date }) {
+      const serverMs = Date.parse(String(date));
+      const skewMs = Math.abs(serverMs - Date.parse(signedAt.replace(basicTime, '$1-$2-$3T$4:$5:$6Z')));
+      // NaN without these times.
+      if (!(skewMs >= mostSkewMs)) return false;
+      aheadMs = serverMs - now();
+      return true;
     },
   };
 }
+
+/** `20261122T000000Z` */
+const basicTime = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /** Only the headers that AWS reads are signed, because proxies may change others. */
 function toSign({ origin, method, path, headers, body }: SignedRequest) {

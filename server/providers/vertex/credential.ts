@@ -30,10 +30,10 @@ export function googleSigning(secret: string): Signing | null {
   holders.delete(secret);
   holders.set(secret, holder);
   for (const oldest of holders.keys()) if (holders.size > mostHolders) holders.delete(oldest);
-  const privateKey = privateKeyIn(secret);
+  const ownSecrets = secretsIn(secret);
   return {
     get secrets() {
-      return [holder.latest, privateKey].filter((each) => each !== null);
+      return holder.latest === null ? ownSecrets : [holder.latest, ...ownSecrets];
     },
     async headersFor({ proxy }, transport) {
       const token = await holder.get(async () => {
@@ -48,13 +48,15 @@ export function googleSigning(secret: string): Signing | null {
   };
 }
 
-/** null for credentials other than service accounts. */
-function privateKeyIn(secret: string): string | null {
+/** The secret parts of a service account's or user's file. */
+function secretsIn(file: string): readonly string[] {
   try {
-    const account: unknown = JSON.parse(secret);
-    return isObject(account) && typeof account.private_key === 'string' ? account.private_key : null;
+    const fields: unknown = JSON.parse(file);
+    if (!isObject(fields)) return [];
+    const { private_key: key, refresh_token: token, client_secret: client } = fields;
+    return [key, token, client].filter((value) => typeof value === 'string');
   } catch {
-    return null;
+    return [];
   }
 }
 

@@ -126,8 +126,8 @@ const maxErrorBytes = 64 * 1024;
 function claudeError(status: number, body: Buffer): Buffer {
   if (body.length > maxErrorBytes) return body;
   try {
-    const said: unknown = JSON.parse(body.toString('utf8'));
-    const top: unknown = Array.isArray(said) ? said[0] : said;
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    const top: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     const error = isObject(top) ? top.error : null;
     if (!isObject(error) || typeof error.status !== 'string' || typeof error.message !== 'string') return body;
     // Some regions do not support counting.

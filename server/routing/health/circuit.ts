@@ -10,7 +10,7 @@ export interface CircuitFailure {
   failure: FailureClass;
   rule: CooldownRule;
   /** The upstream's `Retry-After`. */
-  toldMs: number | null;
+  retryAfterMs: number | null;
 }
 
 /** A trial without an answer for this long no longer blocks the next one. */
@@ -30,7 +30,7 @@ export class Circuit {
   /** Successes since the last cooldown. */
   #goodInARow = provenAfter;
   #failure: FailureClass | null = null;
-  #isHeard = false;
+  #isRemote = false;
   #sinceMs = 0;
 
   get isClosed(): boolean {
@@ -47,12 +47,12 @@ export class Circuit {
     return this.#untilMs;
   }
 
-  /** It is in a cooldown because another replica saw it fail. */
-  get isHeard(): boolean {
-    return this.#isHeard;
+  /** Whether it is in a cooldown because another replica saw it fail. */
+  get isRemote(): boolean {
+    return this.#isRemote;
   }
 
-  /** When the cooldown began that this one follows without a success in between. */
+  /** Beginning of the first cooldown since the last success. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
@@ -70,7 +70,7 @@ export class Circuit {
     if (this.#untilMs !== 0) this.#trialUntilMs = nowMs + trialMs;
   }
 
-  /** An attempt ended that says nothing about health; the next one may try. */
+  /** An attempt ended without saying anything about health; the next one may be the trial. */
   ended(): void {
     this.#trialUntilMs = 0;
   }
@@ -84,25 +84,31 @@ export class Circuit {
       this.#untilMs = 0;
       this.#trialUntilMs = 0;
       this.#closedAtMs = nowMs;
-      if (this.#isHeard) this.#failure = null;
+      if (this.#isRemote) this.#failure = null;
       else this.#goodInARow = 0;
-      this.#isHeard = false;
+      this.#isRemote = false;
     }
   }
 
-  /** Another replica saw it fail. False: it is in a cooldown for what was seen here, which counts. */
-  heard(failure: FailureClass, untilMs: number): boolean {
-    if (this.#untilMs !== 0 && !this.#isHeard) return false;
-    this.#isHeard = true;
+  /**
+   * Opens the circuit because another replica saw a failure. False if it is open already for a failure seen here, which
+   * takes precedence.
+   */
+  openRemotely(failure: FailureClass, untilMs: number): boolean {
+    if (this.#untilMs !== 0 && !this.#isRemote) return false;
+    this.#isRemote = true;
     this.#failure = failure;
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     return true;
   }
 
-  /** Another replica saw it answer again. False: it was in no cooldown, or in one for what was seen here. */
-  heardAnswering(): boolean {
-    if (!this.#isHeard) return false;
-    this.#isHeard = false;
+  /**
+   * Closes the circuit because another replica saw an answer. False if it was not open, or was open for a failure seen
+   * here.
+   */
+  closeRemotely(): boolean {
+    if (!this.#isRemote) return false;
+    this.#isRemote = false;
     this.#failure = null;
     this.#untilMs = 0;
     this.#trialUntilMs = 0;
@@ -111,11 +117,11 @@ export class Circuit {
 
   failed(how: CircuitFailure, nowMs: number): void {
     this.#inARow++;
-    if (this.#isHeard) this.#sinceMs = nowMs;
-    this.#isHeard = false;
+    if (this.#isRemote) this.#sinceMs = nowMs;
+    this.#isRemote = false;
     const wasTried = this.#trialUntilMs !== 0;
     this.#trialUntilMs = 0;
-    const toldMs = heededMs(how);
+    const toldMs = cooldownMsOf(how);
     if (this.#untilMs > nowMs && !wasTried) {
       // Requests already running fail together and count once, but a `Retry-After` prolongs the cooldown.
       if (toldMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + toldMs);
@@ -131,12 +137,14 @@ export class Circuit {
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > calmMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
     if (guessMs < rule.longestMs) this.#level++;
-    this.#untilMs = nowMs + (heededMs(how) ?? guessMs);
+    this.#untilMs = nowMs + (cooldownMsOf(how) ?? guessMs);
     this.#failure = failure;
     this.#goodInARow = 0;
   }
 }
 
-function heededMs({ rule, toldMs }: CircuitFailure): number | null {
-  return toldMs === null || rule.longestToldMs === null ? null : Math.min(Math.max(toldMs, 1), rule.longestToldMs);
+function cooldownMsOf({ rule, retryAfterMs }: CircuitFailure): number | null {
+  return retryAfterMs === null || rule.longestRetryAfterMs === null
+    ? null
+    : Math.min(Math.max(retryAfterMs, 1), rule.longestRetryAfterMs);
 }

@@ -11,7 +11,7 @@ export interface CooldownRule {
   firstMs: number;
   longestMs: number;
   /** The longest `Retry-After` that is respected; null: it is ignored. */
-  longestToldMs: number | null;
+  longestRetryAfterMs: number | null;
 }
 
 /** Short enough that a recovered target is used again within 30 s. */
@@ -24,8 +24,10 @@ const brokenTarget: CooldownRule = {
   afterInARow: 3,
   firstMs: 1_000,
   longestMs: longestGuessMs,
-  longestToldMs: longestGuessMs,
+  longestRetryAfterMs: longestGuessMs,
 };
+
+const missingModel: CooldownRule = { ...brokenTarget, afterInARow: 1, firstMs: 5_000 };
 
 /** Absent classes say nothing about health: the request was at fault, or its client disconnected. */
 export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
@@ -33,20 +35,27 @@ export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
   'stream-broken': brokenTarget,
   // Each silence costs a client the whole timeout.
   silent: { ...brokenTarget, afterInARow: 2 },
-  'model-unavailable': { ...brokenTarget, afterInARow: 1, firstMs: 5_000 },
+  'model-unavailable': missingModel,
   'rate-limit': {
     subject: 'credential-at-target',
     afterInARow: 1,
     firstMs: 1_000,
     longestMs: longestGuessMs,
-    longestToldMs: hourMs,
+    longestRetryAfterMs: hourMs,
   },
-  quota: { subject: 'credential', afterInARow: 1, firstMs: hourMs / 6, longestMs: hourMs, longestToldMs: null },
+  quota: { subject: 'credential', afterInARow: 1, firstMs: hourMs / 6, longestMs: hourMs, longestRetryAfterMs: null },
   credential: {
     subject: 'credential',
     afterInARow: 1,
     firstMs: Number.POSITIVE_INFINITY,
     longestMs: Number.POSITIVE_INFINITY,
-    longestToldMs: null,
+    longestRetryAfterMs: null,
   },
 };
+
+const deniedModel: CooldownRule = { ...missingModel, subject: 'credential-at-target' };
+
+/** Undefined if such a failure says nothing about health. `isDenied`: it is the credential that may not use the model. */
+export function cooldownRuleFor(failure: FailureClass, isDenied: boolean): CooldownRule | undefined {
+  return failure === 'model-unavailable' && isDenied ? deniedModel : cooldownRules[failure];
+}

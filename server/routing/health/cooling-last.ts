@@ -1,9 +1,9 @@
 import { sortBy } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthTracker } from './health-tracker.ts';
 
 /** Moves targets in a cooldown last, ordered by the cooldown's end. */
-export function coolingLast(targets: readonly Target[], health: HealthBook, nowMs: number): readonly Target[] {
+export function coolingLast(targets: readonly Target[], health: HealthTracker, nowMs: number): readonly Target[] {
   const mayBeAsked = (target: Target) => health.mayBeAsked(target, nowMs);
   if (targets.every(mayBeAsked)) return targets;
   return sortBy(targets, (target) => (mayBeAsked(target) ? 0 : health.untilMs(target)));

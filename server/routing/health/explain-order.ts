@@ -6,12 +6,12 @@ import { anyNameLast } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
 import { viewCooldown } from './cooldown-view.ts';
 import { coolingLast } from './cooling-last.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthTracker } from './health-tracker.ts';
 import { judgeCredentialAt, judgeTarget } from './judge.ts';
 import { type StrategyFacts, strategies } from './strategies.ts';
 
 interface OrderQuestion {
-  health: HealthBook;
+  health: HealthTracker;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   strategy: Policy['strategy'];

@@ -3,13 +3,13 @@ import { anyNameLast } from '../order-targets.ts';
 import type { Picker, PickRequest, ReasoningOrigin } from '../picker.ts';
 import type { CompiledProvider, Target } from '../snapshot.ts';
 import { coolingLast } from './cooling-last.ts';
-import type { HealthBook } from './health-book.ts';
-import { Measuring } from './measuring.ts';
+import type { HealthTracker } from './health-tracker.ts';
+import { LatencyExploration } from './latency-exploration.ts';
 import { noCredential, type ProviderHealth } from './provider-health.ts';
 import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
 
 interface HealthPickerPorts {
-  health: HealthBook;
+  health: HealthTracker;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** From 0 to 1. */
@@ -19,9 +19,9 @@ interface HealthPickerPorts {
 /** Orders targets by the group's strategy, with those in a cooldown last. */
 export class HealthPicker implements Picker {
   readonly #ports: HealthPickerPorts;
-  readonly #health: HealthBook;
+  readonly #health: HealthTracker;
   readonly #random: () => number;
-  readonly #measuring = new Measuring();
+  readonly #measuring = new LatencyExploration();
   readonly #conversations = new WeakMap<PickRequest, string | null>();
   readonly #origins = new WeakMap<PickRequest, ReasoningOrigin | null>();
   /** The credential of the latest attempt, for providers with several. */
@@ -105,7 +105,7 @@ export class HealthPicker implements Picker {
     return found;
   }
 
-  /** The account that can read the conversation's reasoning first, then the strategy's order. */
+  /** First the account that can read the conversation's reasoning, then the strategy's order. */
   #ordered(provider: CompiledProvider, request: PickRequest): readonly UpstreamCredential[] {
     const ordered = this.#inTurn(provider, request);
     const origin = ordered.length > 1 ? this.#originOf(request) : null;

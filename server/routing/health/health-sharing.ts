@@ -15,17 +15,17 @@ export interface CoolingPlace {
 /** In milliseconds. */
 export interface Cooldown {
   failure: FailureClass;
-  /** When the cooldown began that this one follows without a success in between. */
+  /** Beginning of the first cooldown since the last success. */
   sinceAgoMs: number;
   /** From now; infinite until a person acts. */
   forMs: number;
 }
 
-/** Hears what the health book learns that other replicas may want to know. Nothing waits for it. */
+/** Shares changes of health with other replicas. Calls return without waiting. */
 export interface HealthSharing {
   /** An upstream's own answer has begun or prolonged a cooldown. */
   cooled(place: CoolingPlace, cooldown: Cooldown): void;
-  /** It answers again. */
+  /** The target or credential answers again. */
   answered(place: CoolingPlace): void;
   /** A person has reset a provider, or one credential. */
   reset(providerId: string, credentialId?: string): void;

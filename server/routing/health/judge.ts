@@ -2,7 +2,7 @@
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
-import type { HealthBook } from './health-book.ts';
+import type { HealthTracker } from './health-tracker.ts';
 import { noCredential, type ProviderHealth } from './provider-health.ts';
 
 export interface Judgement {
@@ -49,7 +49,7 @@ export function judgeCredential(health: ProviderHealth | undefined, credentialId
 }
 
 /** The target's own state or that of its best credential, whichever is worse. */
-export function judgeTarget(book: HealthBook, provider: CompiledProvider, model: string | null): Judgement {
+export function judgeTarget(book: HealthTracker, provider: CompiledProvider, model: string | null): Judgement {
   const health = book.provider(provider.id);
   if (!health) return well;
   const ids = provider.credentials.length === 0 ? [noCredential] : provider.credentials.map(({ id }) => id);

@@ -6,6 +6,7 @@ import { number, text } from '../../database/columns.ts';
 import { bodiesToStore, type Capture, toCapture, withoutBodies } from '../../ledger/capture-rows.ts';
 import type { KeptCapture } from '../../ledger/queries.ts';
 import { indexedText } from '../../ledger/text-index.ts';
+import { withPairs } from './matched-words.ts';
 import { partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 
@@ -27,7 +28,7 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
     const attempts = bodiesToStore(exchange);
     const words = indexedText({ request: request.body, response: response.body }, attempts);
     const about = JSON.stringify(withoutBodies(exchange));
-    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, words);
+    await queries.ask(insertSql, day, id, capturedAt, request.body, response.body, about, withPairs(words));
     for (const each of attempts)
       await queries.ask(insertAttemptSql, day, id, each.position, each.request, each.response);
     // Extracting the words takes milliseconds.

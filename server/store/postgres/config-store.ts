@@ -8,7 +8,7 @@ import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed 
 import { deepFreeze } from '../../config/deep-freeze.ts';
 import { firstRunConfig } from '../../config/first-run.ts';
 import { parseBeside } from '../../config/known-entries.ts';
-import { tellListeners, validateChange } from '../../config/revisions.ts';
+import { notifyListeners, validateChange } from '../../config/revisions.ts';
 import { type Config, configVersion } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
@@ -201,7 +201,7 @@ class PostgresConfigStore implements ConfigStore {
 
   #put(config: Config, revision: number): ConfigRevision {
     this.#current = { config: deepFreeze(config), revision };
-    tellListeners(this.#listeners, this.#current);
+    notifyListeners(this.#listeners, this.#current);
     return this.#current;
   }
 }

@@ -56,11 +56,10 @@ async function copyRequests(
   for (let rows = next.all(-1); rows.length > 0; rows = next.all(Number(rows.at(-1)?.seq))) {
     const placed = rows.flatMap((row) => placeOf(row, nowMs));
     await partitions.ensure(placed.map(({ day }) => day));
-    const remember = await postgres.transaction(async (queries) => {
+    await postgres.transaction(async (queries) => {
       await queries.ask(writeRequestsSql, ...requestColumns(placed, noReplica));
-      return names.add(queries, placed);
+      await names.add(queries, placed);
     });
-    remember();
     await tally.add(postgres, placed);
     copied += rows.length;
     progress(copied);

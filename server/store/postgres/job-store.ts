@@ -8,8 +8,8 @@ import { messageOf } from '../../database/failures.ts';
 import { type Job, type JobKind, type JobPage, jobKinds } from '../../jobs/job.ts';
 import { type KeptJob, toKept } from '../../jobs/job-rows.ts';
 import type { JobList, JobStore, KnownJobs } from '../../jobs/job-store.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
-import { RecentMap } from '../../recent-map.ts';
+import { LruMap } from '../../lru-map.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { columnsOf, removeWritten } from './columns.ts';
 import { explained } from './failures.ts';
 import { FoundJobs, placeOf } from './found-jobs.ts';
@@ -42,7 +42,7 @@ const maxPending = 10_000;
 export class PostgresJobStore implements JobStore {
   readonly #options: Options;
   readonly #now: () => number;
-  readonly #memory = new RecentMap<KeptJob>(maxInMemory);
+  readonly #memory = new LruMap<KeptJob>(maxInMemory);
   readonly #pending = new Map<string, KeptJob>();
   /** Jobs that may already have an owner. */
   readonly #new = new Map<string, KeptJob>();
@@ -71,7 +71,7 @@ export class PostgresJobStore implements JobStore {
     return this.#writing.flushSoon();
   }
 
-  rememberNew(job: Job): NowOrLater<void> {
+  rememberNew(job: Job): MaybePromise<void> {
     const place = placeOf(job);
     if (this.#memory.get(place) || this.#pending.has(place)) return;
     this.#new.set(place, { job, lastUsedAt: this.#now() });
@@ -80,7 +80,7 @@ export class PostgresJobStore implements JobStore {
     return this.#writing.flushSoon();
   }
 
-  lookUp(ids: readonly string[], groupId: string): NowOrLater<KnownJobs> {
+  lookUp(ids: readonly string[], groupId: string): MaybePromise<KnownJobs> {
     const near = ids.flatMap((id) => this.#nearBy(id, groupId));
     if (!ids.every((id) => near.some(({ job }) => job.id === id))) return this.#ask(ids, near);
     const mayBeBilled = near.some(({ job }) => job.owed && !this.#pending.has(placeOf(job)));

@@ -45,7 +45,7 @@ const settleSql = `UPDATE jobs SET owed = NULL FROM ${unnest({ kind: 'text', gro
   WHERE jobs.kind = given.kind AND jobs.group_id = given.group_id AND jobs.id = given.id`;
 /** Column types. */
 export const keyUseTypes = { key_id: 'text', last_used_at: 'double precision' };
-const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)}
+const keyUsesSql = `INSERT INTO key_uses (key_id, last_used_at) SELECT * FROM ${unnest(keyUseTypes)} ORDER BY key_id COLLATE "C"
   ON CONFLICT (key_id) DO UPDATE SET last_used_at = greatest(key_uses.last_used_at, excluded.last_used_at)`;
 
 export class LedgerWriter {
@@ -67,7 +67,7 @@ export class LedgerWriter {
     try {
       await this.#write(batch);
     } catch (error) {
-      for (const each of [this.#partitions, ...this.#capturePartitions]) each.forget();
+      for (const each of [this.#partitions, ...this.#capturePartitions, this.#names]) each.forget();
       throw error;
     }
   }
@@ -78,26 +78,24 @@ export class LedgerWriter {
     await this.#partitions.ensure(placed.map(({ day }) => day));
     for (const each of this.#capturePartitions)
       await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
-    const remember = await this.#options.postgres.transaction(async (queries) => {
+    await this.#options.postgres.transaction(async (queries) => {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
-      if (count === 0) return () => {};
+      if (count === 0) return;
       await writeCaptures(queries, captures, nowMs);
-      const written = await this.#writeRows(queries, placed, replica);
+      await this.#writeRows(queries, placed, replica);
       for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
-      return written;
     });
-    remember();
   }
 
-  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<() => void> {
+  async #writeRows(queries: Queries, placed: readonly PlacedRow[], replica: string): Promise<void> {
     const rows = await bookJobs(queries, placed);
-    if (rows.length === 0) return () => {};
+    if (rows.length === 0) return;
     const seqs = await record(queries, rows, replica);
     const unrecorded = rows.filter(({ row }) => isFinished(row) && !seqs.has(row.id));
     const interrupted = await reopenInterrupted(queries, unrecorded);
     const reopened = unrecorded.filter(({ row }) => interrupted.some(({ id }) => id === row.id));
     for (const [id, seq] of await record(queries, reopened, replica)) seqs.set(id, seq);
-    const remember = await this.#names.add(queries, rows);
+    await this.#names.add(queries, rows);
     const sums = new UsageSums();
     const sessions = new SessionUses();
     for (const row of interrupted) {
@@ -113,7 +111,6 @@ export class LedgerWriter {
     await writeSessions(queries, sessions);
     await writeKeyUses(queries, rows);
     await addSums(queries, sums, this.#options.part);
-    return remember;
   }
 }
 
@@ -152,5 +149,5 @@ async function writeKeyUses(queries: Queries, placed: readonly PlacedRow[]): Pro
   for (const { row } of placed) {
     if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
   }
-  if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses].sort(byText)));
+  if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses]));
 }

@@ -34,7 +34,7 @@ interface Options {
   /** Folder for requests that wait while the database is unavailable; null to keep them in memory only. */
   spoolFolder: string | null;
   log: { warn(fields: object, message: string): void };
-  /** Called on each use, so that changed settings take effect at once. */
+  /** Called on each use, so that changed settings take effect immediately. */
   settings(): RetentionLimits;
 }
 

@@ -89,7 +89,7 @@ export class PostgresRefusals implements Refusals {
 
   async close(): Promise<void> {
     clearInterval(this.#polls);
-    this.#counts.tell();
+    this.#counts.log();
     await this.#writing.close();
   }
 

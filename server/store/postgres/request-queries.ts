@@ -103,7 +103,7 @@ export async function listClients(postgres: Postgres): Promise<ClientUseView[]> 
   }));
 }
 
-/** Among the latest 100,000 requests, those that may have an unknown cost by the rule of `isUnpriced`. */
+/** The models of the latest 100,000 requests that may have had an unknown cost, by the rule of `isUnpriced`. */
 export async function listUnpriced(postgres: Postgres): Promise<UnpricedUse[]> {
   const { rows } = await postgres.ask(
     `SELECT provider, coalesce(model_served, model_asked) AS model, count(*) AS requests

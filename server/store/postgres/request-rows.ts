@@ -12,6 +12,7 @@ import {
 } from '../../ledger/rows.ts';
 import { errorsOf, isFinished } from '../../ledger/writer.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
+import { withPairs } from './matched-words.ts';
 
 /** Types of the columns that are not `text`. */
 const types: Readonly<Record<string, string>> = {
@@ -63,7 +64,8 @@ export function requestColumns(rows: readonly PlacedRow[], replica: string): Sql
 }
 
 function wordsOf(row: BegunRow | EndedRow): string | null {
-  return (isFinished(row) && errorsOf(row)) || null;
+  const errors = isFinished(row) ? errorsOf(row) : '';
+  return errors === '' ? null : withPairs(errors);
 }
 
 function endOf(row: BegunRow | EndedRow): SqlValue[] {

@@ -4,7 +4,7 @@ import { messageOf } from '../../database/failures.ts';
 import type { KeptResponse } from '../../kept-responses/kept-response.ts';
 import { maxResponses, mayKeep, sizeOf, toKeptResponse } from '../../kept-responses/kept-response-rows.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
-import type { NowOrLater } from '../../now-or-later.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { isTemporary } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
@@ -64,7 +64,7 @@ export class PostgresResponseStore implements ResponseStore {
     return mayKeep(response, this.#options.settings());
   }
 
-  keep(response: Omit<KeptResponse, 'createdAt'>): NowOrLater<void> {
+  keep(response: Omit<KeptResponse, 'createdAt'>): MaybePromise<void> {
     if (!this.mayKeep(response)) return;
     this.#pending.set(placeOf(response), { ...response, createdAt: this.#now() });
     this.#writing.due();

@@ -3,7 +3,7 @@
  * for all keys at a start, are combined.
  */
 import type { LimitScope } from '../../contract/limits.ts';
-import { AskedTogether } from '../../database/asked-together.ts';
+import { BatchedQuestions } from '../../database/batched-questions.ts';
 import { number } from '../../database/columns.ts';
 import type { Row } from '../../database/database.ts';
 import { quarterMs, quartersPerDay } from '../../ledger/usage-cells.ts';
@@ -60,13 +60,13 @@ const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
 
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
-  readonly #spent: AskedTogether<SpentQuestion, Spent>;
-  readonly #late: AskedTogether<LateQuestion, PastRequest[]>;
+  readonly #spent: BatchedQuestions<SpentQuestion, Spent>;
+  readonly #late: BatchedQuestions<LateQuestion, PastRequest[]>;
 
   constructor(postgres: Postgres) {
     this.#postgres = postgres;
-    this.#spent = new AskedTogether((questions) => readSpent(postgres, questions));
-    this.#late = new AskedTogether((questions) => readLate(postgres, questions));
+    this.#spent = new BatchedQuestions((questions) => readSpent(postgres, questions));
+    this.#late = new BatchedQuestions((questions) => readLate(postgres, questions));
   }
 
   /** Counts requests that are written. */
@@ -78,7 +78,7 @@ export class PostgresUsageHistory implements UsageHistory {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
-  atOneMoment<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  atSnapshot<T>(work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     return this.#postgres.transaction(async (queries) => {
       await queries.script('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       return work({

@@ -1,18 +1,18 @@
-/** Betas of Anthropic's API, asked for in `anthropic-beta`, that a translation leaves behind. */
+/** Betas of Anthropic's API, requested in `anthropic-beta`, that a translation does not pass on. */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Loss } from '../losses.ts';
 
 /**
- * Betas without a loss of their own, without their dates. As of 2026-11-22; sources: Claude docs, "Beta headers"; Claude Code
- * docs, "Gateway protocol reference".
+ * Betas that cause no loss of their own, without their dates. As of 2026-11-22; sources: Claude docs, "Beta headers";
+ * Claude Code docs, "Gateway protocol reference".
  */
 const idle = [
-  // They identify the client, or its account.
+  // These identify the client or its account.
   'claude-code',
   'cli-internal',
   'oauth',
   'user-profiles',
-  // Their fields, tools and files are translated or reported themselves.
+  // The fields, tools and files of these are translated or reported themselves.
   'adaptive-thinking',
   'advanced-tool-use',
   'advisor-tool',
@@ -39,7 +39,7 @@ const idle = [
   'tool-search-tool',
   'web-fetch',
   'web-search',
-  // They concern what only Anthropic has: its caches, its limits, its classes of errors, and how its events are cut.
+  // These concern features that only Anthropic has: its caches, limits and error classes, and how its events are split.
   'cache-diagnosis',
   'context-1m',
   'dev-full-thinking',
@@ -59,11 +59,11 @@ const idle = [
   'token-efficient-tools',
 ];
 
-/** Of two forms: `claude-code-20250219`, `oauth-2025-04-20`. */
+/** Two formats: `claude-code-20250219`, `oauth-2025-04-20`. */
 const date = pattern(/-\d{4}-?\d{2}-?\d{2}$/);
 
 /**
- * The betas of a client's header that may change the answer and mean nothing to another API. Unknown ones are among them.
+ * The betas in a client's header that may change the answer but have no meaning in another API. Includes unknown ones.
  * @param header comma-separated, as SDKs send it
  */
 export function droppedBetas(header: string | undefined): Loss[] {

@@ -1,4 +1,4 @@
-/** Content blocks of Anthropic's API → parts of a turn. */
+/** Parses content blocks of Anthropic's API into parts of a turn. */
 import { isObject } from '../../contract/is-object.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
@@ -6,7 +6,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import type { MediaSource, Part, ResultPart } from '../neutral.ts';
 
-/** A string counts as one text. Empty if the field is absent. */
+/** A string becomes one text part. Empty if the field is absent. */
 export function parseBlocks(fields: Fields, name: string): Part[] {
   const content = fields.any(name);
   if (typeof content === 'string')
@@ -19,7 +19,7 @@ function parseBlock(block: Fields): Part[] {
   const at = block.at;
   block.drop('no-equal', 'cache_control');
   const parts = parseKnown(type, block, at);
-  // A block that only Anthropic knows is lost with everything in it.
+  // A block that only Anthropic knows is lost with all its fields.
   if (parts.every((part) => part.type !== 'foreign')) block.dropRest();
   return parts;
 }
@@ -94,7 +94,9 @@ function parseCompaction(block: Fields): Part[] {
   return [{ type: 'text', text: `Summary of the conversation so far:\n${summary}`, at }];
 }
 
-/** The result of a tool that Anthropic runs. Other APIs have no such call, but the result is part of the conversation. */
+/**
+ * The result of a tool that Anthropic runs. Other APIs have no such calls, but the result is part of the conversation.
+ */
 function parseServerResult(type: string, block: Fields): Part[] {
   const { at } = block;
   const name = type.slice(0, -'_tool_result'.length);

@@ -10,10 +10,10 @@ import { parseStop, parseUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** A content block that has begun and not ended. */
+/** A content block that has begun but not ended. */
 interface Block {
   kind: 'text' | 'thinking' | 'call' | 'foreign';
-  /** The input in the block's first event; replaced by deltas, if any follow (earendil-works/pi#2593). */
+  /** The input in the block's first event. Replaced by deltas if any follow (earendil-works/pi#2593). */
   input: string;
 }
 
@@ -42,7 +42,7 @@ export class MessagesEventParser implements EventParser {
     return [];
   }
 
-  /** Proxies that retry may send a second start; what the client already has cannot be taken back. */
+  /** Proxies that retry may send a second start. Content that the client has already received cannot be revoked. */
   #start(message: Json): AnswerEvent[] {
     if (this.#hasBegun) return this.#hasContent ? [{ type: 'error', error: begunAgain }] : [];
     this.#hasBegun = true;

@@ -36,7 +36,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
     stream: fields.boolean('stream') ?? false,
     streamUsage: true,
-    // Of the ids that Claude Code puts into it, only the session id is sent to another provider.
+    // Claude Code puts several ids into it, of which only the session id is sent to another provider.
     cacheKey: sessionOf(fields.object('metadata')?.user_id),
     serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
   };
@@ -69,7 +69,9 @@ function parseMessages(messages: readonly Fields[], { instructions, turns }: Sai
 
 const billingHeader = 'x-anthropic-billing-header:';
 
-/** Claude Code's first block is for Anthropic's own service; before version 2.1.181 it changed each turn. */
+/**
+ * Claude Code's first block is intended for Anthropic's own service; before version 2.1.181 it changed in each turn.
+ */
 function parseSystem(fields: Fields): Said {
   const said: Said = { instructions: [], turns: [] };
   addSystem(said, parseBlocks(fields, 'system'), fields.losses);

@@ -38,7 +38,7 @@ function renderPart(part: AnswerPart): Json[] {
     case 'call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
     case 'media':
-      // Answers of this API contain no images; as Markdown, the client can at least show the link.
+      // Answers of this API contain no images. As Markdown, the client can at least show the link.
       return [{ type: 'text', text: `![](${urlOfSource(part.source) ?? ''})` }];
     case 'foreign':
       return [];

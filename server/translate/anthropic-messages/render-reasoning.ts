@@ -1,4 +1,4 @@
-/** How a Claude model should think, and how long its answer may be including that. */
+/** Determines how a Claude model should think, and the maximum length of its answer including thinking. */
 import type { ClaudeFacts } from '../model-facts.ts';
 import { budgetOf, effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
 import type { Rendering } from '../rendering.ts';
@@ -13,7 +13,7 @@ interface Reasoning {
 const leastBudget = 1024;
 
 interface Circumstances {
-  /** The model has to call a tool, which Claude 4.5 and 4.6 accept only without thinking. */
+  /** The model must call a tool, which Claude 4.5 and 4.6 accept only without thinking. */
   isForced: boolean;
   isInUnthinkingLoop: boolean;
 }
@@ -29,7 +29,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   if (isOff(reasoning) || mustNotThink) return leastThinking(facts, maxTokens);
 
   const effort = reasoning && effortOf(reasoning);
-  // Clients show thoughts unless told otherwise, and the newest models return none by default.
+  // Clients show thoughts unless configured otherwise, but the newest models return none by default.
   const display = reasoning?.isVisible === false ? {} : { display: 'summarized' };
   if (facts.thinking.includes('adaptive')) {
     const taken = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);
@@ -58,9 +58,9 @@ function leastThinking({ thinking, efforts, thinksByDefault }: ClaudeFacts, maxT
 interface Budget {
   budget: number;
   maxTokens: number;
-  /** The most tokens that the model can write, including thinking. */
+  /** Maximum number of tokens that the model can write, including thinking. */
   limit: number;
-  /** The client limited the answer, and does not count thinking towards that limit. */
+  /** Whether the client limited the answer; clients do not count thinking towards that limit. */
   isStated: boolean;
 }
 

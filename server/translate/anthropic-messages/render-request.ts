@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
 const answerToolName = 'answer_in_format';
 
-/** @throws GatewayError `invalid_value` if the model cannot be asked this */
+/** @throws GatewayError `invalid_value` if the model does not support the request */
 export function renderMessagesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = claudeFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'anthropic', names: nameRule, losses });
@@ -42,7 +42,7 @@ export function renderMessagesRequest(conversation: Conversation, target: Target
     stop_sequences: renderStops(rendering),
     thinking: reasoning.thinking,
     output_config: outputConfig(reasoning.effort, format.schema),
-    // Clients of other APIs rely on automatic caching; without a breakpoint each turn is billed in full.
+    // Clients of other APIs rely on automatic caching. Without a breakpoint, each turn would be billed in full.
     cache_control: facts.automaticCache ? { type: 'ephemeral' } : undefined,
     metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
     service_tier: conversation.serviceTier === 'default' ? 'standard_only' : undefined,
@@ -75,7 +75,7 @@ function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: Clau
 }
 
 interface Format {
-  /** For `output_config.format`; absent if it is not used. */
+  /** The value for `output_config.format`; absent if that is not used. */
   schema?: Json;
   tool?: Json;
   prompts: string[];
@@ -104,7 +104,7 @@ function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
 
 interface Choice {
   value: Json | undefined;
-  /** The model has to call a tool. */
+  /** Whether the model must call a tool. */
   isForced: boolean;
   offered: readonly Tool[];
   prompts: string[];
@@ -129,7 +129,7 @@ function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: bo
   return { value, isForced: forced !== null, offered, prompts: [] };
 }
 
-/** An instruction for models that accept no forced choice; null if none is needed. */
+/** An instruction for models that do not accept a forced choice; null if none is needed. */
 function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): string | null {
   if (choice?.mode === 'named') return `Answer by calling the tool ${names.outward(choice)}.`;
   const isRequired = choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);

@@ -1,6 +1,7 @@
 /**
- * Renders turns as messages within the rules of Anthropic's API: the first is the user's, roles alternate, results
- * begin the message after their calls, no text is empty, and the last is not the assistant's on models without prefill.
+ * Renders turns as messages under the rules of Anthropic's API: the first message is the user's, roles alternate,
+ * results are at the beginning of the message after their calls, no text is empty, and the last message is not the
+ * assistant's on models without prefill.
  */
 
 import { isObject } from '../../contract/is-object.ts';
@@ -56,7 +57,7 @@ function mayBeSystem(turns: readonly Turn[], index: number): boolean {
   return turns[index - 1]?.role === 'user' && (next === undefined || next.role === 'assistant');
 }
 
-/** Left in its place: moved to the top it would change the prefix on which caches and signatures depend. */
+/** Kept in its place: moving it to the top would change the prefix on which caches and signatures depend. */
 function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
   return parts.flatMap((part) => {
     if (part.type !== 'text' || part.text.trim() === '') return [];
@@ -83,7 +84,7 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
     switch (part.type) {
       case 'text':
       case 'refusal':
-        // Empty text, so nothing is lost.
+        // Nothing is lost by omitting empty text.
         return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
       case 'media':
         return [renderMedia(rendering, part)];
@@ -100,7 +101,7 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
   });
 }
 
-/** Sent unchanged with its signature, or not at all: a block without one is refused. */
+/** Sent unchanged with its signature, or not at all, because a block without a signature is refused. */
 function renderThinking(rendering: Rendering, { text, seal, at }: ThinkingPart): Json[] {
   if (!rendering.opens(seal)) {
     rendering.losses.dropped(at, seal === undefined ? 'unsealed-reasoning' : 'foreign-reasoning');
@@ -117,7 +118,7 @@ function renderCall({ names, losses }: Rendering, call: CallPart): Json {
   return { type: 'tool_use', id: call.id, name: names.outward(call), input: inputOf(call) };
 }
 
-/** Input that is not a JSON object is wrapped in one: the model wrote it, and its next turn depends on it. */
+/** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
 function inputOf({ kind, arguments: given }: CallPart): unknown {
   if (kind === 'custom') return { input: given };
   if (given.trim() === '') return {};

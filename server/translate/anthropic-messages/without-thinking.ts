@@ -1,12 +1,12 @@
 /**
- * Removes the reasoning from a body of Anthropic's own API, to ask once more after "Invalid `signature` in `thinking`
- * block". No thinking block may remain, since each would be refused in turn, and `enabled` would require those of
- * earlier calls. Adaptive thinking stays on, since it requires none.
+ * Removes the reasoning from a body of Anthropic's own API, to retry after "Invalid `signature` in `thinking` block".
+ * No thinking block may remain, because each would be refused in turn, and `enabled` would require those of earlier
+ * calls. Adaptive thinking stays on, because it requires none.
  */
 import { isObject } from '../../contract/is-object.ts';
 import { parseJson, writeJson } from '../json-text.ts';
 
-/** Null if there is no reasoning to remove, so that asking again would not help. */
+/** Null if there is no reasoning to remove, so that a retry would not help. */
 export function withoutThinking(body: Buffer): Buffer | null {
   const request = parseJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.messages)) return null;
@@ -28,7 +28,7 @@ function isThinking(block: unknown): boolean {
   return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
 }
 
-/** False for a message that consists only of thoughts, which is removed as a whole. */
+/** False for a message that consists only of thoughts. Such a message is removed as a whole. */
 function hasContent(message: unknown): boolean {
   return !isObject(message) || !Array.isArray(message.content) || message.content.length > 0;
 }

@@ -1,28 +1,29 @@
 /**
- * What each family of models on Bedrock accepts through Converse. As of 2026-11-23. Claude is not among them: it is asked in
- * Anthropic's own API.
+ * The features that each family of models on Bedrock supports through Converse. As of 2026-11-23. Claude is not among
+ * them: it is called through Anthropic's own API.
  *
- * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts),
- * "Prompt caching"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
- * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of Llama);
- * browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results); langchain-ai/langchain-aws#401 and
- * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids).
+ * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts), "Prompt caching"; API
+ * reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
+ * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of
+ * Llama); browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results);
+ * langchain-ai/langchain-aws#401 and strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history);
+ * vercel/ai (Mistral's call ids).
  *
- * Sources for structured output, without which a model is asked through a tool or in the prompt: [list] Amazon Bedrock user guide, "Get
- * validated JSON results from models", "Supported models" (February 2026; later editions refer to the model cards); [card] the
- * model's card there, "Features supported using bedrock-runtime endpoint"; [tried] BerriAI/litellm#35655, which tried them and quotes
- * their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
+ * Sources for structured output, which is otherwise emulated by a tool or in the prompt: [list] Amazon Bedrock user
+ * guide, "Get validated JSON results from models", "Supported models" (February 2026; later editions refer to the model
+ * cards); [card] the model's card there, "Features supported using bedrock-runtime endpoint"; [tried]
+ * BerriAI/litellm#35655, which tried them and quotes their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
  */
 import { familyOf } from '../model-families.ts';
 
 export interface ConverseFacts {
   /** Null if unknown. */
   maxOutputTokens: number | null;
-  /** False: requests with tools are refused as streams, so that they are asked for a whole answer. */
+  /** False if streamed requests with tools are refused; a whole answer is then requested. */
   streamsTools: boolean;
-  /** Accepted members of `toolChoice` besides `auto`. `any`: not a tool by its name. */
+  /** Accepted members of `toolChoice` besides `auto`. `any`: forcing a tool by its name is not supported. */
   forcedTool: 'named' | 'any' | 'none';
-  /** Answers in a JSON schema (`outputConfig`), and keeps to the schema of a tool (`strict`). */
+  /** Supports a JSON schema for answers (`outputConfig`) and for tool arguments (`strict`). */
   structuredOutput: boolean;
   /** Accepts only `type`, `properties` and `required` at the top of a tool's schema. */
   plainSchemas: boolean;
@@ -33,14 +34,14 @@ export interface ConverseFacts {
   mixedResults: boolean;
   /** Accepts `cachePoint` in `system` and `messages`. */
   cachePoints: boolean;
-  /** The field of `additionalModelRequestFields` that decides how much the model thinks. */
+  /** The field of `additionalModelRequestFields` that controls how much the model thinks. */
   effortField: 'reasoning_effort' | 'reasoningConfig' | null;
   efforts: readonly string[];
   /** Accepts `reasoningContent` of earlier turns. */
   takesReasoning: boolean;
 }
 
-/** Models that are not listed are asked for what all accept. What they do not accept beyond that, Bedrock says itself. */
+/** Unlisted models get only what all models accept. Bedrock itself reports anything that they do not accept. */
 const other: ConverseFacts = {
   maxOutputTokens: null,
   streamsTools: true,
@@ -76,18 +77,18 @@ const families: Record<string, ConverseFacts> = {
   'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
   'amazon.titan': { ...other, system: false },
   deepseek,
-  // V3.1: list. V3.2: card.
+  // V3.1: [list]. V3.2: [card].
   'deepseek.v3': { ...deepseek, structuredOutput: true },
-  // Both: list, where the 4B is missing.
+  // Both: [list], which lacks the 4B.
   'google.gemma-3-12b': open,
   'google.gemma-3-27b': open,
   'meta.llama': llama,
   'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
   'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
-  // M2: list. M2.1: models.dev. M2.5: card.
+  // M2: [list]. M2.1: [models.dev]. M2.5: [card].
   'minimax.minimax-m2': open,
   mistral,
-  // Magistral, Ministral, Mistral Large 3 and Voxtral: list.
+  // Magistral, Ministral, Mistral Large 3 and Voxtral: [list].
   'mistral.magistral': openMistral,
   'mistral.ministral-3-': openMistral,
   'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
@@ -96,17 +97,17 @@ const families: Record<string, ConverseFacts> = {
   'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
   'mistral.mistral-large-3': openMistral,
   'mistral.voxtral': openMistral,
-  // Kimi K2 Thinking: list. K2.5: card.
+  // Kimi K2 Thinking: [list]. K2.5: [card].
   'moonshot.kimi-k2': open,
   'moonshotai.kimi-k2': open,
-  // Nano 9B and 12B v2: list. Nano 3 30B and Super 3: models.dev.
+  // Nano 9B and 12B v2: [list]. Nano 3 30B and Super 3: [models.dev].
   'nvidia.nemotron-nano': open,
   'nvidia.nemotron-super': open,
-  // List, with GPT OSS Safeguard.
+  // [list], including GPT OSS Safeguard.
   'openai.gpt-oss': { ...open, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
-  // List. Coder Next: card.
+  // [list]. Coder Next: [card].
   'qwen.qwen3': open,
-  // Tried.
+  // [tried]
   'zai.glm-5': open,
 };
 

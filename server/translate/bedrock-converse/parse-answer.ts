@@ -41,7 +41,7 @@ function parseReasoning({ reasoningText, redactedContent }: Json): AnswerPart {
   return { type: 'thinking', text: textOf(reasoningText.text), seal: sealOf(reasoningText.signature), at: '' };
 }
 
-/** Only some models sign their reasoning; that of others goes back as it is. */
+/** Only some models sign their reasoning. That of others is sent back unchanged. */
 export function sealOf(signature: unknown): Seal {
   const data = textOf(signature);
   return data === '' ? { kind: 'plain', data } : { kind: 'signature', data };

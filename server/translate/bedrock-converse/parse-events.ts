@@ -1,6 +1,6 @@
 /**
- * Parses a stream of Bedrock's Converse API. Each event is an object with one member, its type: `{"messageStop":{…}}`. Source:
- * Amazon Bedrock API reference, `ConverseStreamOutput`.
+ * Parses a stream of Bedrock's Converse API. Each event is an object with one member, its type: `{"messageStop":{…}}`.
+ * Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 
 export class ConverseEventParser implements EventParser {
   readonly #calls = new Set<unknown>();
-  /** The block of reasoning that has begun and has no signature so far; null if there is none. */
+  /** The block of reasoning that has begun and has no signature yet; null if there is none. */
   #unsigned: unknown = null;
   #hasStopped = false;
   #isOver = false;
@@ -40,7 +40,7 @@ export class ConverseEventParser implements EventParser {
     return [{ type: 'end' }];
   }
 
-  /** Sent for calls, and for no other block by most models. */
+  /** Sent for calls; most models do not send it for other blocks. */
   #open({ contentBlockIndex: index, start }: Json): AnswerEvent[] {
     const toolUse = isObject(start) ? start.toolUse : undefined;
     if (!isObject(toolUse)) return [];
@@ -84,7 +84,7 @@ export class ConverseEventParser implements EventParser {
     return [{ type: 'seal', seal: { kind: 'redacted', data: redactedContent } }];
   }
 
-  /** Ends reasoning without a signature, if another block begins before its end was reported. */
+  /** Ends reasoning without a signature if another block begins before its end was reported. */
   #sealOther(index: unknown): AnswerEvent[] {
     return this.#unsigned === null || this.#unsigned === index ? [] : this.#seal();
   }

@@ -1,10 +1,13 @@
-/** The format of an answer, for models that keep to a schema themselves. Source: Amazon Bedrock API reference, `OutputFormat`. */
+/**
+ * The format of an answer, for models that support schemas themselves. Source: Amazon Bedrock API reference,
+ * `OutputFormat`.
+ */
 import { writeJson } from '../json-text.ts';
 import type { Rendering } from '../rendering.ts';
 import { strictSchema } from '../schemas.ts';
 import type { ConverseFacts } from './model-facts.ts';
 
-/** For `outputConfig`; undefined if the format is emulated, or if none is asked for. */
+/** The value for `outputConfig`; undefined if the format is emulated, or if none is requested. */
 export function renderFormat(rendering: Rendering, { structuredOutput }: ConverseFacts): object | undefined {
   const { format } = rendering.conversation;
   if (format?.kind !== 'schema' || !structuredOutput) return undefined;

@@ -1,4 +1,7 @@
-/** Images, documents and videos as blocks of Bedrock's Converse API, which takes their bytes but does not fetch URLs. */
+/**
+ * Renders images, documents and videos as blocks of Bedrock's Converse API, which accepts their bytes but does not
+ * fetch URLs.
+ */
 import { entryOf } from '../../wire/table-entry.ts';
 import { refuse } from '../losses.ts';
 import { fileNameOf } from '../media.ts';
@@ -34,12 +37,12 @@ const formats: Record<Block, Record<string, string>> = {
   },
 };
 
-/** Names the documents of one request, which must differ. */
+/** Assigns names to the documents of one request, which must be unique. */
 export class DocumentNames {
   readonly #taken = new Set<string>();
   readonly #numbers = new Map<string, number>();
 
-  /** Bedrock accepts letters, digits, hyphens, brackets and single blanks, and no more than 200 characters. */
+  /** Bedrock accepts letters, digits, hyphens, brackets and single spaces, and at most 200 characters. */
   give(name: string): string {
     const plain = Array.from(name.slice(0, mostNameLength), (character) => (isTaken(character) ? character : ' ')).join(
       '',
@@ -79,7 +82,7 @@ export function renderMedia(rendering: Rendering, part: MediaPart, names: Docume
   return { [kind]: { format, source: place } };
 }
 
-/** Null for other addresses than those of Amazon S3. */
+/** Null for addresses other than those of Amazon S3. */
 function s3Location(url: string): Json | null {
   return url.startsWith('s3://') ? { s3Location: { uri: url } } : null;
 }

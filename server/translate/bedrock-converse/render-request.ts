@@ -1,4 +1,4 @@
-/** Renders a request of Bedrock's Converse API. The model and whether to stream are in its address. */
+/** Renders a request of Bedrock's Converse API. The model and whether to stream are in the URL. */
 import { dropHints } from '../drop-hints.ts';
 import type { Losses } from '../losses.ts';
 import type { Conversation } from '../neutral.ts';
@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 /** Source: Amazon Bedrock API reference, `ToolSpecification`. */
 const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
 
-/** @throws GatewayError `invalid_value` if the model cannot be asked this */
+/** @throws GatewayError `invalid_value` if the model does not support the request */
 export function renderConverseRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = converseFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: facts.callIds, names: nameRule, losses });
@@ -47,8 +47,8 @@ function renderSystem(rendering: Rendering, facts: ConverseFacts, prompts: reado
 const cachePoint = { cachePoint: { type: 'default' } };
 
 /**
- * Clients of other APIs rely on automatic caching. Amazon, "Prompt caching": Nova caches text, so that nothing is marked after
- * other content.
+ * Clients of other APIs rely on automatic caching. Amazon, "Prompt caching": Nova caches only text, so no cache point
+ * is set after other content.
  */
 function withCachePoint(messages: readonly Message[]): Message[] {
   const last = messages.at(-1);
@@ -78,7 +78,7 @@ function renderEffort(rendering: Rendering, { effortField, efforts }: ConverseFa
   const { reasoning } = rendering.conversation;
   const asked = reasoning && effortOf(reasoning);
   if (asked === undefined) return undefined;
-  // Nova thinks only if asked to; the others cannot be kept from it.
+  // Nova thinks only if requested; for the others thinking cannot be turned off.
   const isUnasked = isOff(reasoning) && effortField !== 'reasoning_effort';
   const effort = isUnasked ? undefined : nearestEffort(asked, efforts);
   if (effortField === null || effort === undefined) {

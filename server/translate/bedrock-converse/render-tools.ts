@@ -1,4 +1,7 @@
-/** The tools of a request for Bedrock's Converse API, which of them the model has to call, and the format of its answer. */
+/**
+ * Renders the tools of a request for Bedrock's Converse API, which of them the model must call, and the format of its
+ * answer.
+ */
 import { writeJson } from '../json-text.ts';
 import type { JsonSchema, Tool, ToolChoice } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
@@ -8,7 +11,7 @@ import type { ConverseFacts } from './model-facts.ts';
 type Json = Record<string, unknown>;
 
 export interface ToolUse {
-  /** For `toolConfig`; absent if no tools are offered. */
+  /** The value for `toolConfig`; absent if no tools are offered. */
   config?: Json;
   prompts: string[];
   /** The tool whose arguments are the answer. */
@@ -38,7 +41,7 @@ export function renderTools(rendering: Rendering, facts: ConverseFacts): ToolUse
   return { config: { tools: [...tools, answer], toolChoice: { any: {} } }, prompts: [], answerTool: answerToolName };
 }
 
-/** Converse has no choice `none`: no tools are offered then. */
+/** Converse has no choice `none`, so no tools are offered in that case. */
 function offeredTools(rendering: Rendering): readonly Tool[] {
   const { tools, toolChoice } = rendering.conversation;
   if (toolChoice?.mode === 'none') return [];
@@ -72,7 +75,7 @@ function schemaFor(rendering: Rendering, given: JsonSchema | undefined, at: stri
   return { type, properties: properties ?? {}, ...(required !== undefined && { required }) };
 }
 
-/** Keywords without which the same input is valid, or nearly so. */
+/** Keywords whose removal hardly changes which inputs are valid. */
 const annotations = new Set(['title', 'description', 'additionalProperties']);
 
 interface Choosing {

@@ -1,6 +1,6 @@
 /**
- * Renders turns as messages within the rules of Bedrock's Converse API: the first is the user's, roles alternate, results follow
- * their calls, no text is empty, and a message with a document has a text.
+ * Renders turns as messages under the rules of Bedrock's Converse API: the first message is the user's, roles
+ * alternate, results follow their calls, no text is empty, and a message with a document has a text.
  */
 import { isObject } from '../../contract/is-object.ts';
 import { append } from '../append.ts';
@@ -20,8 +20,8 @@ export interface Message {
 interface Rules {
   facts: ConverseFacts;
   /**
-   * The request offers no tools, so that calls and results are written as text: "The toolConfig field must be defined when using
-   * toolUse and toolResult content blocks" (vxcontrol/pentagi#196).
+   * Whether the request offers no tools, so that calls and results are written as text: "The toolConfig field must be
+   * defined when using toolUse and toolResult content blocks" (vxcontrol/pentagi#196).
    */
   callsAsText: boolean;
 }
@@ -50,7 +50,7 @@ export function renderTurns(rendering: Rendering, rules: Rules, leading: readonl
   return messages;
 }
 
-/** Left in its place: moved to the top it would change the prefix on which caches depend. */
+/** Kept in its place: moving it to the top would change the prefix on which caches depend. */
 function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
   return parts.flatMap((part) => {
     if (part.type !== 'text' || part.text.trim() === '') return [];
@@ -59,7 +59,10 @@ function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
   });
 }
 
-/** "The text field must be provided in a message with a document"; some models take nothing beside tool results. */
+/**
+ * "The text field must be provided in a message with a document". Some models accept no other content beside tool
+ * results.
+ */
 function settle(rendering: Rendering, message: Message, { mixedResults }: ConverseFacts): void {
   const { content } = message;
   const results = content.filter(({ toolResult }) => isObject(toolResult));
@@ -72,7 +75,7 @@ function settle(rendering: Rendering, message: Message, { mixedResults }: Conver
   if (hasDocument && !content.some((block) => 'text' in block)) content.push({ text: 'See the document.' });
 }
 
-/** What was said beside tool results becomes part of the last one. */
+/** Moves the other content of the message into the last tool result. */
 function intoResults(content: readonly Json[], results: readonly Json[]): Json[] {
   const others = content.filter(({ toolResult }) => !isObject(toolResult));
   return results.map((block, index) => {
@@ -98,7 +101,7 @@ class TurnWriter {
       switch (part.type) {
         case 'text':
         case 'refusal':
-          // Empty text, so nothing is lost.
+          // Nothing is lost by omitting empty text.
           return part.text.trim() === '' ? [] : [{ text: part.text }];
         case 'media':
           return [renderMedia(this.#rendering, part, this.#documents)];
@@ -137,7 +140,7 @@ class TurnWriter {
     return { text: `Called the tool ${name} with:\n${call.arguments.trim() || '{}'}` };
   }
 
-  /** A result needs content, and none of it may be empty (hermes-agent#55092). */
+  /** A result requires content, none of which may be empty (hermes-agent#55092). */
   #result({ callId, parts, isError, at }: ResultPart): Json[] {
     const content = parts.flatMap((part) => this.#held(part));
     const said = content.length === 0 ? [{ text: '(no output)' }] : content;
@@ -154,7 +157,7 @@ class TurnWriter {
   }
 }
 
-/** Input that is not a JSON object is wrapped in one: the model wrote it, and its next turn depends on it. */
+/** Input that is not a JSON object is wrapped in one and kept: the model wrote it, and its next turn depends on it. */
 function inputOf({ kind, arguments: given }: CallPart): unknown {
   if (kind === 'custom') return { input: given };
   if (given.trim() === '') return {};

@@ -1,6 +1,6 @@
 /**
- * Embeddings by Amazon's and Cohere's models on Bedrock, each in its maker's form. Sources: Amazon Bedrock user guide, "Amazon Titan
- * Embeddings G1 - Text", "Cohere Embed v3", "Cohere Embed v4".
+ * Embeddings by Amazon's and Cohere's models on Bedrock, each in its vendor's format. Sources: Amazon Bedrock user
+ * guide, "Amazon Titan Embeddings G1 - Text", "Cohere Embed v3", "Cohere Embed v4".
  */
 import { isObject } from '../../contract/is-object.ts';
 import { refuse } from '../losses.ts';
@@ -12,7 +12,7 @@ export const bedrockEmbeddings: EmbeddingsUpstream = {
     const { texts, purpose, dimensions, form } = request;
     const facts = bedrockEmbedder(model) ?? refuse('model', 'no-equal');
     checkCount(request, facts.mostTexts);
-    // Vectors of another length are of no use.
+    // Vectors of another length would be useless to the client.
     if (dimensions !== undefined && facts.dimensions === null)
       refuse(form === 'single' ? 'outputDimensionality' : 'dimensions', 'model-takes-none');
     const length = facts.dimensions === null ? {} : { [facts.dimensions]: dimensions };
@@ -36,7 +36,7 @@ export const bedrockEmbeddings: EmbeddingsUpstream = {
   },
 };
 
-/** By Gemini's `taskType`. Cohere requires one; a document's is the usual one. */
+/** By Gemini's `taskType`. Cohere requires an input type; that of documents is the default. */
 const inputTypes: Record<string, string> = {
   RETRIEVAL_QUERY: 'search_query',
   QUESTION_ANSWERING: 'search_query',

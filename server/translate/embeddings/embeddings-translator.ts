@@ -28,16 +28,16 @@ const conversations = {
   'gemini-embeddings': wireTranslations['gemini-generate'],
 };
 
-/** A wire that clients speak. */
+/** A wire that clients use. */
 export type EmbeddingsWireName = keyof typeof wires;
-/** A wire on which providers are asked. */
+/** A wire by which providers are called. */
 export type EmbeddingsUpstreamName = keyof typeof upstreamWires;
 
 export function isEmbeddingsUpstreamName(name: string): name is EmbeddingsUpstreamName {
   return Object.hasOwn(upstreamWires, name);
 }
 
-/** Whether the name is that of an embeddings wire that can be translated. */
+/** Whether this is the name of an embeddings wire that can be translated. */
 export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
   return Object.hasOwn(wires, name);
 }
@@ -63,7 +63,7 @@ export class EmbeddingsTranslator {
   }
 
   /**
-   * Parses a client's request; the returned function renders it for a target.
+   * Parses a client's request. The returned function renders it for a target.
    * @param fromUrl values that Gemini's API has in the URL and other APIs have in the body
    * @throws GatewayError `malformed_json`, or `invalid_value` naming the field
    */
@@ -76,8 +76,8 @@ export class EmbeddingsTranslator {
     return ({ model }) => {
       const more = new Losses();
       const rendered = this.#upstream.renderRequest(request, model, more);
-      const told = [...losses.list, ...more.list];
-      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: told });
+      const reported = [...losses.list, ...more.list];
+      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: reported });
     };
   }
 

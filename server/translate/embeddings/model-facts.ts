@@ -1,11 +1,11 @@
-/** What models in a cloud accept that make embeddings. As of 2026-11-22. */
+/** Limits of embedding models in clouds. As of 2026-11-22. */
 import { familyOf } from '../model-families.ts';
 
 /** Source: Google Cloud, "Text embeddings API". */
 const textsByPredict: Record<string, number> = { 'gemini-embedding-001': 1 };
 const usualTextsByPredict = 250;
 
-/** How many texts a model on Vertex AI takes at a time that is asked by `:predict`. */
+/** Maximum number of texts per request for a model on Vertex AI that is called through `:predict`. */
 export function mostPredictedTexts(model: string): number {
   return familyOf(textsByPredict, model.slice(model.lastIndexOf('/') + 1)) ?? usualTextsByPredict;
 }
@@ -13,7 +13,7 @@ export function mostPredictedTexts(model: string): number {
 export interface BedrockEmbedder {
   form: 'titan' | 'cohere';
   mostTexts: number;
-  /** The field for the length of the vectors; null if that is fixed. */
+  /** The field for the length of the vectors; null if the length is fixed. */
   dimensions: 'dimensions' | 'output_dimension' | null;
 }
 
@@ -30,7 +30,7 @@ const onBedrock: Record<string, BedrockEmbedder> = {
 };
 
 /**
- * Null if the model makes no embeddings of texts.
+ * Null if the model does not create text embeddings.
  * @param model `amazon.titan-embed-text-v2:0`, `us.cohere.embed-v4:0`, or an ARN that ends in such a name
  */
 export function bedrockEmbedder(model: string): BedrockEmbedder | null {

@@ -7,7 +7,7 @@ export interface EmbeddingsRequest {
   dimensions: number | undefined;
   /** Gemini's `taskType`. */
   purpose: string | undefined;
-  /** Form of the client's answer: `base64` for OpenAI's `encoding_format`, `single` for Gemini's `:embedContent`. */
+  /** Format of the client's answer: `base64` for OpenAI's `encoding_format`, `single` for Gemini's `:embedContent`. */
   form: 'numbers' | 'base64' | 'single';
 }
 
@@ -17,7 +17,7 @@ export interface EmbeddingsAnswer {
   promptTokens: number | null;
 }
 
-/** Translation functions of a wire on which providers are asked. */
+/** Translation functions of a wire by which providers are called. */
 export interface EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
   renderRequest(request: EmbeddingsRequest, model: string, losses: Losses): Record<string, unknown>;
@@ -25,7 +25,7 @@ export interface EmbeddingsUpstream {
   parseAnswer(body: unknown): EmbeddingsAnswer | null;
 }
 
-/** Translation functions of a wire that clients speak, too. */
+/** Translation functions of a wire that clients use as well. */
 export interface EmbeddingsWire extends EmbeddingsUpstream {
   /** @throws GatewayError `invalid_value` */
   parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
@@ -37,7 +37,7 @@ export function vectorOf(value: unknown): number[] | null {
   return Array.isArray(value) && value.every((number) => typeof number === 'number') ? value : null;
 }
 
-/** @throws GatewayError `invalid_value` for more texts than the model takes at a time */
+/** @throws GatewayError `invalid_value` for more texts than the model accepts at a time */
 export function checkCount({ texts, form }: EmbeddingsRequest, most: number): void {
   if (texts.length <= most) return;
   const accepted = most === 1 ? 'one text' : `at most ${most} texts`;

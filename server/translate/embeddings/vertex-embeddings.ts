@@ -1,4 +1,7 @@
-/** Embeddings on Vertex AI. Sources: Google Cloud, "Text embeddings API"; googleapis/js-genai (`embedContentParametersPrivateToVertex`). */
+/**
+ * Embeddings on Vertex AI. Sources: Google Cloud, "Text embeddings API"; googleapis/js-genai
+ * (`embedContentParametersPrivateToVertex`).
+ */
 import { isObject } from '../../contract/is-object.ts';
 import { mostPredictedTexts } from './model-facts.ts';
 import { checkCount, type EmbeddingsUpstream, vectorOf } from './neutral.ts';

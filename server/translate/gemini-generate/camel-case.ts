@@ -1,4 +1,4 @@
-/** Google's APIs accept `generation_config` for `generationConfig`, since protobuf's JSON format allows both. */
+/** Google's APIs accept `generation_config` for `generationConfig`, because protobuf's JSON format allows both. */
 import { isObject } from '../../contract/is-object.ts';
 
 /** The contents of these fields are not Google's and stay unchanged. */

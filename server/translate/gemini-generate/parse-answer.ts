@@ -40,14 +40,15 @@ export function partsOf({ content }: Json): Json[] {
   return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
 }
 
-/** The position of a part, from which a call without an id gets one. */
+/** The position of a part, from which the id of a call without one is derived. */
 interface Place {
   answer: string;
   index: number;
 }
 
 /**
- * Distinguishes an answer from those of all conversations, because reasoning that clients do not return is stored by call id.
+ * Distinguishes an answer from those of all conversations, because reasoning that clients do not return is stored by
+ * call id.
  */
 export function placeOfAnswer({ responseId }: Json, turns: number): string {
   return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);

@@ -5,7 +5,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
-import { signatureStandIn } from './stand-in.ts';
+import { placeholderSignature } from './placeholder-signature.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');
@@ -25,8 +25,8 @@ export function parseContents(request: Fields): Turn[] {
 }
 
 /**
- * A signature that Sluice made contains the thoughts before it, for clients such as Gemini CLI that do not return thoughts.
- * Clients that do return them, such as the history of `@google/genai`, would duplicate them.
+ * A signature created by Sluice contains the preceding thoughts, for clients such as Gemini CLI that do not return
+ * thoughts. Clients that do return them, such as the history of `@google/genai`, would duplicate them.
  */
 function dropRepeatedThoughts(turns: readonly Turn[]): void {
   let isHeld = false;
@@ -43,7 +43,7 @@ function dropRepeatedThoughts(turns: readonly Turn[]): void {
   }
 }
 
-/** Clients omit ids: a response then belongs to the first call of its function that has none yet. */
+/** Clients may omit ids. A response then belongs to the first call of its function that has no response yet. */
 class CallsByName {
   #count = 0;
   readonly #waiting = new Map<string, { ids: string[]; next: number }>();
@@ -77,7 +77,9 @@ export function parsePart(part: Fields): Part[] {
   const parts = parseData(part);
   part.drop('no-equal', 'videoMetadata', 'mediaResolution', 'partMetadata');
   if (parts.every(({ type }) => type !== 'foreign')) part.dropRest();
-  return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
+  return signature === undefined || signature === placeholderSignature
+    ? parts
+    : withSignature(parts, signature, part.at);
 }
 
 /** Gemini's own signature belongs to the call; signatures that Sluice put there are thoughts before the call. */
@@ -108,7 +110,7 @@ function parseData(part: Fields): Part[] {
   return parseServerTool(part);
 }
 
-/** Tools that Google runs: no other API has their calls, but code and results are part of the conversation. */
+/** Tools that Google runs. No other API has their calls, but code and results are part of the conversation. */
 function parseServerTool(part: Fields): Part[] {
   const { at } = part;
   const code = part.object('executableCode');
@@ -128,7 +130,7 @@ function parseCall(call: Fields, at: string): CallPart {
   return part;
 }
 
-/** By Google's convention `output` or `error`; otherwise the whole object is the result. */
+/** By Google's convention the result is in `output` or `error`; otherwise the whole object is the result. */
 function parseResponse(response: Fields, at: string): ResultPart {
   const { output, error, ...rest } = response.object('response') ?? {};
   const isAlone = Object.keys(rest).length === 0;

@@ -16,7 +16,7 @@ export class GenerateEventParser implements EventParser {
   #hasBegun = false;
   #index = 0;
   #stop: Stop | null = null;
-  /** True after thoughts alone, false after other content, null before any. */
+  /** True after only thoughts, false after other content, null before any content. */
   #onlyThought: boolean | null = null;
   #hasCounted = false;
 
@@ -32,8 +32,8 @@ export class GenerateEventParser implements EventParser {
   }
 
   /**
-   * The stream ends only with its connection: older models send STOP in each event. A stream without any finish reason
-   * was cut off, unless it consists of thoughts and their count, which have none.
+   * The stream ends only with its connection, because older models send STOP in each event. A stream without any finish
+   * reason was cut off, unless it consists of thoughts and their count, which have none.
    */
   end(): AnswerEvent[] {
     const stop = this.#stop ?? (this.#onlyThought === true && this.#hasCounted ? ({ reason: 'end' } as const) : null);

@@ -1,4 +1,4 @@
-/** A request of `:generateContent` → a conversation. Source: Google, "Gemini API reference", v1beta. */
+/** Parses a request of `:generateContent`. Source: Google, "Gemini API reference", v1beta. */
 import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
 import { invalid, type Losses, refuse } from '../losses.ts';
@@ -60,7 +60,7 @@ function parseConversation(fields: Fields): Pick<Conversation, 'instructions' | 
   return { instructions: said.instructions, turns: [...said.turns, ...parseContents(fields)] };
 }
 
-/** A content, or, as the SDKs allow, a text. */
+/** Accepts a content or, as the SDKs allow, a text. */
 function parseInstruction(fields: Fields): Part[] {
   const instruction = fields.any('systemInstruction');
   if (typeof instruction === 'string') return [{ type: 'text', text: instruction, at: 'systemInstruction' }];

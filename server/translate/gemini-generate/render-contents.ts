@@ -1,6 +1,6 @@
 /**
- * Renders turns as the contents of a Gemini request, within its rules: roles alternate, the first and the last are the
- * user's, all responses to one turn of calls are in one content, and no part is empty.
+ * Renders turns as the contents of a Gemini request, under its rules: roles alternate, the first and the last content
+ * are the user's, all responses to one turn of calls are in one content, and no part is empty.
  */
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
@@ -11,7 +11,7 @@ import { fileNameOf, textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
-import { signatureStandIn } from './stand-in.ts';
+import { placeholderSignature } from './placeholder-signature.ts';
 
 type Json = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ interface Content {
 export function renderContents(rendering: Rendering, facts: GeminiFacts): Content[] {
   const { instructions } = rendering.conversation;
   const contents: Content[] = [];
-  /** Function names by call id, since responses must name their function. */
+  /** Function names by call id, because responses must name their function. */
   const names = new Map<string, string>();
   const writer = new ContentWriter(rendering, facts, names);
   const leading = facts.takesSystemInstruction ? [] : instructions.filter(({ text }) => text.trim() !== '');
@@ -88,7 +88,8 @@ class ContentWriter {
   #signatureOf({ seal, at }: ThinkingPart, isOwnTurn: boolean): string | undefined {
     if (this.#rendering.opens(seal)) return seal.kind === 'thought-signature' ? seal.data : undefined;
     if (seal) this.#rendering.losses.dropped(at, 'foreign-reasoning');
-    // A thought of Gemini's own without a signature is no loss: the model does not get its summaries back.
+    // A thought of Gemini itself without a signature is no loss, because its summaries are never sent back to the
+    // model.
     else if (!isOwnTurn) this.#rendering.losses.dropped(at, 'unsealed-reasoning');
     return undefined;
   }
@@ -99,7 +100,7 @@ class ContentWriter {
     this.#names.set(call.id, name);
     const own = this.#rendering.opens(call.seal) ? call.seal.data : undefined;
     if (call.seal && own === undefined) this.#rendering.losses.dropped(call.at, 'foreign-reasoning');
-    const needed = this.#facts.needsSignatures && isFirstCall ? signatureStandIn : undefined;
+    const needed = this.#facts.needsSignatures && isFirstCall ? placeholderSignature : undefined;
     return { functionCall: { name, args: argsOf(call) }, thoughtSignature: own ?? signature ?? needed };
   }
 
@@ -139,16 +140,16 @@ function argsOf({ kind, arguments: given }: CallPart): unknown {
   return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
 }
 
-/** Gemini's API has no field for a file's name, so it is told in front of the file. */
+/** Gemini's API has no field for a file's name, so the name is written as text before the file. */
 function nameOf({ losses }: Rendering, part: MediaPart): Json[] {
   const { kind, source, name, at } = part;
-  const isTold = kind === 'document' && source.type !== 'text' && name !== undefined;
-  if (!isTold || name === fileNameOf({ ...part, name: undefined })) return [];
+  const isNamed = kind === 'document' && source.type !== 'text' && name !== undefined;
+  if (!isNamed || name === fileNameOf({ ...part, name: undefined })) return [];
   losses.emulated(at, 'as-text');
   return [{ text: `File: ${name}` }];
 }
 
-/** Google, "File input methods": a URL that anybody may read is fetched by the service. */
+/** Google, "File input methods": the service fetches a URL that is publicly readable. */
 function renderMedia(rendering: Rendering, part: MediaPart): Json {
   const { kind, source, at } = part;
   rendering.dropDetail(part);

@@ -20,7 +20,7 @@ export class GenerateEventRenderer implements EventRenderer {
   /** Seals for the next part that is not a thought. */
   #seals: Seal[] = [];
   #usage: TokenUsage | null = null;
-  /** What the event of a text or a thought has before and after it. */
+  /** The text before and after the variable part of an event with a text or a thought. */
   readonly #around: { text?: string[]; thinking?: string[] } = {};
   #stop: Stop = { reason: 'end' };
 
@@ -73,10 +73,10 @@ export class GenerateEventRenderer implements EventRenderer {
     return `data: ${writeGeminiError(error)}\r\n\r\n`;
   }
 
-  /** An event of its own: Google's SDK would miss an event to which a comment is attached. */
+  /** A separate event: Google's SDK would miss an event to which a comment is attached. */
   readonly ping = ': ping\n\n';
 
-  /** Since nearly all events are such, only the text is new in them. */
+  /** Nearly all events are of these kinds, so only their text is serialised. */
   sayMore({ type }: DeltaEvent, escaped: string): string | null {
     if (type === 'arguments') {
       this.#arguments.addEscaped(escaped);
@@ -115,5 +115,5 @@ export class GenerateEventRenderer implements EventRenderer {
   }
 }
 
-/** Stands for the text while what surrounds it is rendered; no model or id contains it. */
+/** Placeholder for the text while the surrounding JSON is rendered. No model or id contains it. */
 const mark = '\u{f8ff}text\u{f8ff}';

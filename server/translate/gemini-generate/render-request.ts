@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 const nameRule = { maxLength: 64, others: '_.:-', beginsWithLetter: true };
 const mostStops = 5;
 
-/** @throws GatewayError `invalid_value` if the model cannot be asked this */
+/** @throws GatewayError `invalid_value` if the model does not support the request */
 export function renderGenerateRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = geminiFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'any', names: nameRule, losses });

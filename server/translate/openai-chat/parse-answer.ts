@@ -9,7 +9,7 @@ import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null if the body is not a chat completion. Of several choices the first counts, since only one is requested. */
+/** Null if the body is not a chat completion. Only the first choice is used, because only one is requested. */
 export function parseChatAnswer(body: unknown, turns: number): Answer | null {
   if (!isObject(body) || !Array.isArray(body.choices)) return null;
   const choice: Json = body.choices.find(isObject) ?? {};
@@ -37,7 +37,7 @@ function textPart(type: 'text' | 'thinking' | 'refusal', text: unknown): AnswerP
 
 export const plainSeal = { kind: 'plain' as const, data: '' };
 
-/** OpenRouter's `images`, of models that draw. */
+/** `images` in OpenRouter's notation, from models that generate images. */
 export function picturesOf(images: unknown): MediaPart[] {
   return (Array.isArray(images) ? images : []).filter(isObject).flatMap((image): MediaPart[] => {
     const url = isObject(image.image_url) ? image.image_url.url : undefined;

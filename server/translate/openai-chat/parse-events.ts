@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 interface Call {
   index: number;
   id: string;
-  /** Its name has arrived, so its event has been emitted. */
+  /** Whether its name has arrived, so that its event has been emitted. */
   isAnnounced: boolean;
   /** Arguments that arrived before the name. */
   held: string;
@@ -53,7 +53,7 @@ export class ChatEventParser implements EventParser {
     return events;
   }
 
-  /** As without translation, `[DONE]` may be missing: an answer with a `finish_reason` is complete. */
+  /** Like without translation, `[DONE]` may be missing: an answer with a `finish_reason` is complete. */
   end(): AnswerEvent[] {
     return this.#stop === null ? [] : this.#finish();
   }
@@ -117,7 +117,7 @@ export class ChatEventParser implements EventParser {
     if (call.isAnnounced && text !== '') events.push({ type: 'arguments', index: call.index, text });
   }
 
-  /** Without an index, or if all have the same one, as on Gemini's endpoint, a new id begins a new call. */
+  /** If there is no index, or all calls have the same one, as on Gemini's endpoint, a new id begins a new call. */
   #callOf({ index, id }: Json): Call {
     const given = typeof id === 'string' ? id : '';
     const known = this.#calls.get(index);
@@ -131,7 +131,7 @@ export class ChatEventParser implements EventParser {
   }
 }
 
-/** Groq reports usage elsewhere; others than OpenAI may send it with the last choice. */
+/** Groq reports usage in another field; services other than OpenAI may send it with the last choice. */
 function usageOf(chunk: Json): Json | null {
   if (isObject(chunk.usage)) return chunk.usage;
   return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null;

@@ -58,7 +58,7 @@ function parseAssistant(message: Fields): Part[] {
     ...message.items('tool_calls').map(parseCall),
     ...parseOldCall(message.fields('function_call'), at),
   ];
-  // It refers to the spoken content, which only OpenAI stores.
+  // It refers to the audio content, which only OpenAI stores.
   if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
   return parts;
 }
@@ -124,7 +124,7 @@ function parseOldCall(call: Fields | undefined, at: string): CallPart[] {
   return [{ type: 'call', id: `call_${at}`, name, arguments: textOf(call, 'arguments'), kind: 'function', at }];
 }
 
-/** A string, or a list of parts. Empty if there is none. */
+/** Accepts a string or a list of parts. Empty if there is none. */
 function parseContent(message: Fields): (TextPart | MediaPart | Extract<Part, { type: 'refusal' }>)[] {
   const content = message.any('content');
   const at = message.path('content');

@@ -48,13 +48,13 @@ function renderMessage(parts: readonly AnswerPart[]): Json {
   };
 }
 
-/** Images are rendered as Markdown, since the API has none in answers. */
+/** Images are rendered as Markdown, because answers of this API cannot contain images. */
 export function visibleText(part: AnswerPart): string {
   if (part.type === 'text') return part.text;
   return part.type === 'media' ? `![](${urlOfSource(part.source) ?? ''})` : '';
 }
 
-/** OpenRouter's notation, which clients that keep unknown members send back. */
+/** Uses OpenRouter's notation. Clients that keep unknown members send it back. */
 export function reasoningDetail(seal: NonNullable<ThinkingPart['seal']>, text: string): Json {
   if (seal.kind === 'redacted' || seal.kind === 'encrypted') {
     return { type: 'reasoning.encrypted', ...(text === '' ? {} : { summary: text }), data: wrapSeal(seal) };
@@ -71,7 +71,7 @@ export function calledMembers({ name, kind }: Pick<CallPart, 'name' | 'kind'>, g
   return { type: 'function', function: { name, arguments: given } };
 }
 
-/** Google's notation, for the same reason. */
+/** Uses Google's notation, for the same reason. */
 export function sealMembers({ seal }: Pick<CallPart, 'seal'>): Json {
   return seal === undefined ? {} : { extra_content: { google: { thought_signature: wrapSeal(seal) } } };
 }

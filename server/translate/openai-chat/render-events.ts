@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 
 export class ChatEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
-  /** The beginning of each chunk's JSON, which is always the same. */
+  /** The constant beginning of each chunk's JSON. */
   #head = '';
   /** Text of the current thought, for its detail. */
   #thought = new GrowingText();

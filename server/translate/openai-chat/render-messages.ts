@@ -11,7 +11,10 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-/** Renders one system message at the beginning, as plain text: chat templates such as Qwen's accept no other. */
+/**
+ * Renders one system message at the beginning, as plain text, because chat templates such as Qwen's accept nothing
+ * else.
+ */
 export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
   const { instructions } = rendering.conversation;
   const system = instructions.map(({ text }) => text).join('\n\n');
@@ -63,7 +66,7 @@ function renderCall(rendering: Rendering, call: CallPart): Json {
   return rendered;
 }
 
-/** All results first, followed by one user message with the media that a `tool` message cannot contain. */
+/** Renders all results first, followed by one user message with the media that a `tool` message cannot contain. */
 function renderResults(rendering: Rendering, results: readonly ResultPart[]): Json[] {
   const messages: Json[] = [];
   const moved: Json[] = [];
@@ -118,7 +121,7 @@ function plainest(content: readonly Json[]): unknown {
   return content.length === 1 && only?.type === 'text' ? only.text : content;
 }
 
-/** Joins adjacent texts, which citations had divided. */
+/** Joins adjacent texts that citations had divided. */
 function joinTexts(parts: readonly Part[]): string {
   let text = '';
   let before: Part | undefined;

@@ -92,7 +92,7 @@ function renderFormat(format: AnswerFormat | undefined): Json | undefined {
 
 const tiers = ['auto', 'default', 'flex', 'priority'];
 
-/** Some other services, such as Mistral's, refuse parameters that only OpenAI has. */
+/** Other services, such as Mistral's, may refuse parameters that only OpenAI has. */
 function renderHints(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   const { user, cacheKey, serviceTier, metadata, verbosity } = rendering.conversation;
   rendering.drop('metadata', metadata, 'no-equal');

@@ -38,7 +38,7 @@ export function renderFinishReason(reason: StopReason): string {
 export function parseChatUsage(usage: Json): TokenUsage {
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  // DeepSeek reports it beside the details.
+  // DeepSeek reports it outside the details.
   const cacheRead = countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
   const cacheWrite = countOf(prompt.cache_write_tokens);
   const reasoning = countOf(completion.reasoning_tokens);

@@ -23,7 +23,7 @@ export const openaiChat: WireTranslation = {
   eventRenderer: (context) => new ChatEventRenderer(context),
 };
 
-/** Cursor sends Responses bodies to the path of chat completions, and expects a chat's chunks in return. */
+/** Cursor sends Responses bodies to the path of chat completions, and expects chat chunks in return. */
 function isResponsesBody(body: unknown): body is Record<string, unknown> {
   return isObject(body) && body.messages === undefined && body.input !== undefined;
 }

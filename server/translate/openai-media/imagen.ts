@@ -1,7 +1,9 @@
-/** `POST /v1/images/generations` by an Imagen model. Source: Google, "Generate images using Imagen" (`:predict`). */
+/**
+ * Serves `POST /v1/images/generations` by an Imagen model. Source: Google, "Generate images using Imagen" (`:predict`).
+ */
 import { isObject } from '../../contract/is-object.ts';
 import { invalid } from '../losses.ts';
-import { countOf, isStreamed, readOptions, tellImages } from './images.ts';
+import { countOf, isStreamed, readOptions, renderImages } from './images.ts';
 import type { InlineData, MediaOperation } from './operation.ts';
 
 type Json = Record<string, unknown>;
@@ -20,10 +22,10 @@ export const imagenImages: MediaOperation = (fields, losses) => {
   return {
     body: { instances: [{ prompt }], parameters: { sampleCount, ...(aspectRatio && { aspectRatio }) } },
     contentType: 'application/json',
-    tell(answer, createdAt) {
+    render(answer, createdAt) {
       const { predictions } = answer;
       const images = Array.isArray(predictions) ? predictions.flatMap(imageOf) : [];
-      if (images.length > 0) return { ok: true, body: tellImages(images, { createdAt, usage: undefined, event }) };
+      if (images.length > 0) return { ok: true, body: renderImages(images, { createdAt, usage: undefined, event }) };
       const message = 'The model made no image: all were filtered for their content.';
       return { ok: false, error: { message, type: 'invalid_request_error', code: 'moderation_blocked' } };
     },

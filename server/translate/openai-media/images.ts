@@ -1,6 +1,6 @@
 /**
- * `POST /v1/images/generations` and `/v1/images/edits` by a Gemini image model. Sources: OpenAI, API reference, "Images";
- * Google, "Image generation" (`responseModalities`, `imageConfig.aspectRatio`).
+ * Serves `POST /v1/images/generations` and `/v1/images/edits` by a Gemini image model. Sources: OpenAI, API reference,
+ * "Images"; Google, "Image generation" (`responseModalities`, `imageConfig.aspectRatio`).
  */
 import type { Fields } from '../fields.ts';
 import { invalid, type Losses, refuse } from '../losses.ts';
@@ -47,31 +47,34 @@ function imagesBy(fields: Fields, losses: Losses, { parts, event }: { parts: Jso
   return {
     body: { contents: [{ role: 'user', parts }], generationConfig },
     contentType: 'application/json',
-    tell(answer, createdAt) {
+    render(answer, createdAt) {
       const images = mediaIn(answer);
       if (images.length === 0) return { ok: false, error: whyNothing(answer, 'image') };
       return {
         ok: true,
-        body: tellImages(images, { createdAt, usage: openaiUsageOf(answer), event: isStream ? event : null }),
+        body: renderImages(images, { createdAt, usage: openaiUsageOf(answer), event: isStream ? event : null }),
       };
     },
   };
 }
 
-/** `stream` in a form is a text. */
+/** In a form, `stream` is text. */
 export function isStreamed(fields: Fields): boolean {
   const stream = fields.any('stream');
   return stream === true || stream === 'true';
 }
 
-/** A number, or its text in a form. */
+/** A number, or in a form its text. */
 export function countOf(fields: Fields, name: string): number {
   const value = fields.any(name);
   const count = value === undefined ? 1 : Number(value);
   return Number.isInteger(count) && count > 0 ? count : invalid(name, 'expected a positive whole number');
 }
 
-/** Reads what all image models have in common; returns the nearest of their aspect ratios, undefined if the model may choose. */
+/**
+ * Reads the options that all image models have in common. Returns the nearest of their aspect ratios; undefined if the
+ * model may choose.
+ */
 export function readOptions<T extends string>(fields: Fields, losses: Losses, known: readonly T[]): T | undefined {
   fields.ignore('model', 'n', 'stream');
   oneOf(fields, 'response_format', ['b64_json']);
@@ -80,7 +83,7 @@ export function readOptions<T extends string>(fields: Fields, losses: Losses, kn
   const size = fields.text('size');
   if (size === undefined || size === 'auto') return undefined;
   const ratio = nearestRatio(size, known) ?? invalid('size', 'expected WIDTHxHEIGHT or auto');
-  // The model decides the number of pixels.
+  // The model decides the resolution.
   losses.emulated('size', 'out-of-range');
   return ratio;
 }
@@ -106,7 +109,7 @@ interface Told {
   event: string | null;
 }
 
-export function tellImages(images: readonly InlineData[], { createdAt, usage, event }: Told): Buffer {
+export function renderImages(images: readonly InlineData[], { createdAt, usage, event }: Told): Buffer {
   const format = images[0]?.mimeType.replace('image/', '');
   const described = { output_format: format, ...(usage && { usage }) };
   if (event !== null) {
@@ -115,7 +118,7 @@ export function tellImages(images: readonly InlineData[], { createdAt, usage, ev
     );
     return Buffer.from(events.join(''));
   }
-  // Base64 needs no escapes, and `JSON.stringify` would look for them in megabytes.
+  // Base64 needs no escapes, and `JSON.stringify` would search megabytes for them.
   const data = images.map((image) => `{"b64_json":"${image.data}"}`).join(',');
   const rest = JSON.stringify(described).slice(1);
   return Buffer.from(`{"created":${createdAt},"data":[${data}],${rest}`);

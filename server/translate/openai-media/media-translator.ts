@@ -1,4 +1,7 @@
-/** Serves OpenAI's routes for images and audio by Gemini's API and Bedrock, as `translator.ts` does for conversations. Pure. */
+/**
+ * Serves OpenAI's routes for images and audio by Gemini's API and Bedrock, as `translator.ts` does for conversations.
+ * Pure.
+ */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
@@ -32,13 +35,13 @@ const imagesBy = { 'gemini-predict': imagenImages, 'bedrock-images': stabilityIm
 export type MediaWireName = keyof typeof byGenerate;
 export type MediaUpstreamWire = 'gemini-generate' | 'gemini-predict' | 'bedrock-images';
 
-/** Whether the name is that of a wire for images or audio that other APIs can serve. */
+/** Whether this is the name of a wire for images or audio that other APIs can serve. */
 export function isMediaWireName(name: string): name is MediaWireName {
   return Object.hasOwn(byGenerate, name);
 }
 
 /**
- * The wire on which a Gemini model is asked for it; null if the model cannot serve it.
+ * The wire by which a Gemini model is called for this; null if the model cannot serve it.
  * @param model null if the client's name is not known yet
  */
 export function mediaUpstreamWire(client: MediaWireName, model: string | null): MediaUpstreamWire | null {
@@ -79,7 +82,7 @@ export class TranslatedMedia {
   /** The request body for the upstream. */
   readonly body: Buffer;
   readonly losses: readonly Loss[];
-  /** Of the client's answer, unless it is a stream. */
+  /** Content type of the client's answer, unless it is a stream. */
   readonly contentType: string;
   readonly #request: MediaRequest;
 
@@ -94,8 +97,8 @@ export class TranslatedMedia {
   /** Null if the body is not an answer of the upstream's API. */
   whole(body: Buffer, { createdAt }: { createdAt: number }): WholeAnswer | null {
     const answer = parseJson(body.toString());
-    const told = isObject(answer) ? this.#request.tell(answer, createdAt) : null;
-    if (told === null) return null;
-    return told.ok ? { ...told, losses: [], reasoning: null } : { ...told, isFinal: true };
+    const rendered = isObject(answer) ? this.#request.render(answer, createdAt) : null;
+    if (rendered === null) return null;
+    return rendered.ok ? { ...rendered, losses: [], reasoning: null } : { ...rendered, isFinal: true };
   }
 }

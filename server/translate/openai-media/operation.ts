@@ -1,4 +1,4 @@
-/** What OpenAI's routes for images and audio have in common when other APIs serve them. */
+/** Code shared by OpenAI's routes for images and audio when other APIs serve them. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Fields } from '../fields.ts';
 import { candidateOf, partsOf } from '../gemini-generate/parse-answer.ts';
@@ -7,19 +7,19 @@ import type { AnswerError } from '../neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 
-/** A client's request in Gemini's words, and how its answer is told. */
+/** A client's request in the format of the upstream's API, and the rendering of its answer. */
 export interface MediaRequest {
   /** The body for the upstream. */
   body: Json;
   /** The content type of the client's answer, unless that is a stream. */
   contentType: string;
   /** Null if the upstream's body is not an answer of its API. `createdAt`: seconds since 1970. */
-  tell(answer: Json, createdAt: number): MediaAnswer | null;
+  render(answer: Json, createdAt: number): MediaAnswer | null;
 }
 
 export type MediaAnswer =
   | { ok: true; body: Buffer }
-  /** The model has answered, but made nothing. Asking again would cost as much and end alike. */
+  /** The model answered but produced nothing. A retry would cost as much and have the same result. */
   | { ok: false; error: AnswerError };
 
 /** @throws GatewayError `invalid_value` that names the field */
@@ -52,7 +52,7 @@ function partsIn(answer: Json): Json[] {
   return candidate === null ? [] : partsOf(candidate);
 }
 
-/** Why an answer has no media: Google's filters, or words instead. */
+/** Why an answer contains no media: Google's filters, or text instead. */
 export function whyNothing(answer: Json, wanted: string): AnswerError {
   const feedback = isObject(answer.promptFeedback) ? answer.promptFeedback.blockReason : undefined;
   const reason = String(feedback ?? candidateOf(answer)?.finishReason ?? 'STOP');
@@ -74,7 +74,7 @@ export function openaiUsageOf({ usageMetadata }: Json): Json | undefined {
   return { input_tokens: read, output_tokens: written, total_tokens: read + written };
 }
 
-/** Refuses a value that the provider cannot make, naming those that it can. */
+/** Refuses a value that the provider does not support, and names the supported ones. */
 export function oneOf<T extends string>(fields: Fields, name: string, known: readonly T[]): T | undefined {
   const value = fields.text(name);
   if (value === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/speech` by a Gemini model that speaks. Sources: OpenAI, API reference, "Create speech"; Google, "Speech
- * generation": 16-bit samples, one channel, 24 kHz, as `audio/L16;codec=pcm;rate=24000`.
+ * Serves `POST /v1/audio/speech` by a Gemini model that generates speech. Sources: OpenAI, API reference, "Create
+ * speech"; Google, "Speech generation": 16-bit samples, one channel, 24 kHz, as `audio/L16;codec=pcm;rate=24000`.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import { invalid } from '../losses.ts';
@@ -12,7 +12,7 @@ import { wavOf } from './wav.ts';
 const openaiVoices = new Set([
   ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer', 'verse', 'marin', 'cedar'],
 ]);
-/** The one in Google's examples. */
+/** The voice of Google's examples. */
 const usualVoice = 'Kore';
 const usualRate = 24_000;
 const rateOf = pattern(/rate=(\d{4,6})/);
@@ -20,7 +20,7 @@ const rateOf = pattern(/rate=(\d{4,6})/);
 export const spokenText: MediaOperation = (fields, losses) => {
   const input = fields.requiredText('input');
   const format = oneOf(fields, 'response_format', ['wav', 'pcm']);
-  // OpenAI's default is mp3, which the provider cannot make.
+  // OpenAI's default is mp3, which the provider does not support.
   if (format === undefined) losses.emulated('response_format', 'no-equal');
   if (isStreamed(fields)) invalid('stream', 'this provider can only send audio');
   if (fields.text('stream_format') === 'sse') invalid('stream_format', 'this provider can only send audio');
@@ -41,7 +41,7 @@ export const spokenText: MediaOperation = (fields, losses) => {
       generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
     },
     contentType: format === 'pcm' ? 'audio/pcm' : 'audio/wav',
-    tell(answer) {
+    render(answer) {
       const sounds = mediaIn(answer).filter(({ mimeType }) => mimeType.toLowerCase().startsWith('audio/l16'));
       const [first] = sounds;
       if (first === undefined) return { ok: false, error: whyNothing(answer, 'speech') };

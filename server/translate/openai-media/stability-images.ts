@@ -1,14 +1,15 @@
 /**
- * `POST /v1/images/generations` by a model of Stability AI on Bedrock. Sources: Amazon Bedrock user guide, "Stable Image Ultra request
- * and response", "Stable Image Core request and response", "Stability.ai Stable Diffusion 3.5 Large" (November 2026).
+ * Serves `POST /v1/images/generations` by a model of Stability AI on Bedrock. Sources: Amazon Bedrock user guide,
+ * "Stable Image Ultra request and response", "Stable Image Core request and response", "Stability.ai Stable Diffusion
+ * 3.5 Large" (November 2026).
  */
 import type { Fields } from '../fields.ts';
 import { refuse } from '../losses.ts';
-import { countOf, isStreamed, readOptions, tellImages } from './images.ts';
+import { countOf, isStreamed, readOptions, renderImages } from './images.ts';
 import type { MediaOperation } from './operation.ts';
 
 const ratios = ['1:1', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21', '16:9', '21:9'] as const;
-/** What all of its models make; the first without being asked. */
+/** The formats that all of its models support, the default first. */
 const formats = ['png', 'jpeg'] as const;
 
 export const stabilityImages: MediaOperation = (fields, losses) => {
@@ -21,11 +22,11 @@ export const stabilityImages: MediaOperation = (fields, losses) => {
   return {
     body: { prompt, ...(shape && { aspect_ratio: shape }), output_format: format },
     contentType: 'application/json',
-    tell({ images, finish_reasons: reasons }, createdAt) {
+    render({ images, finish_reasons: reasons }, createdAt) {
       const made = Array.isArray(images) ? images.filter((image) => typeof image === 'string') : [];
       if (made.length > 0) {
         const told = made.map((data) => ({ mimeType: `image/${format}`, data }));
-        return { ok: true, body: tellImages(told, { createdAt, usage: undefined, event }) };
+        return { ok: true, body: renderImages(told, { createdAt, usage: undefined, event }) };
       }
       const reason = Array.isArray(reasons) ? reasons.find((each) => typeof each === 'string') : undefined;
       // "Inference error": another attempt may succeed.

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/transcriptions` and `/v1/audio/translations` by a Gemini model that listens. Sources: OpenAI, API reference,
- * "Create transcription"; Google, "Audio understanding".
+ * Serves `POST /v1/audio/transcriptions` and `/v1/audio/translations` by a Gemini model that accepts audio. Sources:
+ * OpenAI, API reference, "Create transcription"; Google, "Audio understanding".
  */
 import type { Fields } from '../fields.ts';
 import { invalid, type Losses } from '../losses.ts';
@@ -32,7 +32,7 @@ function textOfAudio(fields: Fields, losses: Losses, task: string): MediaRequest
       ...(temperature !== undefined && { generationConfig: { temperature: Number(temperature) } }),
     },
     contentType: format === 'text' ? 'text/plain; charset=utf-8' : 'application/json',
-    tell(answer) {
+    render(answer) {
       const said = textIn(answer).trim();
       const tokens = openaiUsageOf(answer);
       const usage = tokens && { type: 'tokens', ...tokens };

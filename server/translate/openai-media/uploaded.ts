@@ -1,4 +1,4 @@
-/** Files of a client's form or JSON body, as Gemini takes them. */
+/** Converts files of a client's form or JSON body to Gemini's format. */
 import { extname } from 'node:path';
 import { isObject } from '../../contract/is-object.ts';
 import type { UploadedFile } from '../../wire/uploaded-file.ts';
@@ -7,7 +7,9 @@ import { invalid, refuse } from '../losses.ts';
 import { sourceOfUrl } from '../media.ts';
 import type { InlineData } from './operation.ts';
 
-/** Types by file name, since many clients send `application/octet-stream`. Source: Google, "Audio understanding". */
+/**
+ * Types by file extension, because many clients send `application/octet-stream`. Source: Google, "Audio understanding".
+ */
 const typesByExtension: Record<string, string> = {
   '.mp3': 'audio/mp3',
   '.mpga': 'audio/mp3',
@@ -45,7 +47,7 @@ function isUploaded(value: unknown): value is UploadedFile {
   return isObject(value) && Buffer.isBuffer(value.data) && typeof value.name === 'string';
 }
 
-/** The images of a JSON body: `images: [{image_url}]`. An uploaded file's id means nothing to another provider. */
+/** The images of a JSON body: `images: [{image_url}]`. The id of an uploaded file means nothing to another provider. */
 export function linkedImages(fields: Fields): { inlineData: InlineData }[] {
   return fields.items('images').map((image) => {
     if (image.any('file_id') !== undefined) refuse(image.path('file_id'), 'foreign-file');

@@ -1,4 +1,7 @@
-/** A WAV file. Source: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0", "Waveform Audio File Format". */
+/**
+ * Writes a WAV file. Source: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0", "Waveform Audio
+ * File Format".
+ */
 
 const headerBytes = 44;
 const bytesPerSample = 2;

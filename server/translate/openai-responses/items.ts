@@ -46,7 +46,7 @@ export function callItem(
   return { id, type: 'function_call', status, call_id: callId, name, ...inside, arguments: given };
 }
 
-/** Clients expect to read the settings of their request in it. */
+/** Includes the settings of the request, which clients expect to read in it. */
 export function responseObject(id: string, { conversation, createdAt, identity }: AnswerContext, members: Json): Json {
   const { model, instructions, sampling, maxOutputTokens, parallelToolCalls, metadata, reasoning } = conversation;
   return {

@@ -45,7 +45,7 @@ function thoughtOf(item: Json): string {
   return [...listOf(item.summary), ...listOf(item.content)].map(({ text }) => textOf(text)).join('\n\n');
 }
 
-/** The data with which the item has to be sent back. */
+/** The data that must be sent back with the item. */
 export function sealOf(item: Json): Seal {
   const data = textOf(item.encrypted_content);
   return { kind: data === '' ? 'plain' : 'encrypted', data, itemId: textOf(item.id) || undefined };

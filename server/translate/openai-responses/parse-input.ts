@@ -106,7 +106,7 @@ function parseReasoning(item: Fields): ThinkingPart {
   return { type: 'thinking', text: texts.join('\n\n'), seal, at: item.at };
 }
 
-/** OpenAI's own tools that the client runs, such as a shell, have their input in a member specific to the tool. */
+/** For OpenAI's own tools that the client runs, such as a shell, the input is in a member specific to the tool. */
 const inputNames = ['arguments', 'action', 'operation'];
 
 function parseCall(item: Fields, type: string): CallPart {
@@ -130,7 +130,7 @@ function parseResult(item: Fields): ResultPart {
   return { type: 'result', callId, parts: parseOutput(item), isError: false, at: item.at };
 }
 
-/** A string, a list of content parts or, for a tool of OpenAI's own, an object. */
+/** Accepts a string, a list of content parts or, for one of OpenAI's own tools, an object. */
 function parseOutput(item: Fields): ResultPart['parts'] {
   const screenshot = parseScreenshot(item);
   if (screenshot) return [screenshot];

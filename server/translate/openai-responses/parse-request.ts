@@ -79,7 +79,7 @@ function parseTool(fields: Fields, namespace?: string): Tool[] {
     name: fields.requiredText('name'),
     namespace,
     description: fields.text('description'),
-    // Cursor sends Anthropic's tools as well, without a type and with their schema in `input_schema`.
+    // Cursor sends Anthropic's tools too, without a type and with their schema in `input_schema`.
     schema: type === 'function' ? (fields.object('parameters') ?? fields.object('input_schema')) : undefined,
     strict: type === 'function' ? fields.boolean('strict') : undefined,
     format: type === 'custom' ? fields.object('format') : undefined,

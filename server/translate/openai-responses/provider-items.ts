@@ -1,6 +1,7 @@
 /**
  * Converts items of tools that OpenAI runs itself into parts that any model can read. Other APIs have no calls of such
- * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response", `input`.
+ * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response",
+ * `input`.
  */
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -8,7 +9,7 @@ import { refuse } from '../losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../media.ts';
 import type { MediaPart, Part } from '../neutral.ts';
 
-/** The field of each item type that holds its results; other items contain nothing that a model could read. */
+/** The field of each item type that contains its results. Other items contain nothing that a model could read. */
 const outputNames: Readonly<Record<string, string>> = {
   code_interpreter_call: 'outputs',
   file_search_call: 'results',

@@ -20,12 +20,14 @@ import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** The item that has begun and not ended. */
+/** The item that has begun but not ended. */
 type Open =
   | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: GrowingText }
   | { kind: 'call'; id: string; text: GrowingText; call: CallEvent };
 
-/** What a delta of the open item has before its number, between that and its text, and after. */
+/**
+ * The text of a delta of the open item before its sequence number, between that and the variable text, and after it.
+ */
 type Around = readonly [string, string, string];
 
 export class ResponsesEventRenderer implements EventRenderer {
@@ -37,7 +39,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
   #out = '';
-  /** Null if the open item has had no delta. */
+  /** Null if the open item has had no delta yet. */
   #around: Around | null = null;
   whole: Json | null = null;
 
@@ -192,7 +194,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#write(`response.${status.status}`, { response });
   }
 
-  /** OpenAI's SDKs raise the first of the two, with its nested error; Codex reads the code in the second. */
+  /** OpenAI's SDKs raise the first of the two, with its nested error; Codex reads the code from the second. */
   #fail(error: AnswerError): void {
     const body = openaiErrorBody(error);
     this.#write('error', { error: body });
@@ -211,7 +213,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   }
 }
 
-/** The event of each item's deltas, and its members on both sides of the text. */
+/** The event type of each item's deltas, and its members on both sides of the text. */
 const deltas = {
   text: { type: 'response.output_text.delta', within: ',"content_index":0', rest: ',"logprobs":[]' },
   refusal: { type: 'response.refusal.delta', within: ',"content_index":0', rest: '' },

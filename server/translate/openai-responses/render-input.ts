@@ -9,7 +9,7 @@ import type { Rendering } from '../rendering.ts';
 type Json = Record<string, unknown>;
 
 export function renderInput(rendering: Rendering, { isOpenai }: OpenaiFacts): Json[] {
-  /** Calls of custom tools, whose results have a type of their own. */
+  /** Calls of custom tools, whose results have their own type. */
   const customCalls = new Set<string>();
   return rendering.turns.flatMap((turn) => {
     if (turn.role === 'assistant') return renderAssistant(rendering, turn, { customCalls, takesCustom: isOpenai });

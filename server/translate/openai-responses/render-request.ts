@@ -69,7 +69,7 @@ function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   };
 }
 
-/** Sets `strict` explicitly, since Responses treats its absence as true. */
+/** Sets `strict` explicitly, because Responses treats its absence as true. */
 function renderTool(rendering: Rendering, tool: Tool, takesCustom: boolean): Json {
   const name = rendering.names.outward(tool);
   if (tool.kind === 'custom' && takesCustom) {

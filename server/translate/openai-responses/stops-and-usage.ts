@@ -1,4 +1,4 @@
-/** The end and the usage of responses, in both directions. */
+/** Stop reasons and usage of responses, in both directions. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
 import { countedOnce, countOf, promptTokens } from '../token-usage.ts';

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../../contract/errors.ts';
-import type { Api, ListedModel, Place } from '../api.ts';
+import type { Api, ApiLocation, ListedModel } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
-import { passedPath } from './passthrough.ts';
+import { passthroughPath } from './passthrough.ts';
 import { anthropicRoutes } from './routes.ts';
 import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
 
@@ -14,7 +14,7 @@ export const anthropic: Api = {
   routes: anthropicRoutes,
   models: { askedIn, writeList, writeOne },
   usagePath: null,
-  passedPath,
+  passthroughPath,
   helloPath: '/api/hello',
   locate,
   betterPath: () => null,
@@ -26,8 +26,8 @@ export const anthropic: Api = {
   requestIdHeader: 'request-id',
 };
 
-/** Paths that both APIs have belong to Anthropic's if the request has the version header that its SDKs always send. */
-function locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
+/** A path that both APIs have belongs to Anthropic's if the request has the version header that its SDKs always send. */
+function locate(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
   if (!path.startsWith('/v1/')) return null;
   const below = withoutVersion(path);
   const isShared = ['/models', '/files'].some((root) => below === root || below.startsWith(`${root}/`));

@@ -3,7 +3,7 @@ import { isObject } from '../../contract/is-object.ts';
 import type { Framing } from '../framing.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Saying, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import type { EventMeaning, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorIn } from '../upstream-error.ts';
 import { writeAnthropicError } from './write-error.ts';
 
@@ -12,18 +12,18 @@ const framing: Framing = { ...sseFraming, keepAlive: Buffer.from('event: ping\nd
 
 export const messagesStream: StreamFormat = {
   framing,
-  sayingOf,
+  meaningOf,
   watch: () => new MessagesWatch(),
   writeError: writeAnthropicError,
-  ofWhole: () => null,
+  fromWhole: () => null,
   mayBeginEarly: true,
-  isToldByResponse: false,
+  isDecidedByResponse: false,
 };
 
-const content: Saying = { kind: 'content' };
-const nothing: Saying = { kind: 'nothing' };
+const content: EventMeaning = { kind: 'content' };
+const nothing: EventMeaning = { kind: 'nothing' };
 
-function sayingOf({ value }: StreamEvent): Saying {
+function meaningOf({ value }: StreamEvent): EventMeaning {
   const type = typeOf(value);
   if (type === 'content_block_start' || type === 'content_block_delta' || type === 'message_delta') return content;
   const error = type === 'error' ? errorIn(value) : null;

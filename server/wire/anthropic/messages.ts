@@ -17,7 +17,7 @@ const request: RequestFormat = {
   wantsUsage: () => true,
   conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
   sessionOf: sessionIn,
-  takesBeginning: false,
+  supportsPrefill: false,
 };
 
 /** A session stays with one account, to which its caches and its reasoning are bound. */

@@ -2,10 +2,10 @@
  * The parts of Anthropic's API that Sluice only passes through: message batches and files. Source: Anthropic's API
  * reference, "Message Batches" and "Files".
  */
-import type { PassedPath } from '../api.ts';
+import type { PassthroughPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { unreportedUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { messages } from './messages.ts';
 
@@ -13,7 +13,7 @@ const passthrough: Wire = {
   ...messages,
   name: 'anthropic-passthrough',
   operation: 'passthrough',
-  usage: untoldUsage,
+  usage: unreportedUsage,
   stream: null,
 };
 
@@ -24,7 +24,7 @@ const paths = [...labels, '/files', '/files/{id}', '/files/{id}/content'].map((l
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
 /** @param path below `/v1`, percent-encoded; the result is null if it is not one of these */
-export function passedPath(method: string, path: string): PassedPath | null {
+export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const known = methods.find((each) => each === method);
   const segments = path.split('/');
   const found = paths.find((each) => isAlike(each, segments));

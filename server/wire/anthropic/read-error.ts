@@ -5,8 +5,8 @@ import type { FailureClass } from '../../contract/ledger.ts';
 import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
+import { readRetryAfter } from '../retry-after.ts';
 import { entryOf } from '../table-entry.ts';
-import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 import { anthropicErrorStatus } from './write-error.ts';
@@ -62,8 +62,9 @@ function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure
   const overflow = said && overflowIn(said);
   const found = overflow ? 'too-large' : classOf(status, said, isAboutJob);
   const retryable = (found === 'transient' || found === 'rate-limit') && headers['x-should-retry'] !== 'false';
-  const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
   if (status === 400 && said && reasoningWords.test(said.message)) return { ...failure, refusesReasoning: true };
+  if (status === 403 && found === 'model-unavailable') return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

@@ -31,9 +31,9 @@ function usageOfEvents(head: Buffer, tail: Buffer): Usage | null {
   for (const line of linesOf(`${head.toString()}\n${tail.toString()}`)) {
     if (!line.startsWith('data:') || !line.includes('"usage"')) continue;
     const event = parse(line.slice('data:'.length));
-    const told = isObject(event) ? (usageIn(event) ?? usageIn(event.message)) : null;
-    // Null: this event leaves the count as it was told before.
-    for (const [name, value] of Object.entries(told ?? {})) if (value !== null) fields[name] = value;
+    const usage = isObject(event) ? (usageIn(event) ?? usageIn(event.message)) : null;
+    // A count of null leaves the value of an earlier event unchanged.
+    for (const [name, value] of Object.entries(usage ?? {})) if (value !== null) fields[name] = value;
   }
   return Object.keys(fields).length === 0 ? null : toUsage(fields);
 }

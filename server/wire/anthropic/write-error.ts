@@ -54,15 +54,15 @@ const statusOfType: Record<string, number> = {
   overloaded_error: 529,
 };
 
-type Told = Pick<ErrorBody, 'message' | 'type' | 'code'>;
+type ErrorFields = Pick<ErrorBody, 'message' | 'type' | 'code'>;
 
 /** The error as a response body, and as the data of an `error` event. */
-export function writeAnthropicError(error: Told): string {
+export function writeAnthropicError(error: ErrorFields): string {
   const type = anthropicErrorType(error);
   return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error) } });
 }
 
-export function anthropicErrorType({ type, code }: Told): string {
+export function anthropicErrorType({ type, code }: ErrorFields): string {
   return (
     entryOf(typeOfCode, code) ??
     entryOf(typeOfType, type) ??
@@ -71,13 +71,13 @@ export function anthropicErrorType({ type, code }: Told): string {
 }
 
 /** The HTTP status with which Anthropic's API sends the error. @param otherStatus for an error that has no type there */
-export function anthropicErrorStatus(error: Told, otherStatus = 500): number {
+export function anthropicErrorStatus(error: ErrorFields, otherStatus = 500): number {
   const type = anthropicErrorType(error);
   return type === 'api_error' && otherStatus >= 500 ? otherStatus : (entryOf(statusOfType, type) ?? 500);
 }
 
 /** Claude Code compacts a conversation when it finds this wording with both numbers. */
-function wordsOf(error: Told): string {
+function wordsOf(error: ErrorFields): string {
   const overflow = overflowIn(error);
   return overflow ? `prompt is too long: ${overflow.tokens} tokens > ${overflow.limit} maximum` : error.message;
 }

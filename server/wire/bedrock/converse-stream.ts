@@ -6,25 +6,25 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorIn } from '../upstream-error.ts';
 import { writeBedrockError } from './write-error.ts';
 
 export const converseStream: StreamFormat = {
   framing: sseFraming,
-  sayingOf,
+  meaningOf,
   watch: () => new ConverseWatch(),
   writeError: writeBedrockError,
-  ofWhole: () => null,
+  fromWhole: () => null,
   mayBeginEarly: true,
-  isToldByResponse: false,
+  isDecidedByResponse: false,
 };
 
-const content: Saying = { kind: 'content' };
-const alive: Saying = { kind: 'alive' };
-const nothing: Saying = { kind: 'nothing' };
+const content: EventMeaning = { kind: 'content' };
+const alive: EventMeaning = { kind: 'alive' };
+const nothing: EventMeaning = { kind: 'nothing' };
 
-function sayingOf({ value }: StreamEvent): Saying {
+function meaningOf({ value }: StreamEvent): EventMeaning {
   if (!isObject(value)) return nothing;
   const error = value.error ? errorIn(value) : null;
   if (error) return { kind: 'error', error };

@@ -15,7 +15,7 @@ export const converseRequest: RequestFormat = {
   mayMeanStream: () => false,
   wantsUsage: () => true,
   conversationOf,
-  takesBeginning: false,
+  supportsPrefill: false,
 };
 
 const whole: WholeFormat = {

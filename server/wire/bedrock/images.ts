@@ -23,7 +23,7 @@ export const bedrockImages: Wire = {
     judge: (answer) => judgeError(answer, countIn(answer) !== null),
   },
   errors: bedrockErrors,
-  usage: imagesUsage({ countIn, asked: () => 1 }),
+  usage: imagesUsage({ countIn, requested: () => 1 }),
   stream: null,
   rescue: null,
 };

@@ -7,8 +7,8 @@ import type { FailureClass } from '../../contract/ledger.ts';
 import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
+import { readRetryAfter } from '../retry-after.ts';
 import { entryOf } from '../table-entry.ts';
-import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
@@ -58,8 +58,9 @@ function classify({ status, headers, error }: FailedAnswer): Failure {
   const found = classOf(status, error);
   const retryable = found === 'transient' || found === 'rate-limit';
   const overflow = error && overflowIn(error);
-  const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  const failure: Failure = { class: found, retryable, retryAfterMs: readRetryAfter(headers) };
   if (error && reasoningWords.test(error.message)) return { ...failure, refusesReasoning: true };
+  if (error?.type === 'AccessDeniedException' && found === 'model-unavailable') return { ...failure, isDenied: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

@@ -1,4 +1,4 @@
-/** The routes of Bedrock, on which providers are asked and which no client calls. */
+/** The routes of Bedrock, which only upstream requests use; no client calls them. */
 import { cloudEmbeddings } from '../cloud-embeddings.ts';
 import { plainRoute, type Route } from '../route.ts';
 import { converse, converseRequest, judgeError } from './converse.ts';

@@ -9,7 +9,7 @@ import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 export const converseUsage = conversationUsage({
   allowedTokens,
   answersPaid: () => 1,
-  // Of gpt-oss, the largest of the models that are asked so.
+  // The limit of gpt-oss, the largest model that is used this way.
   unknownOutputTokens: 131_072,
   reported,
 });

@@ -3,7 +3,7 @@ import type { Api, ListedModel } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
 import { locateGemini } from './locate.ts';
-import { passedPath } from './passthrough.ts';
+import { passthroughPath } from './passthrough.ts';
 import { geminiRoutes } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
@@ -14,7 +14,7 @@ export const gemini: Api = {
   routes: geminiRoutes,
   models: { askedIn, writeList: (models) => ({ models: models.map(writeOne) }), writeOne },
   usagePath: null,
-  passedPath,
+  passthroughPath,
   helloPath: null,
   locate: locateGemini,
   betterPath: () => null,
@@ -32,7 +32,7 @@ function askedIn(path: string): string | null {
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
 }
 
-/** Omits the token limits, which clients would take for the model's actual ones. The list has a single page. */
+/** Omits the token limits, which clients would mistake for the model's actual ones. The list has a single page. */
 function writeOne({ id, created }: ListedModel) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,

@@ -4,19 +4,19 @@ import { isObject } from '../../contract/is-object.ts';
 import { jsonArrayFraming } from '../json-array-framing.ts';
 import { linesOf, type StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Repacking, Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import type { EventMeaning, Repacking, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorIn } from '../upstream-error.ts';
 import { writeGeminiError } from './write-error.ts';
 
 /** With `?alt=sse`. Comments are sent as separate events: `@google/genai` misses an event to which one is attached. */
 export const generateStream: StreamFormat = {
   framing: sseFraming,
-  sayingOf,
+  meaningOf,
   watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`),
   writeError: writeGeminiError,
-  ofWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
+  fromWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
   mayBeginEarly: true,
-  isToldByResponse: false,
+  isDecidedByResponse: false,
 };
 
 /** Without `?alt=sse`: one growing JSON array. */
@@ -24,7 +24,7 @@ export const generateArrayStream: StreamFormat = {
   ...generateStream,
   framing: jsonArrayFraming,
   watch: () => new GenerateWatch(asElement),
-  ofWhole: (whole) => `[${JSON.stringify(whole)}]`,
+  fromWhole: (whole) => `[${JSON.stringify(whole)}]`,
   repack: () => new ArrayRepacking(),
 };
 
@@ -53,17 +53,17 @@ function asElement(error: string, isFirst: boolean): string {
   return `${isFirst ? '[' : ',\r\n'}${error}]`;
 }
 
-const content: Saying = { kind: 'content' };
-const nothing: Saying = { kind: 'nothing' };
+const content: EventMeaning = { kind: 'content' };
+const nothing: EventMeaning = { kind: 'nothing' };
 
-function sayingOf({ value }: StreamEvent): Saying {
-  if (!isObject(value)) return errorSaid(value);
-  if (value.error) return errorSaid(value);
+function meaningOf({ value }: StreamEvent): EventMeaning {
+  if (!isObject(value)) return errorMeaningOf(value);
+  if (value.error) return errorMeaningOf(value);
   if (blockedIn(value)) return content;
   return candidatesOf(value).some((candidate) => candidate.finishReason || hasParts(candidate)) ? content : nothing;
 }
 
-function errorSaid(value: unknown): Saying {
+function errorMeaningOf(value: unknown): EventMeaning {
   const error = errorIn(value);
   return error ? { kind: 'error', error } : nothing;
 }
@@ -81,8 +81,8 @@ function candidatesOf({ candidates }: Json): Json[] {
 /** Google's limit for `candidateCount` is 8. */
 const mostCandidates = 32;
 
-function partsOf({ content: said }: Json): unknown[] {
-  return isObject(said) && Array.isArray(said.parts) ? said.parts : [];
+function partsOf({ content }: Json): unknown[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts : [];
 }
 
 /** Whether any part has a non-empty value. */

@@ -14,7 +14,7 @@ export const geminiRequest: RequestFormat = {
   mayMeanStream: () => false,
   wantsUsage: () => true,
   conversationOf,
-  takesBeginning: false,
+  supportsPrefill: false,
 };
 
 /** @param members each answer has at least one of these */

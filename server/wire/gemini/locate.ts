@@ -1,7 +1,7 @@
 /** Recognises URLs of Gemini's API. Source: Google, "Gemini API reference"; `@google/genai`, which does not encode models. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { pattern } from '../../bounded-pattern.ts';
-import type { Place } from '../api.ts';
+import type { ApiLocation } from '../api.ts';
 import { decodeSegment } from '../segments.ts';
 
 /** Verbs at the end of a model's path. */
@@ -21,7 +21,7 @@ const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40
  * Accepts `/v1beta`, `/v1alpha`, and `/v1` if the path cannot be OpenAI's. The query parameter `alt` becomes part of the
  * path, because it selects the format of the answer, as the verb does.
  */
-export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
+export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): ApiLocation | null {
   const below = belowVersion(path);
   if (below === null) return null;
   const place = placeOfModel(below, query);
@@ -42,7 +42,7 @@ function belowVersion(path: string): string | null {
   return path.startsWith('/v1alpha/') ? path.slice('/v1alpha'.length) : null;
 }
 
-function placeOfModel(path: string, query: string): Place | null {
+function placeOfModel(path: string, query: string): ApiLocation | null {
   const [, tuned, model, verb] = modelPath.exec(path) ?? [];
   if (model === undefined || verb === undefined || !verbs.has(verb)) return null;
   const name = decodeSegment(model);

@@ -1,9 +1,9 @@
 /** The part of Gemini's API that Sluice only passes through: files. Source: Google, "Files API". */
 import { pattern } from '../../bounded-pattern.ts';
-import type { PassedPath } from '../api.ts';
+import type { PassthroughPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { unreportedUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { generateContent } from './generate.ts';
 
@@ -11,7 +11,7 @@ const passthrough: Wire = {
   ...generateContent,
   name: 'gemini-passthrough',
   operation: 'passthrough',
-  usage: untoldUsage,
+  usage: unreportedUsage,
   stream: null,
 };
 
@@ -19,7 +19,7 @@ const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/:]{1,200})(:download)?)?$/);
 
 /** @param path below `/v1beta`, percent-encoded; `/upload/files` for `/upload/v1beta/files`. Null if it is none of these. */
-export function passedPath(method: string, path: string): PassedPath | null {
+export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const known = methods.find((each) => each === method);
   const found = filePath.exec(path);
   if (!known || !found) return null;

@@ -7,7 +7,7 @@ import { geminiErrors } from './read-error.ts';
 /** Google, "Generate images using Imagen": one to four, four by default. */
 const mostImages = 4;
 
-function asked(body: MeasuredRequest): number {
+function requested(body: MeasuredRequest): number {
   const parameters = body.field('parameters');
   const count = isObject(parameters) ? parameters.sampleCount : undefined;
   return typeof count === 'number' && count >= 1 ? Math.min(Math.trunc(count), mostImages) : mostImages;
@@ -25,7 +25,7 @@ export const predict: Wire = {
   request: geminiRequest,
   whole: geminiAnswer(['predictions'], { isNeverLonger: false, maxHeldBytes: 32 * 1024 * 1024 }),
   errors: geminiErrors,
-  usage: imagesUsage({ countIn, asked }),
+  usage: imagesUsage({ countIn, requested }),
   stream: null,
   rescue: null,
 };

@@ -4,6 +4,7 @@ import type { FailureClass } from '../../contract/ledger.ts';
 import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
+import { readRetryAfter } from '../retry-after.ts';
 import { entryOf } from '../table-entry.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
@@ -37,15 +38,13 @@ const classOfStatus: Record<string, FailureClass> = {
 
 /** An invalid key is reported as INVALID_ARGUMENT. */
 const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
-/** Tells a free tier that needs billing from "User location is not supported for the API use.". */
+/** Distinguishes a free tier that needs billing from "User location is not supported for the API use.". */
 const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
   const found = classOf(status, error);
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  const told = seconds >= 0 ? seconds * 1000 : null;
   const retryable = found === 'transient' || found === 'rate-limit';
-  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? told };
+  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? readRetryAfter(headers) };
 }
 
 function classOf(status: number, error: UpstreamError | null): FailureClass {

@@ -1,4 +1,7 @@
-/** Embeddings on Vertex AI, by which no client asks: of newer models by `:embedContent`, which takes one text, of others by `:predict`. */
+/**
+ * Embeddings on Vertex AI, which only upstream requests use: newer models by `:embedContent`, which takes one text,
+ * others by `:predict`.
+ */
 import { cloudEmbeddings } from '../cloud-embeddings.ts';
 import { plainRoute, type Route } from '../route.ts';
 import { geminiAnswer, geminiRequest } from './generate.ts';

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../context-overflow.ts';
 import { entryOf } from '../table-entry.ts';
 
-interface Told extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
+interface ErrorFields extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
   /** The status that OpenAI's API would send, which determines the status of an invalid request. */
   status?: number;
   retryAfterSeconds?: number | null;
@@ -47,25 +47,25 @@ const ofType: Record<string, [status: string, http: number]> = {
 };
 
 /** The error as a response body, and as the data of an event. */
-export function writeGeminiError(error: Told): string {
+export function writeGeminiError(error: ErrorFields): string {
   const [status, code] = statusOf(error);
   const details = detailsOf(error);
   return JSON.stringify({ error: { code, message: wordsOf(error), status, ...(details.length > 0 && { details }) } });
 }
 
 /** The HTTP status with which Gemini's API sends the error. */
-export function geminiErrorStatus(error: Told): number {
+export function geminiErrorStatus(error: ErrorFields): number {
   return statusOf(error)[1];
 }
 
-function statusOf({ code, type, status }: Told): [status: string, http: number] {
+function statusOf({ code, type, status }: ErrorFields): [status: string, http: number] {
   const known = entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
   return known[0] === 'INVALID_ARGUMENT' && code !== 'invalid_api_key' && status !== undefined
     ? [known[0], status]
     : known;
 }
 
-function detailsOf({ code, retryAfterSeconds }: Told): object[] {
+function detailsOf({ code, retryAfterSeconds }: ErrorFields): object[] {
   if (code === 'invalid_api_key') return [keyDetail];
   if (code === 'insufficient_quota') return [quotaDetail];
   if (retryAfterSeconds === undefined || retryAfterSeconds === null) return [];
@@ -86,7 +86,7 @@ const keyDetail = {
 };
 
 /** gemini-cli compacts a conversation when it finds this wording with both numbers. */
-function wordsOf(error: Told): string {
+function wordsOf(error: ErrorFields): string {
   const overflow = overflowIn(error);
   if (!overflow) return error.message;
   return `The input token count (${overflow.tokens}) exceeds the maximum number of tokens allowed (${overflow.limit}).`;

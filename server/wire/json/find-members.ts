@@ -26,8 +26,8 @@ export function membersOfBeginning(bytes: Buffer, name: string): Member[] {
 }
 
 /**
- * For the end of a complete document, cut anywhere. The first match that can only be a key shows what is inside of
- * strings: in JSON, a quote inside of a string follows a backslash.
+ * For the end of a complete document, cut anywhere. The first match that can only be a key shows which parts are
+ * strings: in JSON, a quote inside a string follows a backslash.
  */
 export function membersOfEnd(bytes: Buffer, name: string): Member[] {
   const key = `"${name}"`;

@@ -41,11 +41,11 @@ const sliceBytes = 128 * 1024;
  * JSON object gives `ok: false`, with the offset of the fault.
  */
 export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
-  return new JsonLook(body, names).all();
+  return new PeekScan(body, names).all();
 }
 
 /**
- * As `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
+ * Like `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
  * between.
  */
 export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {
@@ -53,9 +53,9 @@ export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise
 }
 
 async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
-  const look = new JsonLook(body, names);
+  const look = new PeekScan(body, names);
   for (;;) {
-    const peek = look.goOn(sliceBytes);
+    const peek = look.advance(sliceBytes);
     if (peek) return peek;
     await nextTurn();
   }
@@ -68,7 +68,7 @@ export function fieldValue(body: Buffer, field: ByteRange): unknown {
 
 const noNames: ReadonlySet<string> = new Set();
 
-class JsonLook implements MemberListener {
+class PeekScan implements MemberListener {
   readonly #body: Buffer;
   readonly #names: JsonNames;
   readonly #fields = new Map<string, JsonField>();
@@ -81,13 +81,13 @@ class JsonLook implements MemberListener {
   }
 
   all(): JsonPeek {
-    const peek = this.goOn(Number.POSITIVE_INFINITY);
+    const peek = this.advance(Number.POSITIVE_INFINITY);
     if (!peek) throw new Error('A document that is gone through to its end is over.');
     return peek;
   }
 
   /** Null if `bytes` were not enough to reach the end. */
-  goOn(bytes: number): JsonPeek | null {
+  advance(bytes: number): JsonPeek | null {
     try {
       this.#scan ??= new JsonScan(this.#body, this);
       return this.#scan.advance(bytes) ? this.#over(this.#scan) : null;

@@ -7,8 +7,9 @@ const openers = new Set<number | undefined>([0x5b, 0x7b]);
 const closers = new Set<number | undefined>([0x5d, 0x7d]);
 
 /**
- * The range of a list's last element, with white space around it; null if the list is empty, or the element is longer than
- * `maxBytes`. Reads backwards, so that the cost is that of the element and not of the list. `list`: valid JSON from `[` to `]`.
+ * The range of a list's last element, with white space around it; null if the list is empty, or the element is longer
+ * than `maxBytes`. Reads backwards, so the cost depends on the element and not on the list. `list`: valid JSON from `[`
+ * to `]`.
  */
 export function lastElement(list: Buffer, maxBytes: number): ByteRange | null {
   const end = list.length - 1;
@@ -33,7 +34,7 @@ export function* elementsFromEnd(list: Buffer, maxBytes: number): Generator<Byte
     if (!element) return;
     yield element;
     leftBytes -= element.end - element.start;
-    // It ends with the comma before the element, which stands for its bracket.
+    // The rest ends with the comma before the element, which takes the place of the closing bracket.
     rest = rest.subarray(0, element.start);
   }
 }

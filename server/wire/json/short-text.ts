@@ -1,6 +1,6 @@
 import type { ByteRange } from './json-scan.ts';
 
-/** A longer value is no name. */
+/** Longer values are not names. */
 const maxBytes = 256;
 
 /** The text of a JSON string in `bytes`; null if there is none, it is another value, or it is long. */

@@ -1,9 +1,9 @@
 import { pattern } from '../../bounded-pattern.ts';
 import type { GatewayError } from '../../contract/errors.ts';
-import type { Api, ListedModel, Place } from '../api.ts';
+import type { Api, ApiLocation, ListedModel } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
-import { passedPath } from './passthrough.ts';
+import { passthroughPath } from './passthrough.ts';
 import { openaiRoutes } from './routes.ts';
 import { writeError } from './write-error.ts';
 
@@ -18,7 +18,7 @@ export const openai: Api = {
     writeOne: writeModel,
   },
   usagePath: '/usage',
-  passedPath,
+  passthroughPath,
   helloPath: null,
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
@@ -43,7 +43,7 @@ function writeModel({ id, created, ownedBy }: ListedModel) {
 const paths = new Set(openaiRoutes.map(({ path }) => path));
 
 /** A base URL that ends in `/v1` twice counts as one. */
-function locateOpenai(path: string, query: string): Place | null {
+function locateOpenai(path: string, query: string): ApiLocation | null {
   if (path !== '/v1' && !path.startsWith('/v1/')) return null;
   return { path: withoutVersion(path), query, model: null };
 }
@@ -68,7 +68,7 @@ const deployment = pattern(
  * version of Azure's API; the upstream gets its provider's own. Source: Azure OpenAI REST API reference, and
  * `AzureOpenAI` of the official SDKs.
  */
-function locateAzure(path: string, query: string): Place | null {
+function locateAzure(path: string, query: string): ApiLocation | null {
   if (!path.startsWith('/openai/')) return null;
   const plainQuery = withoutApiVersion(query);
   const [, model, rest] = deployment.exec(path) ?? [];

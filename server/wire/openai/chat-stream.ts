@@ -2,29 +2,29 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
-import { errorSaid } from './error-said.ts';
-import { chatStreamOfWhole } from './stream-of-whole.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorMeaningOf } from './error-event.ts';
+import { chatStreamFromWhole } from './stream-from-whole.ts';
 import { withoutUsage } from './usage-stripper.ts';
 import { writeError } from './write-error.ts';
 
 /** Streams of chat and legacy completions. */
 export const chatStream: StreamFormat = {
   framing: sseFraming,
-  sayingOf: ({ value }) => {
+  meaningOf: ({ value }) => {
     if (!isObject(value)) return nothing;
-    return errorSaid(value) ?? (isAnswering(value) ? content : nothing);
+    return errorMeaningOf(value) ?? (isAnswering(value) ? content : nothing);
   },
   watch: (choices) => new ChatWatch(choices),
   writeError,
-  ofWhole: chatStreamOfWhole,
+  fromWhole: chatStreamFromWhole,
   withoutUsage,
   mayBeginEarly: true,
-  isToldByResponse: false,
+  isDecidedByResponse: false,
 };
 
-const nothing: Saying = { kind: 'nothing' };
-const content: Saying = { kind: 'content' };
+const nothing: EventMeaning = { kind: 'nothing' };
+const content: EventMeaning = { kind: 'content' };
 
 /**
  * Chat chunks have no type. `[DONE]` ends them, as does an error chunk. If an upstream omits `[DONE]`, each choice needs

@@ -10,7 +10,7 @@ const chatRequest: RequestFormat = {
   answersAsked: (body) => countOf(body.field('n')),
   answersPaid: (body) => paidCountOf(body.field('n')),
   isOneText: (body) => countOf(body.field('n')) === 1,
-  takesBeginning: true,
+  supportsPrefill: true,
 };
 
 /** `POST /v1/chat/completions`. */

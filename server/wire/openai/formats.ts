@@ -17,7 +17,7 @@ export const jsonRequest: RequestFormat = {
   mayMeanStream,
   wantsUsage,
   conversationOf,
-  takesBeginning: false,
+  supportsPrefill: false,
 };
 
 /** `marks` include their quotes. No JSON except for images and embeddings comes near 32 MiB. */

@@ -3,10 +3,10 @@
  * additions. Knows only how its paths are built: https://platform.openai.com/docs/api-reference.
  */
 import { pattern } from '../../bounded-pattern.ts';
-import type { PassedPath } from '../api.ts';
+import type { PassthroughPath } from '../api.ts';
 import { type Method, plainRoute, type Route } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import { untoldUsage } from '../untold-usage.ts';
+import { unreportedUsage } from '../unreported-usage.ts';
 import type { Wire } from '../wire.ts';
 import { jsonRequest, mediaAnswer } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
@@ -16,7 +16,7 @@ const passthrough: Wire = {
   operation: 'passthrough',
   request: jsonRequest,
   errors: openaiErrors,
-  usage: untoldUsage,
+  usage: unreportedUsage,
   whole: mediaAnswer,
   stream: null,
   rescue: null,
@@ -37,7 +37,7 @@ const storing = pattern(
 );
 
 /** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
-export function passedPath(method: string, path: string): PassedPath | null {
+export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const known = methods.find((each) => each === method);
   const [, ...segments] = path.split('/');
   if (!known || segments.length > mostSegments || segments.includes('')) return null;

@@ -6,7 +6,7 @@ import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
-import { toldWait } from '../told-wait.ts';
+import { readRetryAfter } from '../retry-after.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
@@ -33,6 +33,8 @@ const keyWords = pattern(
 );
 /** Of OpenAI's restricted keys: "You have insufficient permissions for this operation. Missing scopes: api.responses.write." */
 const scopeWords = pattern(/missing scopes/i);
+/** "The model `o3` does not exist or you do not have access to it.", with status 404. */
+const accessWords = pattern(/you do not have access/i);
 const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
 /**
  * OpenAI's codes for an unacceptable prompt or file, with or without a status (`ResponseError.code`): no other target
@@ -48,7 +50,7 @@ const modelWords = pattern(/\bmodel\b|deployment/i);
 export function classifyAnswer(answer: FailedAnswer): Failure {
   const error = answer.error && withoutRest(answer.error);
   const found = classOf(answer, error);
-  const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
+  const retryAfterMs = readRetryAfter(answer.headers) ?? error?.retryAfterMs ?? null;
   const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
   const retryable = isPassing && answer.headers['x-should-retry'] !== 'false';
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
@@ -57,7 +59,13 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
     ...{ class: found, retryable, retryAfterMs },
     ...(stated !== undefined && { contextTokens: Number(stated) }),
     ...(lacksOneRight && { lacksOneRight }),
+    ...(found === 'model-unavailable' && isDenied(answer.status, error) && { isDenied: true }),
   };
+}
+
+function isDenied(status: number, error: UpstreamError | null): boolean {
+  const message = error?.message ?? '';
+  return (status === 403 && modelWords.test(message)) || accessWords.test(message);
 }
 
 /** Keeps the beginning, which says what kind of error it is; services may echo the request after it. */
@@ -110,7 +118,7 @@ export function statusOfError(error: UpstreamError): number {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
   if (isRequestsOwn(error.code || error.type)) return 400;
-  const status = statusSaid(error.code) ?? statusSaid(error.type) ?? 502;
+  const status = statusByName(error.code) ?? statusByName(error.type) ?? 502;
   // If the code is unknown, the error's type shows whether the request is at fault.
   return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
@@ -120,15 +128,15 @@ export function isRequestsOwn(code: string): boolean {
   return requestCode.test(code) || policyCode.test(code);
 }
 
-function statusSaid(name: string): number | undefined {
-  return statusBySaying.find(([words]) => words.test(name))?.[1];
+function statusByName(name: string): number | undefined {
+  return statusPatterns.find(([words]) => words.test(name))?.[1];
 }
 
 const servicesCode = pattern(
   /^(?:server_error|internal_(?:server_)?error|\w{0,40}overloaded\w{0,40}|service_unavailable)$/i,
 );
 
-const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
+const statusPatterns: readonly (readonly [BoundedPattern, number])[] = [
   [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
   [pattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
   [pattern(/overloaded|unavailable/i), 503],

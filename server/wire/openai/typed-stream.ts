@@ -2,9 +2,9 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
-import { errorSaid } from './error-said.ts';
-import { responseStreamOfWhole } from './stream-of-whole.ts';
+import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorMeaningOf } from './error-event.ts';
+import { responseStreamFromWhole } from './stream-from-whole.ts';
 import { writeError } from './write-error.ts';
 
 interface TypedKind {
@@ -17,19 +17,19 @@ interface TypedKind {
 function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamFormat {
   return {
     framing: sseFraming,
-    sayingOf: (event) => sayingOf(event, kind),
+    meaningOf: (event) => meaningOf(event, kind),
     watch: (answers) => new TypedWatch(kind, answers),
     writeError,
-    ofWhole: () => null,
+    fromWhole: () => null,
     mayBeginEarly: false,
-    isToldByResponse: false,
+    isDecidedByResponse: false,
     ...more,
   };
 }
 
 export const responseStream = typedStream(
   { endTypes: ['response.completed', 'response.incomplete'], isResponse: true },
-  { ofWhole: responseStreamOfWhole, mayBeginEarly: true },
+  { fromWhole: responseStreamFromWhole, mayBeginEarly: true },
 );
 export const imageStream = typedStream({
   endTypes: ['image_generation.completed', 'image_edit.completed'],
@@ -39,7 +39,7 @@ export const transcriptStream = typedStream({ endTypes: ['transcript.text.done']
 /** Requested by `stream_format`; an upstream that does not know such streams sends audio. */
 export const speechStream = typedStream(
   { endTypes: ['speech.audio.done'], isResponse: false },
-  { isToldByResponse: true },
+  { isDecidedByResponse: true },
 );
 
 /** Events that only announce or report progress. */
@@ -53,13 +53,13 @@ const announcements = new Set([
 ]);
 const signsOfWork = ['keepalive', 'response.in_progress'];
 
-const nothing: Saying = { kind: 'nothing' };
-const alive: Saying = { kind: 'alive' };
-const content: Saying = { kind: 'content' };
+const nothing: EventMeaning = { kind: 'nothing' };
+const alive: EventMeaning = { kind: 'alive' };
+const content: EventMeaning = { kind: 'content' };
 
-function sayingOf({ value }: StreamEvent, { isResponse }: TypedKind): Saying {
+function meaningOf({ value }: StreamEvent, { isResponse }: TypedKind): EventMeaning {
   if (!isObject(value)) return nothing;
-  const error = errorSaid(value);
+  const error = errorMeaningOf(value);
   if (error) return error;
   const type = 'type' in value ? String(value.type) : '';
   if (isResponse && signsOfWork.includes(type)) return alive;

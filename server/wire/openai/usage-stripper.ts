@@ -7,7 +7,7 @@ import { pattern } from '../../bounded-pattern.ts';
 import { JsonNames } from '../json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
 
-/** How nearly every such event ends: the last member of its object, then the blank line. */
+/** The end of nearly every such event: the last member of its object, then the blank line. */
 const usualEnd = Buffer.from(',"usage":null}\n\n');
 const keptOfUsualEnd = Buffer.from('}\n\n');
 const lookedFor = new JsonNames(['usage', 'choices']);

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteMode } from '../../../server/contract/cassette.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
 import { spell } from '../../../server/cassettes/layout.ts';
 import { startGateway } from '../../support/gateway.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

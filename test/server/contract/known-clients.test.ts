@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
-import { clientIdOf, isToldApart, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+import { clientIdOf, isIdentifiable, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
 
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
 
@@ -47,8 +47,8 @@ describe('a client', () => {
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64)')).toBe(true);
     expect(mayBeAny('Mozilla/5.0 (X11; Linux x86_64) [Sluice window]')).toBe(false);
     expect(mayBeAny('claude-cli/2.1.197 (external, sdk-cli)')).toBe(false);
-    expect(isToldApart('n8n')).toBe(false);
-    expect(isToldApart('codex')).toBe(true);
+    expect(isIdentifiable('n8n')).toBe(false);
+    expect(isIdentifiable('codex')).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { maxKeysReported } from '../../../server/contract/find-keys.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
@@ -65,7 +65,7 @@ describe('events', () => {
   });
 
   test('tell of the first keys and the number of all, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = maxKeysReported + 100;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: index < 10 ? 'default' : 'many', hash: hashOf(`secret ${index}`) },
     }));
@@ -73,17 +73,17 @@ describe('events', () => {
     const { gateway } = await stopLater(startControlGateway({ config: { keys, groups } }));
     const events = gatherEvents(gateway);
     const snapshot = await events.next('snapshot');
-    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([mostKeysTold, count]);
+    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([maxKeysReported, count]);
     await gateway.execute({ type: 'key.revoke', id: `key-${count - 1}` });
     const changed = await events.next('config-changed');
-    expect([changed.keys?.length, changed.keyCount]).toEqual([mostKeysTold, count - 1]);
+    expect([changed.keys?.length, changed.keyCount]).toEqual([maxKeysReported, count - 1]);
     expect(changed.groupKeyCounts).toEqual({ many: count - 11 });
     expect(changed).not.toHaveProperty('groups');
     events.stop();
   });
 
   test('tell of the use of limits of all keys in turn, where there are very many', async () => {
-    const count = mostKeysTold + 100;
+    const count = maxKeysReported + 100;
     const last = `key-${count - 1}`;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
@@ -95,7 +95,7 @@ describe('events', () => {
     await events.next('snapshot');
     await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
     const told = await events.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
-    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(mostKeysTold);
+    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(maxKeysReported);
     events.stop();
   });
 
@@ -139,8 +139,8 @@ describe('the event hub', () => {
       ledger: { ok: true, pending, spooled: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     }) as const;
   const failed = vi.fn();
-  const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>
-    createEventHub({ takeSnapshot, whileHeard, log: { error: failed } });
+  const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileListening = () => () => {}) =>
+    createEventHub({ takeSnapshot, whileListening, log: { error: failed } });
 
   test('keeps what is told while the snapshot is taken until after it', async () => {
     const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
@@ -148,11 +148,45 @@ describe('the event hub', () => {
     const heard: EventMessage[] = [];
     const done = Promise.withResolvers<void>();
     hub.subscribe((message) => heard.push(message) === 3 && done.resolve());
-    hub.tell(health(1));
-    hub.tell(health(2));
+    hub.emit(health(1));
+    hub.emit(health(2));
     snapshot.resolve(health(0));
     await done.promise;
     expect(heard).toEqual([0, 1, 2].map((number) => ({ revision: number, event: health(number) })));
+  });
+
+  test('takes the snapshot again where it failed, and keeps nothing until then', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const failure = Promise.withResolvers<ReturnType<typeof health>>();
+      const takeSnapshot = vi.fn(async () => health(2)).mockReturnValueOnce(failure.promise);
+      const hub = createHub(takeSnapshot);
+      const heard: EventMessage[] = [];
+      hub.subscribe((message) => heard.push(message));
+      hub.emit(health(1));
+      failure.reject(new Error('the database stands still'));
+      await vi.advanceTimersByTimeAsync(0);
+      hub.emit(health(2));
+      await vi.advanceTimersByTimeAsync(5_000);
+      hub.emit(health(3));
+      expect(heard).toEqual([2, 3].map((number) => ({ revision: number, event: health(number) })));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('asks for no other snapshot where the one who wanted it has left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const takeSnapshot = vi.fn(() => Promise.reject(new Error('the database stands still')));
+      const stop = createHub(takeSnapshot).subscribe(() => {});
+      await vi.advanceTimersByTimeAsync(0);
+      stop();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(takeSnapshot).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('sends nothing to a listener that left before the snapshot was ready', async () => {
@@ -162,9 +196,9 @@ describe('the event hub', () => {
     hub.subscribe(listener)();
     snapshot.resolve(health(0));
     await snapshot.promise;
-    hub.tell(health(1));
+    hub.emit(health(1));
     expect(listener).not.toHaveBeenCalled();
-    expect(hub.isHeard).toBe(false);
+    expect(hub.hasListeners).toBe(false);
   });
 
   test('says when the first begins to listen and when the last has left', () => {
@@ -194,7 +228,7 @@ describe('the event hub', () => {
       begun.resolve();
     });
     await begun.promise;
-    hub.tell(health(1));
+    hub.emit(health(1));
     expect(heard).toEqual([0, 1]);
     expect(failed).toHaveBeenCalled();
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createHealthTeller } from '../../../server/control/health-teller.ts';
+import { createHealthEvents } from '../../../server/control/health-events.ts';
 import { createHealthViews } from '../../../server/control/view-health.ts';
 import { fakeRun } from '../routing/health/harness.ts';
 
@@ -89,7 +89,7 @@ describe('changes of health are sent', () => {
 
   test('once for many changes at the same time', () => {
     const told: string[] = [];
-    const teller = createHealthTeller((id) => told.push(id));
+    const teller = createHealthEvents((id) => told.push(id));
     for (let count = 0; count < 1_000; count++) teller.changed(count % 2 === 0 ? 'a' : 'b', true);
     expect(told).toEqual([]);
     vi.advanceTimersByTime(300);
@@ -99,7 +99,7 @@ describe('changes of health are sent', () => {
 
   test('later if only a measurement changed, and at once if more did', () => {
     const told: string[] = [];
-    const teller = createHealthTeller((id) => told.push(id));
+    const teller = createHealthEvents((id) => told.push(id));
     teller.changed('a', false);
     vi.advanceTimersByTime(1_000);
     expect(told).toEqual([]);
@@ -116,7 +116,7 @@ describe('changes of health are sent', () => {
 
   test('no longer once it is stopped', () => {
     const tell = vi.fn();
-    const teller = createHealthTeller(tell);
+    const teller = createHealthEvents(tell);
     teller.changed('a', true);
     teller.stop();
     vi.advanceTimersByTime(10_000);

@@ -72,6 +72,7 @@ describe('what is configured', () => {
       instanceId: sluice.gateway.instanceId,
       pid: process.pid,
       baseUrl: sluice.baseUrl,
+      givenAddress: ['host', 'port'],
       revision: 1,
       readOnly: false,
       demoIsRunning: false,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/data-folder.ts';
+import { onlyIf } from '../../support/only-if.ts';
 
 let parent: string;
 let path: string;
@@ -93,4 +94,16 @@ test('a folder that all users share is refused and stays as it is', async () => 
   expect(() => prepareDataFolder(path)).toThrow(`The data folder ${path} is shared by all users.`);
   expect((await stat(path)).mode & 0o7777).toBe(0o1777);
   expect(await readdir(path)).toEqual([]);
+});
+
+test('a folder that cannot be made is refused with the reason', async () => {
+  await mkdir(parent, { recursive: true });
+  await writeFile(join(parent, 'file'), '');
+  const refusal = (folder: string) => () => prepareDataFolder(join(parent, folder));
+  expect(refusal('file')).toThrow('cannot be used: EEXIST');
+  expect(refusal('file/data')).toThrow('cannot be used: a part of its path is not a folder');
+});
+
+test.runIf(onlyIf(process.platform === 'linux', 'only Linux has /proc'))('a folder below /proc is refused', () => {
+  expect(() => prepareDataFolder('/proc/sluice/data')).toThrow('cannot be used: there is no such file');
 });

@@ -18,7 +18,7 @@ function watched(
 ) {
   const match = findRoute(method, path);
   const { status = 200, store = true, type = 'application/json' } = more;
-  const watch = jobWatcher(jobs, { match, store, storesChat: false, owner, made() {}, deleted() {} });
+  const watch = jobWatcher(jobs, { match, store, storesChat: false, owner, created() {}, deleted() {} });
   watch?.begin(status, type, {});
   const bytes = Buffer.from(reply);
   const bounds = [...oddCuts(bytes.length), bytes.length];
@@ -85,7 +85,7 @@ test('a job is forgotten with an answer that has no body', () => {
     store: true,
     storesChat: false,
     owner,
-    made() {},
+    created() {},
     deleted() {},
   });
   watch?.begin(204, '', {});

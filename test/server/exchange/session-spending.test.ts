@@ -23,7 +23,7 @@ beforeEach(() => {
   spending.onReached((notice) => told.push(notice));
 });
 
-const hold = () => spending.hold(session.id, budget);
+const hold = () => spending.check(session.id, budget);
 const end = (costUsd: number) => spending.finished(finishedRow('req', { session, costUsd }), budget);
 async function answer(usd: number | null): Promise<void> {
   reads.shift()?.resolve(usd);

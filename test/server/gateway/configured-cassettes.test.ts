@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteChoice } from '../../../server/contract/cassette.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';

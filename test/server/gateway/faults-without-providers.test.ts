@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OpenCassette } from '../../../server/cassettes/desk.ts';
+import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteMode } from '../../../server/contract/cassette.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { completion, sendStream, streamOf, strictChat } from '../../support/strict-chat.ts';

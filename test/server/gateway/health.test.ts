@@ -39,7 +39,7 @@ async function start(policy: Policy = {}, more: Partial<ConfigInput> = {}): Prom
   sluice = await startControlGateway({
     config: {
       providers: [
-        { id: 'one', baseUrl: one.baseUrl, models: ['m'], credentials },
+        { id: 'one', baseUrl: one.baseUrl, models: ['m', 'other'], credentials },
         { id: 'two', baseUrl: two.baseUrl, models: ['m'], credentials },
       ],
       groups: [{ id: 'default', policy: { retries: 0, ...policy } }],
@@ -207,6 +207,22 @@ describe('a credential', () => {
     expect(one.seen).toHaveLength(2);
     expect(await ask()).toBe('one');
     expect((await healthOf('one'))?.state).toBe('ok');
+  });
+
+  test.each([
+    [403, 'No access to model: m'],
+    [404, 'The model `m` does not exist or you do not have access to it.'],
+  ])('that may not use a model (%i) leaves it to another one, and is used for others', async (status, message) => {
+    await start({ retries: 1 });
+    one.answer((request, response) =>
+      request.headers.authorization === 'Bearer s-one/c1' && request.body.includes('"m"')
+        ? fail(status, { code: 'model_not_found', message })(request, response)
+        : answer('one')(request, response),
+    );
+    expect([await ask(), await ask()]).toEqual(['one', 'one']);
+    await sluice.client.chat.completions.create({ model: 'other', messages: [] });
+    const [c1, c2] = ['Bearer s-one/c1', 'Bearer s-one/c2'];
+    expect(credentialsUsed(one)).toEqual([c1, c2, c2, c1]);
   });
 
   test('given again with the same value is tried again', async () => {

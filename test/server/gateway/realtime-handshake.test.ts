@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import http from 'node:http';
 import net from 'node:net';
 import { AzureOpenAI } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
@@ -123,6 +125,23 @@ describe('the handshake of a realtime session', () => {
     const client = await connectRealtime(gateway, { path: '/v1/realtime?intent=transcription' });
     expect(upstream.handshakes[0]?.url).toBe('/v1/realtime?intent=transcription');
     client.socket.close();
+  });
+
+  test('reaches the upstream with what is no fragment there', async () => {
+    const { upstream, gateway } = await start();
+    const handshake = {
+      authorization: `Bearer ${testKey}`,
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    };
+    // `ws` would not send such an address.
+    const request = http.get(`${gateway.origin}/`, { path: '/v1/realtime?intent=a#b', headers: handshake });
+    const [response, socket] = await once(request, 'upgrade');
+    expect(response.statusCode).toBe(101);
+    expect(upstream.handshakes[0]?.url).toBe('/v1/realtime?intent=a%23b');
+    socket.destroy();
   });
 
   test('passes the client’s own headers on, but those of the connection', async () => {

@@ -55,6 +55,7 @@ describe('what one replica learns from an upstream', () => {
     ['that it has no credit left', { failure: 'quota' } as const, 60_000],
     ['that it does not know the credential', { failure: 'credential' } as const, 60_000],
     ['that it does not have the model', { failure: 'model-unavailable' } as const, 5_000],
+    ['that the credential may not use the model', { failure: 'model-unavailable', isDenied: true } as const, 5_000],
   ])('applies at others: %s', (_name, how, forMs) => {
     const { one, other, deliver, pass } = twoReplicas();
     one.attempt('a', how);

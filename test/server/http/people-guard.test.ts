@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
-import { cookieOf, type PeopleDoor, sessionCookie } from '../../../server/http/people-door.ts';
+import { cookieOf, type PeopleAccess, sessionCookie } from '../../../server/http/people-access.ts';
 import { checkPerson } from '../../../server/http/people-guard.ts';
 import type { Caller } from '../../../server/people/caller.ts';
 import { member, signedIn } from '../people/planted-team.ts';
@@ -10,13 +10,15 @@ const callers = new Map<string, Caller>([
   ['of-a-session', signedIn(member)],
   ['slt_of-a-token', { ...signedIn(member), scopes: ['read'] }],
 ]);
-const desk = { recognize: async (secret: string) => callers.get(secret) ?? null } as unknown as PeopleDoor['desk'];
-const door: PeopleDoor = { desk, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
+const service = {
+  recognize: async (secret: string) => callers.get(secret) ?? null,
+} as unknown as PeopleAccess['service'];
+const access: PeopleAccess = { service, publicOrigin: 'https://gateway.example', proxies: new TrustedProxies([]) };
 const token = { matches: (presented: string) => presented === 'admin' };
 
 const check = (headers: Record<string, string>, method = 'POST') =>
-  checkPerson({ method, headers, socket: {} } as unknown as IncomingMessage, door, token);
-const own = { origin: door.publicOrigin, 'sec-fetch-site': 'same-origin', host: 'gateway.example' };
+  checkPerson({ method, headers, socket: {} } as unknown as IncomingMessage, access, token);
+const own = { origin: access.publicOrigin, 'sec-fetch-site': 'same-origin', host: 'gateway.example' };
 
 test('a session counts from the public page', async () => {
   expect(await check({ ...own, cookie: '__Secure-sluice=of-a-session' })).toBe(callers.get('of-a-session'));
@@ -45,8 +47,8 @@ test('the admin token is valid under this machine’s own name only', async () =
 });
 
 test('cookies have a name that only https can set, except on this machine', () => {
-  expect(sessionCookie(door)).toBe('__Secure-sluice');
-  expect(sessionCookie({ ...door, publicOrigin: 'http://127.0.0.1:4810' })).toBe('sluice-session');
+  expect(sessionCookie(access)).toBe('__Secure-sluice');
+  expect(sessionCookie({ ...access, publicOrigin: 'http://127.0.0.1:4810' })).toBe('sluice-session');
   const request = { headers: { cookie: 'a=b; __Secure-sluice=x; __Secure-sluice-sign-in=y' } } as IncomingMessage;
   expect(cookieOf(request, '__Secure-sluice')).toBe('x');
 });

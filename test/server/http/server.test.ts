@@ -61,6 +61,38 @@ test('a client that leaves is no longer counted', async () => {
   await server.stop(0);
 });
 
+describe('what is no HTTP', () => {
+  /** Resolves with all that the client got, once the connection is closed. */
+  async function talk(serve: http.RequestListener, begun: string, garbage: string): Promise<string> {
+    const server = await listen(serve, anywhere);
+    const socket = connect(server.port, '127.0.0.1');
+    let got = '';
+    socket.on('data', (bytes) => {
+      got += bytes;
+      if (begun !== '' && got.endsWith(begun)) socket.write(garbage);
+    });
+    socket.write(begun === '' ? garbage : 'GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'close');
+    await server.stop(0);
+    return got;
+  }
+
+  test('is answered', async () => {
+    expect(await talk(() => {}, '', 'no HTTP\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*is not valid HTTP/s);
+  });
+
+  test('is answered after a response that has ended', async () => {
+    const got = await talk((_request, response) => response.end('whole'), 'whole', 'no HTTP\r\n\r\n');
+    expect(got).toMatch(/^HTTP\/1\.1 200 .*wholeHTTP\/1\.1 400 /s);
+  });
+
+  test('ends a running response, in which nothing else is written', async () => {
+    const begin: http.RequestListener = (_request, response) => void response.write('begun');
+    const got = await talk(begin, 'begun\r\n', 'no HTTP\r\n\r\n');
+    expect(got).toMatch(/^HTTP\/1\.1 200 .*begun\r\n$/s);
+  });
+});
+
 test('a port that is taken is the system’s error', async () => {
   const server = await listen((_request, response) => response.end(), anywhere);
   await expect(listen(() => {}, { host: '127.0.0.1', port: server.port })).rejects.toMatchObject({

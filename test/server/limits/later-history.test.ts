@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fakeLimiter } from './fake-limiter.ts';
-import { budget, dayMs, exactly, limited, none } from './limited-parties.ts';
+import { budget, dayMs, exactly, limited, none } from './limited-subjects.ts';
 
 const estimate = exactly(none);
 const tenDollars = budget(10, 'day', { hard: true });

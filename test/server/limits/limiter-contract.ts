@@ -7,7 +7,7 @@ import type { Amounts } from '../../../server/ledger/usage-history.ts';
 import { type Estimate, free } from '../../../server/limits/account.ts';
 import type { Limiter, RateHeaders } from '../../../server/limits/limiter.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
-import { budget, cent, exactly, limited, none } from './limited-parties.ts';
+import { budget, cent, exactly, limited, none } from './limited-subjects.ts';
 
 export interface CountingTogether {
   /** They count together, or may all be the same limiter. */
@@ -23,10 +23,10 @@ const unreached = { attempts: [attemptRecord({ connectMs: null, status: null })]
 const noHeaders: RateHeaders = {};
 let asked = 0;
 
-export async function admits(limiter: Limiter, parties: Limited[], estimate: Estimate = exactly(none)) {
+export async function admits(limiter: Limiter, subjects: Limited[], estimate: Estimate = exactly(none)) {
   const id = `r${asked++}`;
   try {
-    return { id, headers: await limiter.admit(id, parties, estimate), refusal: null };
+    return { id, headers: await limiter.admit(id, subjects, estimate), refusal: null };
   } catch (error) {
     if (error instanceof GatewayError) return { id, headers: noHeaders, refusal: error };
     throw error;
@@ -40,8 +40,8 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
   });
 
   /** Concurrent requests, distributed over all limiters. */
-  const ask = (times: number, parties: Limited[], estimate?: Estimate) =>
-    Promise.all(Array.from({ length: times }, (_, index) => admits(limiterAt(together, index), parties, estimate)));
+  const ask = (times: number, subjects: Limited[], estimate?: Estimate) =>
+    Promise.all(Array.from({ length: times }, (_, index) => admits(limiterAt(together, index), subjects, estimate)));
   const passed = async (...asking: Parameters<typeof ask>) =>
     (await ask(...asking)).filter(({ refusal }) => refusal === null).length;
 
@@ -63,13 +63,13 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     });
 
     test('exactly as many run as may run at the same time, and each that ends makes room', async () => {
-      const party = limited({ concurrent: 21 });
-      const all = await ask(500, [party]);
+      const subject = limited({ concurrent: 21 });
+      const all = await ask(500, [subject]);
       const running = all.flatMap(({ id, refusal }, index) => (refusal ? [] : [{ id, index }]));
       expect(running).toHaveLength(21);
       for (const { id, index } of running.slice(0, 9)) together.finish(limiterAt(together, index), id, none);
       await together.settled();
-      expect(await passed(100, [party])).toBe(9);
+      expect(await passed(100, [subject])).toBe(9);
     });
 
     test.each([
@@ -91,44 +91,44 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
   });
 
   test('a request without a provider is given back', async () => {
-    const party = limited({ requestsPerMinute: 2 });
+    const subject = limited({ requestsPerMinute: 2 });
     const [limiter] = together.limiters;
-    const { id } = await admits(limiter, [party]);
+    const { id } = await admits(limiter, [subject]);
     together.finish(limiter, id, none, unreached);
     await together.settled();
-    expect(await passed(9, [party])).toBe(2);
+    expect(await passed(9, [subject])).toBe(2);
   });
 
   test('tokens count as they were really used', async () => {
-    const party = limited({ tokensPerMinute: 100 });
+    const subject = limited({ tokensPerMinute: 100 });
     const [first, second] = together.limiters;
-    const one = await admits(first, [party], exactly({ usd: 0, tokens: 90 }));
+    const one = await admits(first, [subject], exactly({ usd: 0, tokens: 90 }));
     together.finish(first, one.id, { usd: 0, tokens: 40 });
     await together.settled();
-    const other = await admits(second, [party], exactly({ usd: 0, tokens: 10 }));
+    const other = await admits(second, [subject], exactly({ usd: 0, tokens: 10 }));
     expect(other.headers['x-ratelimit-remaining-tokens']).toBe('50');
     together.finish(second, other.id, { usd: 0, tokens: 70 });
     await together.settled();
-    expect((await admits(first, [party])).refusal?.code).toBe('token_limit_reached');
+    expect((await admits(first, [subject])).refusal?.code).toBe('token_limit_reached');
   });
 
   test('a hard budget is spent by what requests cost, wherever they ran', async () => {
-    const party = budget(0.02, 'day');
+    const subject = budget(0.02, 'day');
     for (const limiter of [...together.limiters].slice(0, 2)) {
-      const { id } = await admits(limiter, [party], exactly(cent));
+      const { id } = await admits(limiter, [subject], exactly(cent));
       together.finish(limiter, id, cent);
       await together.settled();
     }
-    const { refusal } = await admits(together.limiters[2], [party], exactly(cent));
+    const { refusal } = await admits(together.limiters[2], [subject], exactly(cent));
     expect(refusal?.code).toBe('budget_spent');
-    expect((await admits(together.limiters[2], [party], free)).refusal).toBeNull();
+    expect((await admits(together.limiters[2], [subject], free)).refusal).toBeNull();
   });
 
   test('a soft budget refuses nothing, and is told at 80 and 100 percent, once', async () => {
-    const party = budget(0.1, 'day', { hard: false });
+    const subject = budget(0.1, 'day', { hard: false });
     for (let index = 0; index < 14; index++) {
       const limiter = limiterAt(together, index);
-      const { id, refusal } = await admits(limiter, [party], exactly(cent));
+      const { id, refusal } = await admits(limiter, [subject], exactly(cent));
       expect(refusal).toBeNull();
       together.finish(limiter, id, cent);
       await together.settled();
@@ -137,33 +137,33 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
   });
 
   test('a job holds its part of a hard budget until it is released', async () => {
-    const party = budget(1, 'day');
+    const subject = budget(1, 'day');
     const [first, second] = together.limiters;
     const owner = { keyId: 'k', groupId: 'g' };
-    const { id } = await admits(first, [party], exactly(none));
+    const { id } = await admits(first, [subject], exactly(none));
     first.hold('response g r1', owner, { usd: 1, tokens: 0 });
     together.finish(first, id, none);
     await together.settled();
-    expect((await admits(second, [party])).refusal?.code).toBe('request_limit_reached');
+    expect((await admits(second, [subject])).refusal?.code).toBe('request_limit_reached');
     first.release('response g r1', owner);
     await together.settled();
-    expect((await admits(second, [party])).refusal).toBeNull();
+    expect((await admits(second, [subject])).refusal).toBeNull();
   });
 
   test('a part of a running request takes no place, but requests and tokens', async () => {
-    const party = limited({ concurrent: 1, requestsPerMinute: 2 });
+    const subject = limited({ concurrent: 1, requestsPerMinute: 2 });
     const [first] = together.limiters;
-    await admits(first, [party]);
+    await admits(first, [subject]);
     const part = { ...exactly(none), isPart: true } as const;
-    first.admitAtOnce('part', [party], part);
+    first.admitAtOnce('part', [subject], part);
     await together.settled();
-    expect((await admits(together.limiters[1], [party], part)).refusal?.code).toBe('request_limit_reached');
+    expect((await admits(together.limiters[1], [subject], part)).refusal?.code).toBe('request_limit_reached');
   });
 
   test('a refusal says how long to wait', async () => {
-    const party = limited({ requestsPerMinute: 1 });
-    await admits(together.limiters[0], [party]);
-    const { refusal } = await admits(together.limiters[1], [party]);
+    const subject = limited({ requestsPerMinute: 1 });
+    await admits(together.limiters[0], [subject]);
+    const { refusal } = await admits(together.limiters[1], [subject]);
     const wait = refusal?.retryAfterSeconds ?? 0;
     expect(wait).toBeGreaterThan(55);
     expect(wait).toBeLessThanOrEqual(61);
@@ -171,18 +171,18 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
   });
 
   test('meters show what all have used', async () => {
-    const party = limited({
+    const subject = limited({
       requestsPerMinute: 9,
       concurrent: 9,
       budgets: [{ unit: 'tokens', amount: 99, per: 'total' }],
     });
     const [first, second, third] = together.limiters;
-    const { id } = await admits(first, [party], exactly({ usd: 0, tokens: 5 }));
-    await admits(second, [party], exactly(none));
+    const { id } = await admits(first, [subject], exactly({ usd: 0, tokens: 5 }));
+    await admits(second, [subject], exactly(none));
     together.finish(first, id, { usd: 0, tokens: 7 });
     await together.settled();
-    await third.refresh([party]);
-    const used = Object.fromEntries(third.meters(party).map((meter) => [meter.kind, meter.used]));
+    await third.refresh([subject]);
+    const used = Object.fromEntries(third.meters(subject).map((meter) => [meter.kind, meter.used]));
     expect(used).toEqual({ requests: 2, concurrent: 1, budget: 7 });
   });
 
@@ -193,11 +193,11 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
   });
 
   test('a key that was removed leaves nothing to the next one of its id', async () => {
-    const party = limited({ requestsPerMinute: 1 });
-    await admits(together.limiters[0], [party]);
+    const subject = limited({ requestsPerMinute: 1 });
+    await admits(together.limiters[0], [subject]);
     for (const limiter of together.limiters) limiter.forget('key', 'k');
     await together.settled();
-    expect((await admits(together.limiters[1], [party])).refusal).toBeNull();
+    expect((await admits(together.limiters[1], [subject])).refusal).toBeNull();
   });
 }
 

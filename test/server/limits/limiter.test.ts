@@ -14,7 +14,7 @@ import {
   passes,
   refusalOf,
   spend,
-} from './limited-parties.ts';
+} from './limited-subjects.ts';
 
 liveInBerlin();
 
@@ -24,12 +24,12 @@ describe('a budget', () => {
     ['month', '2026-11-30T22:59:59Z', '2026-11-30T23:00:00Z'],
   ] as const)('of a %s opens with the next one', (per, before, after) => {
     const fake = fakeLimiter();
-    const party = budget(0.02, per);
-    expect(spend(fake, party, 5)).toBe(2);
+    const subject = budget(0.02, per);
+    expect(spend(fake, subject, 5)).toBe(2);
     fake.clock.wallMs = Date.parse(before);
-    expect(passes(fake, party)).toBe(false);
+    expect(passes(fake, subject)).toBe(false);
     fake.clock.wallMs = Date.parse(after);
-    expect(passes(fake, party)).toBe(true);
+    expect(passes(fake, subject)).toBe(true);
   });
 
   test('in total never opens, unless more is allowed', () => {
@@ -42,25 +42,25 @@ describe('a budget', () => {
 
   test('that is soft is told at 80 and 100 percent, in each period once, and not again after a restart', () => {
     const fake = fakeLimiter();
-    const party = budget(0.1, 'day', { hard: false });
-    expect(spend(fake, party, 15)).toBe(15);
+    const subject = budget(0.1, 'day', { hard: false });
+    expect(spend(fake, subject, 15)).toBe(15);
     expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100]);
     fake.restart();
-    spend(fake, party, 2);
+    spend(fake, subject, 2);
     expect(fake.told).toHaveLength(2);
     fake.pass(dayMs);
-    spend(fake, party, 9);
+    spend(fake, subject, 9);
     expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100, 80]);
     expect(fake.told.at(-1)).toMatchObject({ scope: 'key', id: 'k', resetsAt: Date.parse('2026-11-21T23:00:00Z') });
   });
 
   test('of a removed key is told anew for the next key of its id', () => {
     const fake = fakeLimiter();
-    const party = budget(0.1, 'day', { hard: false });
-    spend(fake, party, 12);
+    const subject = budget(0.1, 'day', { hard: false });
+    spend(fake, subject, 12);
     fake.limiter.forget('key', 'k');
     fake.pass(1);
-    spend(fake, { ...party, sinceMs: fake.clock.wallMs }, 12);
+    spend(fake, { ...subject, sinceMs: fake.clock.wallMs }, 12);
     expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100, 80, 100]);
   });
 
@@ -94,7 +94,7 @@ describe('a budget', () => {
     for (let run = 0; run < 200; run++) {
       const fake = fakeLimiter();
       const amount = 1 + random() * 20;
-      const party = budget(amount, 'total');
+      const subject = budget(amount, 'total');
       const flying = new Map<string, { used: number; estimate: number }>();
       let sum = 0;
       let slack = 0;
@@ -110,7 +110,7 @@ describe('a budget', () => {
         const [used, estimate] = [random() ** 3 * 2, random() ** 3];
         const id = `p${run}-${step}`;
         try {
-          fake.limiter.admit(id, [party], exactly({ usd: estimate, tokens: 0 }));
+          fake.limiter.admit(id, [subject], exactly({ usd: estimate, tokens: 0 }));
         } catch {
           continue;
         }
@@ -158,39 +158,39 @@ describe('what runs', () => {
 
   test('holds of key and group while a job goes on after its request, also before they are first used', () => {
     const fake = fakeLimiter();
-    const parties = [budget(5, 'day'), { ...budget(9, 'day'), scope: 'group', id: 'g' } as const];
+    const subjects = [budget(5, 'day'), { ...budget(9, 'day'), scope: 'group', id: 'g' } as const];
     const owner = { keyId: 'k', groupId: 'g' };
     fake.limiter.hold('job', owner, { usd: 9, tokens: 0 });
-    for (const party of parties) expect(refusalOf(fake, [party])).toMatchObject({ retryAfterSeconds: 1 });
+    for (const subject of subjects) expect(refusalOf(fake, [subject])).toMatchObject({ retryAfterSeconds: 1 });
     fake.limiter.release('job', owner);
-    expect(() => fake.limiter.admit('a', parties, exactly(none))).not.toThrow();
+    expect(() => fake.limiter.admit('a', subjects, exactly(none))).not.toThrow();
   });
 });
 
 describe('a limit by the minute', () => {
   test('is not touched by a wall clock that is set', () => {
     const fake = fakeLimiter();
-    const party = limited({ requestsPerMinute: 2 });
-    expect(spend(fake, party, 5)).toBe(2);
+    const subject = limited({ requestsPerMinute: 2 });
+    expect(spend(fake, subject, 5)).toBe(2);
     fake.clock.wallMs += dayMs;
-    expect(passes(fake, party)).toBe(false);
+    expect(passes(fake, subject)).toBe(false);
     fake.clock.wallMs -= 3 * dayMs;
-    expect(passes(fake, party)).toBe(false);
+    expect(passes(fake, subject)).toBe(false);
     fake.clock.steadyMs += 61_000;
-    expect(spend(fake, party, 5)).toBe(2);
+    expect(spend(fake, subject, 5)).toBe(2);
   });
 
   test('replaces the estimate by the real usage, and admits no request that exceeds it', () => {
     const fake = fakeLimiter();
-    const party = limited({ tokensPerMinute: 1_000 });
-    fake.limiter.admit('a', [party], exactly({ usd: 0, tokens: 990 }));
-    expect(fake.limiter.meters(party)).toMatchObject([{ used: 990 }]);
+    const subject = limited({ tokensPerMinute: 1_000 });
+    fake.limiter.admit('a', [subject], exactly({ usd: 0, tokens: 990 }));
+    expect(fake.limiter.meters(subject)).toMatchObject([{ used: 990 }]);
     fake.finish('a', { usd: 0, tokens: 100 });
-    expect(fake.limiter.meters(party)).toMatchObject([{ used: 100 }]);
-    fake.limiter.admit('b', [party], exactly({ usd: 0, tokens: 10 }));
+    expect(fake.limiter.meters(subject)).toMatchObject([{ used: 100 }]);
+    fake.limiter.admit('b', [subject], exactly({ usd: 0, tokens: 10 }));
     fake.pass(70_000);
     fake.finish('b', { usd: 0, tokens: 5_000 });
-    expect(refusalOf(fake, [party])).toMatchObject({ code: 'token_limit_reached', retryAfterSeconds: 61 });
+    expect(refusalOf(fake, [subject])).toMatchObject({ code: 'token_limit_reached', retryAfterSeconds: 61 });
   });
 
   test('reserves nothing of the key for a request that its group refuses', () => {
@@ -207,38 +207,38 @@ describe('a limit by the minute', () => {
 
   test('keeps nothing of a request once it has ended in any way', () => {
     const fake = fakeLimiter();
-    const party = limited({ concurrent: 3, tokensPerMinute: 100, budgets: [{ unit: 'usd', amount: 1, per: 'day' }] });
+    const subject = limited({ concurrent: 3, tokensPerMinute: 100, budgets: [{ unit: 'usd', amount: 1, per: 'day' }] });
     for (const outcome of ['ok', 'error', 'client-gone', 'stream-broken'] as const) {
-      fake.limiter.admit(outcome, [party], exactly({ usd: 0.5, tokens: 50 }));
+      fake.limiter.admit(outcome, [subject], exactly({ usd: 0.5, tokens: 50 }));
       fake.finish(outcome, none, { outcome, usage: null, costUsd: null });
     }
-    expect(fake.limiter.meters(party).map(({ used }) => used)).toEqual([0, 0, 0]);
+    expect(fake.limiter.meters(subject).map(({ used }) => used)).toEqual([0, 0, 0]);
   });
 
   test('is remembered over a restart as far as the minute goes', () => {
     const fake = fakeLimiter();
-    const party = limited({ requestsPerMinute: 3 });
-    expect(spend(fake, party, 2)).toBe(2);
+    const subject = limited({ requestsPerMinute: 3 });
+    expect(spend(fake, subject, 2)).toBe(2);
     fake.pass(30_000);
     fake.restart();
-    expect(spend(fake, party, 5)).toBe(1);
+    expect(spend(fake, subject, 5)).toBe(1);
     fake.pass(31_000);
-    expect(spend(fake, party, 5)).toBe(2);
+    expect(spend(fake, subject, 5)).toBe(2);
   });
 });
 
 test('what is part of a running request takes no place at the same time, but counts otherwise', () => {
   const fake = fakeLimiter();
-  const party = limited({ concurrent: 1, requestsPerMinute: 3 });
+  const subject = limited({ concurrent: 1, requestsPerMinute: 3 });
   const part = { ...exactly(none), isPart: true } as const;
-  fake.limiter.admit('whole', [party], exactly(none));
-  fake.limiter.admit('part 1', [party], part);
-  fake.limiter.admit('part 2', [party], part);
-  expect(() => fake.limiter.admit('part 3', [party], part)).toThrow(GatewayError);
+  fake.limiter.admit('whole', [subject], exactly(none));
+  fake.limiter.admit('part 1', [subject], part);
+  fake.limiter.admit('part 2', [subject], part);
+  expect(() => fake.limiter.admit('part 3', [subject], part)).toThrow(GatewayError);
   fake.finish('part 1', cent);
-  const concurrent = fake.limiter.meters(party).find(({ kind }) => kind === 'concurrent');
+  const concurrent = fake.limiter.meters(subject).find(({ kind }) => kind === 'concurrent');
   expect(concurrent?.used).toBe(1);
   fake.finish('part 2', cent);
   fake.finish('whole', none);
-  expect(fake.limiter.meters(party).find(({ kind }) => kind === 'concurrent')?.used).toBe(0);
+  expect(fake.limiter.meters(subject).find(({ kind }) => kind === 'concurrent')?.used).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandInput, CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
-import { mostKeysTold } from '../../../server/contract/find-keys.ts';
+import { maxKeysReported } from '../../../server/contract/find-keys.ts';
 import type { Person, TokenScope } from '../../../server/contract/people.ts';
 import { hasRights, personIdOf, rightsOf } from '../../../server/people/rights.ts';
 import { hashOf } from '../../support/gateway.ts';
@@ -128,7 +128,7 @@ test('a person is somebody else at another identity provider', () => {
 });
 
 test('a member is notified of changes to their key, and finds it, however many others there are', async () => {
-  const others = Array.from({ length: mostKeysTold + 100 }, (_, index) => ({
+  const others = Array.from({ length: maxKeysReported + 100 }, (_, index) => ({
     ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
   }));
   const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };

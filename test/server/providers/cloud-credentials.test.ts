@@ -82,6 +82,16 @@ describe('a service account’s token', () => {
   });
 });
 
+test('a user’s tokens and client secret are kept out of log and ledger', () => {
+  const user = {
+    type: 'authorized_user',
+    client_id: 'c',
+    client_secret: 'of-the-client',
+    refresh_token: '1//of-a-user',
+  };
+  expect(googleSigning(JSON.stringify(user))?.secrets).toEqual(['1//of-a-user', 'of-the-client']);
+});
+
 describe('an access token', () => {
   const minute = 60_000;
   const open = () => {

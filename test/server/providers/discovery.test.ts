@@ -257,6 +257,21 @@ describe('the cache', () => {
     expect(discovery.models().size).toBe(0);
   });
 
+  test('forgets a provider that was removed, now or while Sluice was not running, and keeps one that is off', async () => {
+    await fill();
+    const kept = () => Object.keys(JSON.parse(readFileSync(cacheFile, 'utf8')).providers);
+    const discovery = start();
+    discovery.watch([provider({ enabled: false }), provider({ id: 'other' })]);
+    await pass(0);
+    discovery.watch([provider({ enabled: false })]);
+    await discovery.close();
+    expect(kept()).toEqual(['main']);
+    const later = start();
+    later.watch([]);
+    await later.close();
+    expect(kept()).toEqual([]);
+  });
+
   test('holds no secret and is private', async () => {
     await fill();
     expect(readFileSync(cacheFile, 'utf8')).not.toContain('s1');

@@ -7,7 +7,7 @@ import type { Limited } from '../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../server/contract/replica-limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { budget, cent, exactly, limited, none } from '../limits/limited-parties.ts';
+import { budget, cent, exactly, limited, none } from '../limits/limited-subjects.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica, type ReplicaOptions } from './replicas.ts';
 
@@ -37,53 +37,55 @@ describe.runIf(hasValkey())('replicas', () => {
   };
   const until = (replicas: readonly Replica[], isUp: boolean) =>
     Promise.all(replicas.map((replica) => eventually(() => (replica.view.problem === null) === isUp)));
-  const passed = async (replica: Replica, times: number, party: Limited, used = none) => {
-    const all = await Promise.all(Array.from({ length: times }, () => admits(replica.limiter, [party], exactly(used))));
+  const passed = async (replica: Replica, times: number, subject: Limited, used = none) => {
+    const all = await Promise.all(
+      Array.from({ length: times }, () => admits(replica.limiter, [subject], exactly(used))),
+    );
     return all.filter(({ refusal }) => refusal === null).map(({ id }) => id);
   };
 
   test('free the places of one that dies', async () => {
-    const party = limited({ concurrent: 3 });
+    const subject = limited({ concurrent: 3 });
     const [dying, other] = [await open(), await open()];
-    expect(await passed(dying, 5, party)).toHaveLength(3);
-    expect(await passed(other, 5, party)).toHaveLength(0);
+    expect(await passed(dying, 5, subject)).toHaveLength(3);
+    expect(await passed(other, 5, subject)).toHaveLength(0);
     await dying.close();
-    await eventually(async () => (await passed(other, 5, party)).length > 0);
+    await eventually(async () => (await passed(other, 5, subject)).length > 0);
     await eventually(() => other.view.replicas === 1);
   });
 
   test('keep the places of requests that take long', async () => {
-    const party = limited({ concurrent: 1 });
+    const subject = limited({ concurrent: 1 });
     const [one, other] = [await open(), await open()];
-    expect(await passed(one, 1, party)).toHaveLength(1);
+    expect(await passed(one, 1, subject)).toHaveLength(1);
     const startedAt = performance.now();
     await eventually(() => performance.now() - startedAt > 1_500);
-    expect(await passed(other, 1, party)).toHaveLength(0);
+    expect(await passed(other, 1, subject)).toHaveLength(0);
   });
 
   test('count as spent what one that dies had reserved', async () => {
-    const party = budget(1, 'day');
+    const subject = budget(1, 'day');
     const [dying, other] = [await open(), await open()];
-    await passed(dying, 1, party, { usd: 0.6, tokens: 0 });
+    await passed(dying, 1, subject, { usd: 0.6, tokens: 0 });
     await dying.close();
     await eventually(async () => {
-      await other.limiter.refresh([party]);
-      return other.limiter.meters(party)[0]?.used === 0.6;
+      await other.limiter.refresh([subject]);
+      return other.limiter.meters(subject)[0]?.used === 0.6;
     });
   });
 
   test('count what a request really used if its replica was wrongly considered dead', async () => {
-    const party = budget(1, 'day');
-    // Its beats are too rare to renew the lease that the command below ends.
+    const subject = budget(1, 'day');
+    // Its heartbeats are too rare to renew the lease that the command below ends.
     const frozen = await open({ timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
     const other = await open();
-    const [id = ''] = await passed(frozen, 1, party, { usd: 0.6, tokens: 0 });
+    const [id = ''] = await passed(frozen, 1, subject, { usd: 0.6, tokens: 0 });
     await valkey.command('ZADD', 'sluice:{g}:key:k@0:leases', '1', id);
-    await other.limiter.refresh([party]);
-    expect(other.limiter.meters(party)[0]?.used).toBe(0.6);
+    await other.limiter.refresh([subject]);
+    expect(other.limiter.meters(subject)[0]?.used).toBe(0.6);
     finishAt(frozen, id, cent);
-    await frozen.limiter.refresh([party]);
-    expect(frozen.limiter.meters(party)[0]?.used).toBeCloseTo(0.01, 12);
+    await frozen.limiter.refresh([subject]);
+    expect(frozen.limiter.meters(subject)[0]?.used).toBeCloseTo(0.01, 12);
   });
 
   test('continue with equal shares while Valkey is unavailable, and together again when it is back', async () => {
@@ -112,18 +114,18 @@ describe.runIf(hasValkey())('replicas', () => {
   test('refuse hard budgets while Valkey is unavailable, or spend their share of the rest', async () => {
     const settings: SharedCountsSettings = { hardBudgets: 'closed' };
     const three = await openThree({ settings });
-    const party = budget(10, 'day');
-    const [id = ''] = await passed(three[0], 1, party, dollar);
+    const subject = budget(10, 'day');
+    const [id = ''] = await passed(three[0], 1, subject, dollar);
     finishAt(three[0], id, dollar);
     // On the first refresh, the replicas only report the sums of their own ledgers.
-    for (const { limiter } of [...three, ...three]) await limiter.refresh([party]);
+    for (const { limiter } of [...three, ...three]) await limiter.refresh([subject]);
     await valkey.kill();
     await until(three, false);
-    const { refusal } = await admits(three[1].limiter, [party], exactly(dollar));
+    const { refusal } = await admits(three[1].limiter, [subject], exactly(dollar));
     expect(refusal).toMatchObject({ code: 'shared_counts_unavailable', retryAfterSeconds: 5 });
     settings.hardBudgets = 'open';
     // 9 of 10 dollars remain: 3 for each replica.
-    const spent = await Promise.all(three.map((replica) => passed(replica, 9, party, dollar)));
+    const spent = await Promise.all(three.map((replica) => passed(replica, 9, subject, dollar)));
     expect(spent.map(({ length }) => length)).toEqual([3, 3, 3]);
     await valkey.start();
     await until(three, true);
@@ -134,33 +136,33 @@ describe.runIf(hasValkey())('replicas', () => {
     ['a ledger each', false],
   ])('with %s know what was spent after Valkey has lost everything', async (_what, isCommon) => {
     const three = await openThree(isCommon ? { rows: [] } : {});
-    const party = budget(5, 'day');
+    const subject = budget(5, 'day');
     for (const replica of three) {
-      const [id = ''] = await passed(replica, 1, party, dollar);
+      const [id = ''] = await passed(replica, 1, subject, dollar);
       finishAt(replica, id, dollar);
     }
-    const [late = ''] = await passed(three[0], 1, party, dollar);
+    const [late = ''] = await passed(three[0], 1, subject, dollar);
     await valkey.kill();
     await until(three, false);
     finishAt(three[0], late, dollar);
     await valkey.start();
     await until(three, true);
     await eventually(async () => {
-      await three[1].limiter.refresh([party]);
-      return three[1].limiter.meters(party)[0]?.used === 4;
+      await three[1].limiter.refresh([subject]);
+      return three[1].limiter.meters(subject)[0]?.used === 4;
     });
-    expect(await passed(three[2], 9, party, dollar)).toHaveLength(1);
+    expect(await passed(three[2], 9, subject, dollar)).toHaveLength(1);
   });
 
   test('wait no longer than a second for a Valkey that does not answer', async () => {
     const replica = await open();
-    const party = limited({ requestsPerMinute: 5 });
-    await passed(replica, 1, party);
+    const subject = limited({ requestsPerMinute: 5 });
+    await passed(replica, 1, subject);
     valkey.pause();
-    expect(await passed(replica, 9, party)).toHaveLength(4);
+    expect(await passed(replica, 9, subject)).toHaveLength(4);
     expect(replica.view.problem).toBe('slow');
     const startedAt = performance.now();
-    expect(await passed(replica, 100, party)).toHaveLength(0);
+    expect(await passed(replica, 100, subject)).toHaveLength(0);
     expect(performance.now() - startedAt).toBeLessThan(400);
     valkey.go();
     await until([replica], true);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type Relay, startRelay } from '../../support/relay.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { budget, exactly, limited, none } from '../limits/limited-parties.ts';
+import { budget, exactly, limited, none } from '../limits/limited-subjects.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, type LedgerRow, openReplica, type Replica } from './replicas.ts';
 
@@ -20,7 +20,7 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
   const book = { usd: 0, tokens: 0 };
   let rows: LedgerRow[];
 
-  const party = limited({
+  const subject = limited({
     requestsPerMinute: 1_000_000,
     budgets: [
       { unit: 'usd', amount: 1_000_000, per: 'total', hard: false },
@@ -44,14 +44,14 @@ describe.runIf(hasValkey())('of three replicas under load', () => {
 
   const areUp = (isUp: boolean) => eventually(() => replicas.every(({ view }) => (view.problem === null) === isUp));
   const used = async ({ limiter }: Replica) => {
-    await limiter.refresh([party]);
-    const [usd, tokens] = limiter.meters(party).flatMap((meter) => (meter.kind === 'budget' ? [meter.used] : []));
+    await limiter.refresh([subject]);
+    const [usd, tokens] = limiter.meters(subject).flatMap((meter) => (meter.kind === 'budget' ? [meter.used] : []));
     return { usd, tokens };
   };
 
   async function spend(replica: Replica): Promise<void> {
     const amounts = { usd: 1 + Math.floor(Math.random() * 100), tokens: 1 + Math.floor(Math.random() * 1_000) };
-    const { id, refusal } = await admits(replica.limiter, [party], exactly({ usd: 100, tokens: 1_000 }));
+    const { id, refusal } = await admits(replica.limiter, [subject], exactly({ usd: 100, tokens: 1_000 }));
     expect(refusal).toBeNull();
     await sleep(Math.random() * 20);
     book.usd += amounts.usd;
@@ -121,7 +121,7 @@ describe.runIf(hasValkey())('the amount counted against a budget', () => {
   let valkey: ValkeyServer;
   let opened: Replica[];
   let rows: LedgerRow[];
-  const party = budget(1_000, 'total');
+  const subject = budget(1_000, 'total');
   const sumKey = 'sluice:{g}:key:k@0:total';
   const dollar = { usd: 1, tokens: 10 };
 
@@ -141,13 +141,13 @@ describe.runIf(hasValkey())('the amount counted against a budget', () => {
     return replica;
   };
   const spendAt = async (replica: Replica) => {
-    const { id, refusal } = await admits(replica.limiter, [party], exactly(dollar));
+    const { id, refusal } = await admits(replica.limiter, [subject], exactly(dollar));
     expect(refusal).toBeNull();
     finishAt(replica, id, dollar);
   };
   const used = async ({ limiter }: Replica) => {
-    await limiter.refresh([party]);
-    return limiter.meters(party)[0]?.used;
+    await limiter.refresh([subject]);
+    return limiter.meters(subject)[0]?.used;
   };
   const loseConnections = async () => {
     const sinceMs = Math.max(...opened.map(({ view }) => view.sinceMs));
@@ -160,7 +160,7 @@ describe.runIf(hasValkey())('the amount counted against a budget', () => {
   test('contains a request once even if its end is reported again', async () => {
     // It does not compare before everything is written.
     const replica = await open(3_600_000);
-    const { id } = await admits(replica.limiter, [party], exactly(dollar));
+    const { id } = await admits(replica.limiter, [subject], exactly(dollar));
     valkey.pause();
     finishAt(replica, id, dollar);
     await eventually(() => replica.view.problem === 'slow');
@@ -188,7 +188,7 @@ describe.runIf(hasValkey())('the amount counted against a budget', () => {
     for (const replica of three) await spendAt(replica);
     for (let time = 0; time < 10; time++) {
       await valkey.command('FLUSHALL');
-      const asked = three.map(({ limiter }) => admits(limiter, [party], { likely: none, most: dollar }));
+      const asked = three.map(({ limiter }) => admits(limiter, [subject], { likely: none, most: dollar }));
       expect((await Promise.all(asked)).map(({ refusal }) => refusal)).toEqual([null, null, null]);
       for (const replica of three) expect(await used(replica)).toBe(3);
     }

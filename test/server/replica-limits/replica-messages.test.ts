@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { exactly, limited, none } from '../limits/limited-parties.ts';
+import { exactly, limited, none } from '../limits/limited-subjects.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 
@@ -82,11 +82,11 @@ describe.runIf(hasValkey())('messages of replicas', () => {
     one.messages.send('hi');
     await eventually(() => heard.get(two)?.length === 1);
     const day = { unit: 'usd', amount: 5, per: 'day', hard: true };
-    const party = limited({ requestsPerMinute: 9, tokensPerMinute: 900, concurrent: 2, budgets: [day] });
-    const admitted = await Promise.all([1, 2, 3].map(() => admits(one.limiter, [party], exactly(none))));
+    const subject = limited({ requestsPerMinute: 9, tokensPerMinute: 900, concurrent: 2, budgets: [day] });
+    const admitted = await Promise.all([1, 2, 3].map(() => admits(one.limiter, [subject], exactly(none))));
     expect(admitted.filter(({ refusal }) => refusal === null)).toHaveLength(2);
     for (const { id } of admitted) finishAt(one, id, { usd: 0.1, tokens: 5 });
-    await one.limiter.refresh([party]);
+    await one.limiter.refresh([subject]);
     expect([one.view.problem, one.logged.filter(({ message }) => message.includes('Valkey'))]).toEqual([null, []]);
   });
 

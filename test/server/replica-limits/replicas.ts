@@ -35,6 +35,9 @@ const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 export interface ReplicaOptions {
   /** The rows of a ledger that several replicas share. */
   rows?: LedgerRow[];
+  /** Instead of that ledger. */
+  history?: UsageHistory;
+  wallMs?(): number;
   /** The delay until a request is in the ledger. */
   writeMs?(): number;
   told?: LimitReached[];
@@ -59,9 +62,9 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
       health: () => healthy,
     },
     local: {
-      history: options.rows ? commonHistoryOf(rows) : historyOf(rows),
+      history: options.history ?? (options.rows ? commonHistoryOf(rows) : historyOf(rows)),
       sums: noSums,
-      clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+      clocks: { wallMs: options.wallMs ?? Date.now, steadyMs: () => performance.now() },
       reached: (notice) => told.push(notice),
       log: { warn: note },
     },
@@ -127,7 +130,7 @@ const anyParty: Limited = {
 function commonHistoryOf(rows: readonly LedgerRow[]): UsageHistory {
   return {
     ...historyOf(rows),
-    async atOneMoment(work) {
+    async atSnapshot(work) {
       await setImmediate();
       const then = [...rows];
       const written = new Set(then.map(({ id }) => id));

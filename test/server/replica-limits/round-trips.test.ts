@@ -1,9 +1,11 @@
 /** The number of commands that a request needs, and the requests that need none. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { UsageHistory } from '../../../server/ledger/usage-history.ts';
 import { free } from '../../../server/limits/account.ts';
+import { nothing } from '../../../server/limits/spending.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../support/valkey.ts';
-import { budget, cent, exactly, limited, none } from '../limits/limited-parties.ts';
+import { budget, cent, exactly, limited, none } from '../limits/limited-subjects.ts';
 import { admits } from '../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 
@@ -13,7 +15,7 @@ describe.runIf(hasValkey())('a replica', () => {
 
   beforeAll(async () => {
     valkey = await startValkey();
-    // No beats in between.
+    // No heartbeats in between.
     replica = await openReplica(valkey.url, { timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
   });
   afterEach(() => valkey.command('CONFIG', 'RESETSTAT'));
@@ -47,6 +49,32 @@ describe.runIf(hasValkey())('a replica', () => {
     expect(replica.limiter.admit('free', [budget(1, 'day')], free)).toEqual({});
     expect(replica.limiter.admit('without', [], exactly(none))).toEqual({});
     expect(await scriptsRun()).toBe(0);
+  });
+
+  test('asks the ledger once what was spent, since Valkey tells it afterwards', async () => {
+    const key = { ...budget(1, 'total'), id: 'asked-once' };
+    let wallMs = Date.now();
+    let asked = 0;
+    const history: UsageHistory = {
+      async spent() {
+        asked += 1;
+        return nothing;
+      },
+      requestsSince: async () => [],
+      async forgetTotal() {},
+      atSnapshot: (work) =>
+        work({ spent: async (questions) => questions.map(() => nothing), ended: async () => new Set() }),
+    };
+    const later = await openReplica(valkey.url, { history, wallMs: () => wallMs });
+    for (let request = 0; request < 3; request++) {
+      const { id } = await admits(later.limiter, [key], exactly(cent));
+      finishAt(later, id, cent, { keyId: key.id });
+      await later.limiter.refresh([key]);
+      wallMs += 60_000;
+    }
+    expect(asked).toBe(1);
+    expect(later.limiter.meters(key)[0]?.used).toBeCloseTo(0.03, 12);
+    await later.close();
   });
 
   test('touches no two slots of a cluster in one script', async () => {

@@ -4,7 +4,7 @@ import { classifyTransport } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
 import { readErrorBody } from '../../../server/wire/error-body.ts';
 import { classifyAnswer, statusOfError } from '../../../server/wire/openai/read-error.ts';
-import { toldWait } from '../../../server/wire/told-wait.ts';
+import { readRetryAfter } from '../../../server/wire/retry-after.ts';
 import { errorIn } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
@@ -112,12 +112,14 @@ describe('the wait that is told', () => {
     [{ 'retry-after': '0' }, 0],
     [{ 'retry-after': '1.5' }, 1_500],
     [{ 'retry-after-ms': '250', 'retry-after': '3' }, 250],
+    [{ 'retry-after-ms': '', 'retry-after': '3' }, 3_000],
+    [{ 'retry-after-ms': '' }, null],
     [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:07 GMT' }, 7_000],
     [{ 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
     [{ 'retry-after': 'soon' }, null],
     [{ 'retry-after': '' }, null],
     [{ 'retry-after': '-5' }, 0],
-  ])('%j', (headers, wanted) => expect(toldWait(headers, nowMs)).toBe(wanted));
+  ])('%j', (headers, wanted) => expect(readRetryAfter(headers, nowMs)).toBe(wanted));
 
   test('stands in Google’s details too', () => {
     expect(classOf(429, google(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }])).retryAfterMs).toBe(34_400);

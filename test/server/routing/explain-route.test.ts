@@ -4,7 +4,7 @@ import { explainWires } from '../../../server/control/explain-wires.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { explainRoute } from '../../../server/routing/explain-route.ts';
 import { explainOrder } from '../../../server/routing/health/explain-order.ts';
-import { HealthBook } from '../../../server/routing/health/health-book.ts';
+import { HealthTracker } from '../../../server/routing/health/health-tracker.ts';
 
 const baseUrl = 'https://api.example.com/v1';
 
@@ -22,7 +22,7 @@ function explainWhole(input: Partial<ConfigInput>, model: string, secret?: strin
   const group = snapshot.group('g');
   if (!group) throw new Error('there is no group');
   const key = secret === undefined ? null : ([...snapshot.keys.values()][0] ?? null);
-  const health = new HealthBook({ nowMs: () => 1 });
+  const health = new HealthTracker({ nowMs: () => 1 });
   const order = { health, typicalPrice: () => null, strategy: group.policy.strategy, wallMs: 1 };
   return explainRoute({
     ...{ snapshot, group, key, aliases: config.aliases, model },

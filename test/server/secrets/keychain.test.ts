@@ -116,7 +116,7 @@ describe('without an answering keychain', () => {
     await writeFile(join(dataDir, keychainMarkerName), '');
     const opened = await openWithBus('unix:path=/nonexistent/bus');
     expect(opened.kind).toBe('keychain');
-    expect(opened.notices).toEqual([expect.stringContaining('does not answer now')]);
+    expect(opened.notices).toEqual([expect.stringContaining('does not respond')]);
   });
 
   test('asking for the keychain alone fails with the reason', async () => {

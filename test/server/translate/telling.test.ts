@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import type { Loss } from '../../../server/translate/losses.ts';
-import { lossHeaders, noteLosses, refusalOf } from '../../../server/translate/tell-losses.ts';
+import { lossHeaders, noteLosses, refusalOf } from '../../../server/translate/report-losses.ts';
 
 const dropped = (field: string): Loss => ({ fate: 'dropped', field, code: 'no-equal' });
 

@@ -1,7 +1,7 @@
 /** The most expensive input that clients and upstreams could send to the translation of requests and answers. */
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
-import { KnownTexts } from '../../../server/exchange/translation/known-texts.ts';
+import { TextFastPath } from '../../../server/exchange/translation/text-fast-path.ts';
 import type { ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
 import { AnswerSoFar, RestOfAnswer } from '../../../server/translate/answer-so-far.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
@@ -230,7 +230,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'texts that are told without being parsed': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/translation/known-texts.ts'],
+    files: ['exchange/translation/text-fast-path.ts'],
     inputs: {
       'one text after the other': ['', 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n', ''],
       'texts and thoughts': [
@@ -248,7 +248,7 @@ export const worstTranslations: Record<string, WorstCase> = {
     run: (bytes) => {
       const way = { from: 'anthropic-messages', to: 'openai-chat', model: 'kimi-k3' } as const;
       const events = translate(way, asked['anthropic-messages']).events(moment);
-      const known = new KnownTexts(events);
+      const known = new TextFastPath(events);
       const filter = (event: Buffer) => {
         const read = sseFraming.readEvent(event);
         if (read) events.write(read);

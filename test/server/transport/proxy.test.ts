@@ -305,6 +305,7 @@ describe('a request through a proxy', () => {
       const proxy = await listenRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}`));
       servers.push(proxy);
       expect(await through(`127.0.0.1:${proxy.port}`, 'https://api.example')).toContain('too long');
+      await expect.poll(() => proxy.sockets.size).toBe(0);
     });
 
     test('where it does not answer within the limit for a connection', async () => {

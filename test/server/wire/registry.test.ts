@@ -50,7 +50,7 @@ describe('a route', () => {
   );
 
   test('under another method names the allowed ones, where nobody takes it as it is', () => {
-    expect(findRoute('PUT', '/videos/video_1').passed?.unserved).toEqual({
+    expect(findRoute('PUT', '/videos/video_1').passthrough?.unserved).toEqual({
       code: 'method_not_allowed',
       message: 'Not allowed to PUT on /v1/videos/video_1. Allowed: GET, DELETE.',
     });
@@ -70,7 +70,7 @@ describe('a route', () => {
     ],
     ['DELETE', '/vector_stores/vs_1/files/f1', '/v1/vector_stores/{id}/files/{id}', ['vs_1', 'files', 'f1'], null],
   ])('is not needed for what one provider knows: %s %s', (method, path, label, names, onlyId) => {
-    expect(findRoute(method, path)).toMatchObject({ label, id: null, passed: { names, onlyId } });
+    expect(findRoute(method, path)).toMatchObject({ label, id: null, passthrough: { names, onlyId } });
   });
 
   test('named like an id is the route and not the id', () => {

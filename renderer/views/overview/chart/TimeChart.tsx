@@ -6,23 +6,25 @@ import { labelInterval, ticksUpTo } from './scale.ts';
 import classes from './TimeChart.module.css';
 
 export interface TimeChartProps {
-  /** `bars`: amounts that add up, the first at the bottom. `lines`: what does not add up, such as a rate or a time. */
+  /**
+   * `bars`: amounts that add up, the first at the bottom. `lines`: values that do not add up, such as a rate or a time.
+   */
   kind: 'bars' | 'lines';
-  /** Its accessible name. */
+  /** The accessible name. */
   label: string;
-  /** How the sum is called, for bars. */
+  /** Label of the total, for bars. */
   sumLabel: string;
-  /** Where the steps begin, and where the last one ends; Unix milliseconds. */
+  /** The start of each step and the end of the last one, in Unix milliseconds. */
   edgesMs: readonly number[];
   series: readonly ChartSeries[];
-  /** Its values are whole numbers. */
+  /** Whether the values are whole numbers. */
   isWhole: boolean;
-  /** What a moment is called at the axis. */
+  /** Label of a time on the axis. */
   tick(moment: number): string;
-  /** What a step is called in full. */
+  /** Full label of a step. */
   span(startMs: number, endMs: number): string;
   format(value: number): string;
-  /** A step was chosen. */
+  /** Called when a step is chosen. */
   onOpen(startMs: number, endMs: number): void;
 }
 
@@ -31,7 +33,10 @@ const labelHeight = 22;
 const axisWidth = 58;
 const labelWidth = 84;
 
-/** Figures over time. What a step holds is told where the pointer rests, or by the arrow keys; a click or Enter opens it. */
+/**
+ * A chart of values over time. Pointing at a step, or moving to it with the arrow keys, shows its values; a click or
+ * Enter opens it.
+ */
 export function TimeChart(props: TimeChartProps) {
   const { kind, label, edgesMs, series, tick, format, onOpen } = props;
   const { ref, width: outerWidth } = useElementSize();
@@ -118,7 +123,7 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-/** A name at the axis, in the middle of its step; at the right edge, within the chart. */
+/** A label on the axis, centred below its step, but kept within the chart at the right edge. */
 function Moment({ x, width, text }: { x: number; width: number; text: string }) {
   const isAtEdge = x + labelWidth / 2 > width;
   return (
@@ -160,7 +165,7 @@ function sumAt(series: readonly ChartSeries[], at: number): number {
   return series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
 }
 
-/** What a step holds: from the top of the stack down, without what is not in it. */
+/** The values of a step, from the top of the stack down, without empty ones. */
 function rowsAt({ series, format }: TimeChartProps, at: number) {
   return series
     .map(({ id, label, color, values }) => ({ id, label, color, value: values[at] ?? null }))

@@ -3,6 +3,6 @@ export interface ChartSeries {
   label: string;
   /** A CSS colour. */
   color: string;
-  /** One for each step; null where there is nothing to tell. */
+  /** One per step; null if unknown. */
   values: readonly (number | null)[];
 }

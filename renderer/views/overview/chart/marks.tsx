@@ -4,13 +4,13 @@ interface MarksProps {
   series: readonly ChartSeries[];
   /** In pixels. */
   stepWidth: number;
-  /** From a value to pixels from the top. */
+  /** Maps a value to pixels from the top. */
   yOf(value: number): number;
 }
 
 const widestBar = 24;
 
-/** Stacked, the first series at the bottom. */
+/** Stacked bars, the first series at the bottom. */
 export function BarMarks({ series, stepWidth, yOf }: MarksProps) {
   const width = Math.max(1, Math.min(widestBar, stepWidth * 0.8));
   const inset = (stepWidth - width) / 2;
@@ -29,7 +29,7 @@ export function BarMarks({ series, stepWidth, yOf }: MarksProps) {
   ));
 }
 
-/** With a gap where nothing is known, and a dot for each value, which may stand alone. */
+/** Lines with gaps at unknown values. Each value has a dot, because it may have no neighbours. */
 export function LineMarks({ series, stepWidth, yOf }: MarksProps) {
   return series.map(({ id, color, values }) => {
     const points = values.map((value, index) =>

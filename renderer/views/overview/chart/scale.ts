@@ -2,7 +2,7 @@
 
 const steps = [1, 2, 2.5, 5, 10];
 
-/** Round values from zero to the first at or above `most`, two to six of them. `isWhole`: there is nothing between 0 and 1. */
+/** Two to six round values from zero to the first at or above `most`. `isWhole`: only whole numbers. */
 export function ticksUpTo(most: number, isWhole = false): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = isWhole ? Math.max(1, most / 4) : most / 4;
@@ -12,7 +12,7 @@ export function ticksUpTo(most: number, isWhole = false): number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
-/** Every how many steps the horizontal axis names one, so that names of `labelWidth` pixels do not touch. */
+/** The interval of labels on the horizontal axis, in steps, at which labels of `labelWidth` pixels do not overlap. */
 export function labelInterval(stepCount: number, width: number, labelWidth: number): number {
   const fitting = Math.max(1, Math.floor(width / labelWidth));
   return Math.max(1, Math.ceil(stepCount / fitting));

@@ -13,7 +13,7 @@ interface AddressStepProps {
   onCopied(): void;
 }
 
-/** What every program is given: the base URL and a key, which is shown only when asked for. */
+/** The settings that every client needs: the base URL and a key, whose secret is revealed only on request. */
 export function AddressStep({ choice, onCopied }: AddressStepProps) {
   const { firstRun: names, status } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? '');

@@ -11,7 +11,7 @@ import { AddressStep } from './AddressStep.tsx';
 import classes from './FirstRunPath.module.css';
 import type { FirstRun } from './use-first-run.ts';
 
-/** What a newcomer does first. Each step ticks itself off when it is done, wherever it was done. */
+/** The first steps for a new user. Each is ticked off once it is done, on whatever screen. */
 export function FirstRunPath({ progress, dismiss }: Omit<FirstRun, 'isShown'>) {
   const { firstRun: names } = useMessages();
   const choice = useKeyChoice();

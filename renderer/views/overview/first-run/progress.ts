@@ -1,12 +1,12 @@
-/** How far a newcomer has come, by what the engine tells. Pure. */
+/** The progress of a new user, derived from the engine's state. Pure. */
 import type { ControlState } from '../../../state/control-state.ts';
 
 export interface FirstRunProgress {
-  /** A request was answered: the person's own, or the one that the path makes. */
+  /** A request was answered, either the person's own or the one made by these steps. */
   hasCalled: boolean;
-  /** One that is not the demo can be used. */
+  /** A provider other than the demo can be used. */
   hasProvider: boolean;
-  /** A program other than a browser or curl came through. */
+  /** A program other than a browser or curl has made a request. */
   hasTool: boolean;
 }
 
@@ -15,7 +15,7 @@ type Known = Pick<ControlState, 'views' | 'requests'>;
 const notATool = /^(Mozilla|curl)\//;
 
 export function progressOf({ views, requests }: Known): FirstRunProgress {
-  // A list of models is asked for by many a program that is not used yet.
+  // Requests without a capability, such as for the list of models, are often made by programs that are not used yet.
   const answered = requests.filter(({ outcome, capability }) => outcome === 'ok' && capability !== null);
   return {
     hasCalled: answered.length > 0,
@@ -24,7 +24,10 @@ export function progressOf({ views, requests }: Known): FirstRunProgress {
   };
 }
 
-/** A key was used in an earlier run, whose requests may be deleted by now. Who has more keys than are told of is no newcomer. */
+/**
+ * Whether a key was used before the engine started; its requests may have been deleted since. With more keys than
+ * events report, the person is not a new user.
+ */
 export function wasUsedBefore({ views }: Known): boolean {
   if (views === null) return false;
   const { keys, keyCount, status } = views;

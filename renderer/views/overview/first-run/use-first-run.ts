@@ -6,15 +6,15 @@ import { type FirstRunProgress, progressOf, wasUsedBefore } from './progress.ts'
 export interface FirstRun {
   isShown: boolean;
   progress: FirstRunProgress;
-  /** For good, in this browser. */
+  /** Permanent in this browser. */
   dismiss(): void;
 }
 
 const dismissedName = 'sluice.first-run-dismissed';
-/** For as long as the tab is open: the path stays until it is walked, also after the first request. */
+/** Lasts as long as the tab: the steps stay until they are done, even after the first request. */
 const begunName = 'sluice.first-run-begun';
 
-/** The newcomer's path: shown from a start without any request on, until it is dismissed. */
+/** The steps for new users: shown if there was no request at the start, until dismissed. */
 export function useFirstRun(): FirstRun {
   const isKnown = useControlState((state) => state.views !== null);
   const hasCalled = useControlState((state) => stepOf(state, 'hasCalled'));
@@ -24,7 +24,7 @@ export function useFirstRun(): FirstRun {
   const [isDismissed, setDismissed] = useState(() => read(localStorage, dismissedName));
   const [hasBegun] = useState(() => read(sessionStorage, begunName));
   const [startsNow, setStartsNow] = useState<boolean | null>(null);
-  // Decided once, when the first snapshot is here.
+  // Decided once, when the first snapshot has arrived.
   if (isKnown && startsNow === null) setStartsNow(!hasCalled && !wasUsed);
   const isShown = isKnown && !isDismissed && (hasBegun || startsNow === true);
   if (isShown && !hasBegun) write(sessionStorage, begunName);
@@ -42,7 +42,7 @@ function stepOf(state: ControlState, step: keyof FirstRunProgress): boolean {
   return progressOf(state)[step];
 }
 
-/** A browser may refuse to keep anything. */
+/** Browsers may refuse access to storage. */
 function read(storage: Storage, name: string): boolean {
   try {
     return storage.getItem(name) !== null;
@@ -55,6 +55,6 @@ function write(storage: Storage, name: string): void {
   try {
     storage.setItem(name, 'yes');
   } catch {
-    // Then the path is shown again.
+    // The steps are then shown again.
   }
 }

@@ -6,7 +6,7 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { usePerson } from '../../../state/use-rights.ts';
 import { JoinDialog } from './JoinDialog.tsx';
 
-/** On a machine of one's own; where people sign in, the gateway is the team's already. */
+/** For personal installations only. Where people sign in, this is already the team's gateway. */
 export function JoinButton({ isDisabled }: { isDisabled: boolean }) {
   const { joining: names } = useMessages();
   const [isOpen, setOpen] = useState(false);

@@ -15,11 +15,14 @@ const OfferedPreset = lazy(async () => ({ default: (await import('./OfferedPrese
 interface JoinDialogProps {
   opened: boolean;
   onClose(): void;
-  /** With the id of the new provider. */
+  /** Receives the id of the new provider. */
   onJoined(provider: string): void;
 }
 
-/** The address of a team's gateway, the code to confirm there, the group of the key if there are several, and its team preset. */
+/**
+ * Joins a team's gateway: its address, the code to confirm there, the group of the key if there are several, and its
+ * team preset.
+ */
 export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
   const { joining: names } = useMessages();
   return (
@@ -29,7 +32,7 @@ export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
   );
 }
 
-/** Lives as long as the dialog is open: what is not finished then is given up. */
+/** Unmounted when the dialog closes, which abandons an unfinished join. */
 function JoinSteps({ onClose, onJoined }: Omit<JoinDialogProps, 'opened'>) {
   const join = useJoin();
   const { begun, now } = join;

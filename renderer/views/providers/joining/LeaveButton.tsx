@@ -8,12 +8,12 @@ import { useLocks } from '../../../state/use-locks.ts';
 import { RemoveProvider } from '../RemoveProvider.tsx';
 import { useGatewayPreset } from './use-gateway-preset.ts';
 
-/** On the card of a team's gateway that this Sluice has joined. */
+/** Shown on the card of a team's gateway that this Sluice has joined. */
 export function LeaveButton({ provider }: { provider: ProviderView }) {
   const { joining: names } = useMessages();
   const canChange = useCanChange();
   const locks = useLocks();
-  // The locks of its own preset end with it.
+  // Locks of the gateway's own preset do not count, because they end with it.
   const preset = useGatewayPreset(provider);
   const isLocked = preset === null && locks.removing('providers', provider.id) !== null;
   const [isAsking, setAsking] = useState(false);

@@ -6,15 +6,15 @@ import { useQuery } from '../../../state/use-query.ts';
 import { PresetReview } from '../../import/PresetReview.tsx';
 
 interface OfferedPresetProps {
-  /** Of the gateway. */
+  /** Host of the gateway. */
   host: string;
-  /** Its id here. */
+  /** The gateway's provider id. */
   provider: string;
   preset: Exclude<JoinPreset, { state: 'none' }>;
   onDone(): void;
 }
 
-/** What becomes of the team preset of a gateway that is joined already. */
+/** Offers the team preset of a gateway that was just joined, or reports what became of it. */
 export function OfferedPreset({ host, provider, preset, onDone }: OfferedPresetProps) {
   const { joining: names, done } = useMessages();
   const offered = preset.state === 'offered' ? preset.preset : null;

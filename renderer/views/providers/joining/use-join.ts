@@ -5,7 +5,7 @@ import { useControlStore } from '../../../state/use-control.ts';
 
 interface Joining {
   begun: BegunJoin | null;
-  /** Null: nothing is known yet. */
+  /** Null until known. */
   now: JoinState | null;
   isRunning: boolean;
   problem: ControlError | null;
@@ -17,7 +17,7 @@ interface Joining {
 type State = Pick<Joining, 'begun' | 'now' | 'isRunning' | 'problem'>;
 const nothing: State = { begun: null, now: null, isRunning: false, problem: null };
 
-/** Joins a team's gateway, asking again and again whether the person has confirmed the code, for as long as it is shown. */
+/** Joins a team's gateway. While the code is shown, polls whether the person has confirmed it. */
 export function useJoin(): Joining {
   const store = useControlStore();
   const [state, setState] = useState<State>(nothing);
@@ -41,7 +41,7 @@ export function useJoin(): Joining {
       setState((old) => ({ ...old, ...next }));
       if ('now' in next && next.now.state === 'waiting') timer = setTimeout(ask, begun.intervalSeconds * 1_000);
     };
-    // Who is signed in already has nothing to confirm.
+    // A person who is already signed in has nothing to confirm.
     timer = setTimeout(ask, begun.signIn ? begun.intervalSeconds * 1_000 : 0);
     return () => {
       isOver = true;

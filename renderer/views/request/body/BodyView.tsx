@@ -12,11 +12,11 @@ import { MediaBody } from './MediaBody.tsx';
 interface BodyViewProps {
   content: BodyContent;
   title: string;
-  /** Of the whole body, also where only its beginning is kept; null if unknown. */
+  /** Size of the whole body, even if only its start was kept; null if unknown. */
   bytes: number | null;
 }
 
-/** A captured body: JSON formatted, streams assembled, pictures and sound as such; each as it came as well. */
+/** A captured body: formatted JSON, assembled streams, images and audio. Each can also be shown unprocessed. */
 export function BodyView({ content, title, bytes }: BodyViewProps) {
   if (content.kind === 'media' || content.kind === 'binary')
     return <MediaBody content={content} title={title} bytes={bytes} />;
@@ -26,9 +26,9 @@ export function BodyView({ content, title, bytes }: BodyViewProps) {
 type TextContent = Extract<BodyContent, { text: string }>;
 type Mode = 'read' | 'raw';
 
-/** Longer strings and lines are cut until all of them is asked for. */
+/** Longer strings and lines are cut until the person asks for all of them. */
 const longestString = 5_000;
-/** As tall as its text, up to here. */
+/** Up to this many lines, the view is as tall as its text. */
 const shortLines = 20;
 
 function TextBody({ content, title, bytes }: BodyViewProps & { content: TextContent }) {

@@ -19,18 +19,18 @@ import classes from './Body.module.css';
 export interface CodeViewProps {
   text: string;
   language: 'json' | 'none';
-  /** What it shows, for who cannot see where it stands. */
+  /** Name of the content, for screen readers. */
   label: string;
-  /** Counted up by the button that opens the search. */
+  /** A counter; increasing it opens the search. */
   searches?: number;
-  /** With it the text can be edited. */
+  /** Makes the text editable. */
   onChange?: (text: string) => void;
 }
 
-/** Lines as long as this are not wrapped: to break them over thousands of rows takes the browser seconds. */
+/** Lines of this length or more are not wrapped, because browsers take seconds to break them into thousands of rows. */
 const longestWrapped = 20_000;
 
-/** A text with line numbers, folding and search; formatted JSON in colours. Loaded when one is shown first. */
+/** A text with line numbers, folding and search; JSON is highlighted. Loaded on first use. */
 export function CodeView({ text, language, label, searches = 0, onChange }: CodeViewProps) {
   const { phrases } = useMessages().inspector;
   const place = useRef<HTMLDivElement>(null);
@@ -38,7 +38,7 @@ export function CodeView({ text, language, label, searches = 0, onChange }: Code
   const change = useRef(onChange);
   change.current = onChange;
   const isEditable = onChange !== undefined;
-  // While it is edited, the text that comes in is the one that went out.
+  // While editable, `text` only echoes `onChange`, so it must not recreate the editor.
   const shownText = isEditable ? null : text;
   const firstText = useRef(text);
   useEffect(() => {

@@ -4,18 +4,21 @@ import type { CodeViewProps } from './CodeView.tsx';
 
 let loaded: ComponentType<CodeViewProps> | null = null;
 
-/** Fetches the code view before one is shown. Rejects if it cannot be fetched; another call fetches it again. */
+/** Loads the code view in advance. Rejects if that fails; a further call tries again. */
 export async function loadCodeView(): Promise<void> {
   loaded = (await import('./CodeView.tsx')).CodeView;
 }
 
-/** A code view as soon as its file is here. Not by `Suspense`, which holds back what comes after its fallback for 300 ms. */
+/**
+ * Renders the code view once its file is loaded. Does not use `Suspense`, which delays the content after its fallback
+ * by 300 ms.
+ */
 export function LazyCodeView(props: CodeViewProps) {
   const [CodeView, setCodeView] = useState(() => loaded);
   useEffect(() => {
     if (CodeView) return;
     const draw = () => setCodeView(() => loaded);
-    // Thrown where the screen's boundary hears it.
+    // Thrown during rendering, so that the screen's error boundary catches it.
     const fail = (problem: unknown) =>
       setCodeView(() => {
         throw problem;

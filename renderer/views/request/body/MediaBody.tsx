@@ -11,7 +11,7 @@ interface MediaBodyProps {
   bytes: number | null;
 }
 
-/** A body that is not text: a picture, a player, or else only what it is and how to save it. */
+/** A binary body: an image or a player, or else its type and a download link. */
 export function MediaBody({ content, title, bytes }: MediaBodyProps) {
   const { messages, formats } = useLocalization();
   const { asBase64 } = messages.requests;

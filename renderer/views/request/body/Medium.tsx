@@ -2,8 +2,8 @@ import { IconFile } from '@tabler/icons-react';
 import type { ShownMedia } from '../conversation/conversation.ts';
 
 /**
- * A picture or a player of what is in the body itself. What lies elsewhere is named only: to load it would tell its server
- * that somebody looks at the request.
+ * An image, or a player, for data in the body itself. Data at another address is only named, because loading it would
+ * reveal to its server that someone is viewing the request.
  */
 export function Medium({ medium, url, name }: Pick<ShownMedia, 'medium' | 'url' | 'name'>) {
   if (url?.startsWith('data:')) {

@@ -1,4 +1,4 @@
-/** What a captured body is, and how it can be shown. Pure. */
+/** The type of a captured body, which determines how it is shown. Pure. */
 import type { CapturedMessage } from '../../../../server/contract/capture.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
 import { mediumOf } from '../conversation/read-part.ts';
@@ -10,7 +10,7 @@ import { parseJson } from './parse-json.ts';
 export type BodyContent =
   | { kind: 'json'; text: string }
   | { kind: 'text'; text: string }
-  /** `assembled` is null for a stream that is no conversation. */
+  /** `assembled` is null for a stream that is not a conversation. */
   | { kind: 'stream'; text: string; assembled: AssembledStream | null }
   | { kind: 'media'; medium: 'image' | 'audio' | 'video'; mediaType: string; base64: string }
   | { kind: 'binary'; mediaType: string; base64: string };
@@ -34,7 +34,7 @@ export function contentOf({ headers, body }: Message): BodyContent | null {
   return { kind: looksLikeJson(text) ? 'json' : 'text', text };
 }
 
-/** The whole answer or request as a value; null if it is none. */
+/** The whole answer or request as a JSON value; null if it is not JSON. */
 export function jsonValueOf(content: BodyContent | null): unknown {
   if (content?.kind === 'stream') return content.assembled?.answer ?? null;
   return content?.kind === 'json' ? assembleChunkList(parseJson(content.text)?.value ?? null) : null;

@@ -1,21 +1,23 @@
 /**
- * Lays JSON out over lines without parsing it: numbers, escapes, duplicate members and a body that was cut stay as they are.
- * Linear in the length of its input. Pure.
+ * Indents JSON without parsing it. Numbers, escapes, duplicate members and truncated bodies stay as they are. Linear in
+ * the length of the input. Pure.
  */
 export interface ShownText {
   text: string;
-  /** Strings, or lines, of which only the beginning is shown. */
+  /** The number of strings, or lines, of which only the start is shown. */
   cutStrings: number;
 }
 
 interface FormatOptions {
-  /** Longer strings are cut to a tenth of it, since editors draw lines of a megabyte slowly. Infinity: none is cut. */
+  /**
+   * Longer strings are cut to a tenth of this, because editors are slow with lines of a megabyte. Infinity disables it.
+   */
   longestString: number;
-  /** What stands in place of the rest of a string, by its length in UTF-16 units. */
+  /** The text in place of the rest of a string, given its length in UTF-16 units. */
   describeRest(units: number): string;
 }
 
-// A line is never indented further, or a body of nothing but brackets would grow with the square of its length.
+// Limited, because a body of nothing but brackets would otherwise grow with the square of its length.
 const deepestIndent = 40;
 const indents = Array.from({ length: deepestIndent + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`);
 const isSpace = (character: string | undefined) =>
@@ -70,7 +72,7 @@ export function formatJson(json: string, { longestString, describeRest }: Format
   return { text: pieces.join(''), cutStrings };
 }
 
-/** A text that is not laid out, with its long lines cut. */
+/** Cuts the long lines of a text that is not formatted. */
 export function cutLines(text: string, { longestString, describeRest }: FormatOptions): ShownText {
   let cutStrings = 0;
   const lines = text.split('\n').map((line) => {
@@ -82,13 +84,13 @@ export function cutLines(text: string, { longestString, describeRest }: FormatOp
   return cutStrings === 0 ? { text, cutStrings } : { text: lines.join('\n'), cutStrings };
 }
 
-/** Whether a text begins as a JSON object or list does; it may be cut. */
+/** Whether a text starts like a JSON object or array; it may be truncated. */
 export function looksLikeJson(text: string): boolean {
   const start = text[skipSpace(text, 0)];
   return start === '{' || start === '[';
 }
 
-/** After its closing quote; null if the text ends within the string. */
+/** The position after the closing quote; null if the text ends within the string. */
 export function closeOfString(json: string, start: number): number | null {
   for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
     let before = at - 1;

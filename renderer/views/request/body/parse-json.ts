@@ -1,19 +1,19 @@
-/** Parses JSON of which the end may be missing. Pure. */
+/** Parses JSON that may be truncated. Pure. */
 import { closeOfString } from './format-json.ts';
 
 export interface ParsedJson {
   value: unknown;
-  /** The text ends within the value; what was open is closed. */
+  /** The text ends within the value; open brackets and strings were closed. */
   isCut: boolean;
 }
 
-/** Null if it is no JSON. */
+/** Null if it is not JSON. */
 export function parseJson(text: string): ParsedJson | null {
   const whole = tryParse(text);
   if (whole) return { ...whole, isCut: false };
   const { open, isInString, lastBreak } = scan(text);
   if (open.length === 0) return null;
-  // A string in which the text ends is kept: prompts and images are what makes a body long.
+  // A truncated string is kept, because prompts and images are what makes bodies long.
   const kept = isInString ? tryParse(`${withoutHalfEscape(text)}"${closing(open)}`) : null;
   const before = text.slice(0, lastBreak);
   const cut = kept ?? tryParse(before + closing(scan(before).open));
@@ -29,10 +29,10 @@ function tryParse(text: string): { value: unknown } | null {
 }
 
 interface Scanned {
-  /** The brackets that would close what is open, outermost first. */
+  /** The closing brackets for everything open, outermost first. */
   open: string[];
   isInString: boolean;
-  /** The last place where a value had ended, or a list or object had begun. */
+  /** The last position where a value ended, or an array or object began. */
   lastBreak: number;
 }
 
@@ -60,7 +60,7 @@ function scan(text: string): Scanned {
 
 const closing = (open: readonly string[]) => open.toReversed().join('');
 
-/** An escape of which only the beginning is there: `\`, `\u`, `\u00e`. */
+/** Removes an incomplete escape at the end: `\`, `\u`, `\u00e`. */
 function withoutHalfEscape(text: string): string {
   const half = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-40))?.[1];
   return half ? text.slice(0, -half.length) : text;

@@ -8,7 +8,10 @@ import { numbered } from '../numbered.ts';
 import classes from './Conversation.module.css';
 import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
 
-/** Who said what, with each tool call beside its result. What the model wrote is drawn as Markdown, or shown as it came. */
+/**
+ * The messages by role, with each tool call beside its result. The model's text is rendered as Markdown, or shown
+ * unprocessed.
+ */
 export function ConversationView({ conversation: { messages, tools } }: { conversation: ShownConversation }) {
   const [isRaw, setRaw] = useState(false);
   const hasAnswers = messages.some(
@@ -23,7 +26,10 @@ export function ConversationView({ conversation: { messages, tools } }: { conver
   );
 }
 
-/** Of a long conversation, besides its beginning; more is asked for in steps, so that thousands cost no wait. */
+/**
+ * Messages of a long conversation shown besides its first one. More are added in steps, because thousands at once would
+ * take long.
+ */
 const firstShown = 40;
 const moreShown = 200;
 
@@ -175,7 +181,7 @@ function laidOut(input: string): string {
 
 const longestText = 3_000;
 
-/** A long text shows its beginning until all of it is asked for. */
+/** Shows only the start of a long text until it is unfolded. */
 function FoldedText({ text, look = 'text' }: { text: string; look?: 'text' | 'json' | 'markdown' }) {
   const { messages, formats } = useLocalization();
   const [isOpen, setOpen] = useState(false);

@@ -1,6 +1,6 @@
-/** A conversation as the inspector shows it, whichever API it was held in. */
+/** A conversation as the inspector shows it, independent of the API. */
 export interface ShownConversation {
-  /** What was asked, in order; the answer's messages last. */
+  /** The request's messages in order, followed by those of the answer. */
   messages: ShownMessage[];
   /** The tools that the model could call. */
   tools: ShownTool[];
@@ -8,10 +8,10 @@ export interface ShownConversation {
 
 export interface ShownMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
-  /** It is from the response. */
+  /** Whether it is from the response. */
   isAnswer: boolean;
   parts: ShownPart[];
-  /** Why the model stopped, in the API's word; null if it does not say. */
+  /** Why the model stopped, in the API's terms; null if unknown. */
   stop: string | null;
 }
 
@@ -20,25 +20,25 @@ export type ShownPart =
   | ShownCall
   | { kind: 'result'; callId: string; parts: ShownPart[]; isError: boolean }
   | ShownMedia
-  /** What only one API knows; as JSON. */
+  /** Content specific to one API, as JSON. */
   | { kind: 'other'; name: string; json: string };
 
 export interface ShownCall {
   kind: 'call';
   id: string;
   name: string;
-  /** As the model wrote it: JSON mostly. */
+  /** As the model wrote it, usually JSON. */
   input: string;
-  /** Null while there is none in the request. */
+  /** Null if the request contains no result yet. */
   result: { parts: ShownPart[]; isError: boolean } | null;
 }
 
 export interface ShownMedia {
   kind: 'media';
   medium: 'image' | 'audio' | 'video' | 'file';
-  /** A `data:` URL, or where it lies; null if only its id is known. */
+  /** A `data:` URL or the address; null if only the id is known. */
   url: string | null;
-  /** File name, else the provider's id of it, else its media type. */
+  /** The file name if known; otherwise the provider's id, the media type or the URL. */
   name: string;
 }
 

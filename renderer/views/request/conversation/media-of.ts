@@ -1,7 +1,7 @@
 import type { ShownMedia, ShownPart } from './conversation.ts';
 import { readConversation } from './read-conversation.ts';
 
-/** The pictures, sounds and videos that a body holds, tool results included. Pure. */
+/** The images, sounds and videos in a body, including those in tool results. Pure. */
 export function mediaOf(body: unknown): ShownMedia[] {
   const found: ShownMedia[] = [];
   const look = (parts: readonly ShownPart[]) => {
@@ -11,7 +11,7 @@ export function mediaOf(body: unknown): ShownMedia[] {
       if (part.kind === 'call' && part.result) look(part.result.parts);
     }
   };
-  // A body is a request or an answer; it is not told which.
+  // The body may be a request or an answer, so both are tried.
   for (const shown of [readConversation(body, null), readConversation(null, body)])
     for (const message of shown?.messages ?? []) look(message.parts);
   return found;

@@ -1,4 +1,4 @@
-/** Reads the contents and candidates of Google's Gemini API, whose fields are written in camelCase or with underscores. */
+/** Reads the contents and candidates of Google's Gemini API, whose fields are written in camelCase or snake_case. */
 
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownMessage, ShownPart } from './conversation.ts';
@@ -44,7 +44,7 @@ function readPart(part: Json): ShownPart[] {
     const medium = mediumOf(textOf(file.mimeType ?? file.mime_type));
     return [{ kind: 'media', medium, url: uri, name: textOf(file.displayName) || uri }];
   }
-  // Calls have an id only lately; without one a result belongs to the call of its name.
+  // Only recent versions of the API have ids for calls. Without one, a result belongs to the call of the same name.
   if (call.name !== undefined) return [callOf(textOf(call.id) || textOf(call.name), textOf(call.name), call.args)];
   if (result.name !== undefined)
     return [resultOf(textOf(result.id) || textOf(result.name), result.response, 'error' in objectOf(result.response))];

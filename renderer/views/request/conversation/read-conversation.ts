@@ -1,6 +1,7 @@
 /**
- * Reads the conversation of a request from its body and its answer. It takes what the engine would refuse as well, such as a
- * body with a field of the wrong type or without its end, since such requests are what one looks at. Pure.
+ * Reads the conversation of a request from its body and its answer. Also accepts what the engine would refuse, such as
+ * a body that is truncated or has a field of the wrong type, because such requests are the ones that people inspect.
+ * Pure.
  */
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
@@ -12,8 +13,8 @@ import { mediaOfData, mediaOfUrl, said } from './read-part.ts';
 
 /**
  * Null if neither contains messages.
- * @param request the body as JSON; null if it was not kept or is no JSON
- * @param answer the whole answer, an assembled one of a stream; null as above
+ * @param request the body as JSON; null if it was not kept or is not JSON
+ * @param answer the whole answer, assembled if it was a stream; null as above
  */
 export function readConversation(request: unknown, answer: unknown): ShownConversation | null {
   const messages = [...readRequest(request), ...readAnswer(answer)];
@@ -21,7 +22,7 @@ export function readConversation(request: unknown, answer: unknown): ShownConver
   return { messages: paired(messages), tools: readTools(objectOf(request).tools) };
 }
 
-/** What was asked, in order; each result in a message of its own place. Empty if there are no messages. */
+/** The request's messages in order, with tool results where they were sent. Empty if there are none. */
 export function readRequest(request: unknown): ShownMessage[] {
   if (!isObject(request)) return [];
   if (Array.isArray(request.messages)) return readMessages(request);
@@ -58,7 +59,7 @@ function readTools(tools: unknown): ShownTool[] {
   });
 }
 
-/** Each call with its result, which then stands nowhere else. A call is answered once, by the first result after it. */
+/** Moves each result into its call. A call gets only the first result after it. */
 function paired(messages: readonly ShownMessage[]): ShownMessage[] {
   const waiting = new Map<string, ShownCall[]>();
   return messages.flatMap((message) => {

@@ -14,7 +14,7 @@ export function readInput(request: Json): ShownMessage[] {
   ];
 }
 
-/** The items of a response are one message. */
+/** Combines the items of a response into one message. */
 export function readOutput(answer: Json): ShownMessage[] {
   const parts = objectsOf(answer.output).flatMap(readItem);
   const stop = textOf(answer.status) || null;

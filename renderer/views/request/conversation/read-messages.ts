@@ -1,4 +1,4 @@
-/** Reads the messages of OpenAI's Chat API and Anthropic's Messages API, of requests and of answers. */
+/** Reads requests and answers of OpenAI's Chat API and Anthropic's Messages API. */
 
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownMessage, ShownPart } from './conversation.ts';
@@ -12,7 +12,7 @@ export function readMessages(request: Json): ShownMessage[] {
   ];
 }
 
-/** The choices of a chat completion, or of a legacy completion. */
+/** The choices of a chat completion or legacy completion. */
 export function readChoices(answer: Json): ShownMessage[] {
   return objectsOf(answer.choices).map((choice) => ({
     role: 'assistant',
@@ -22,7 +22,7 @@ export function readChoices(answer: Json): ShownMessage[] {
   }));
 }
 
-/** A message of Anthropic's. */
+/** A message of Anthropic's API. */
 export function readAnthropicAnswer(answer: Json): ShownMessage[] {
   const stop = textOf(answer.stop_reason) || null;
   return [{ role: 'assistant', isAnswer: true, parts: readContent(answer.content), stop }];
@@ -62,7 +62,7 @@ function readCall(call: Json): ShownPart {
   return callOf(textOf(call.id), textOf(called.name), called.arguments);
 }
 
-/** What the model spoke; its format stands in the request, and players find it out by themselves. */
+/** The model's speech. Its format is only in the request, but players detect it themselves. */
 function readSpoken(audio: Json): ShownPart[] {
   const sound = textOf(audio.data) === '' ? [] : [mediaOfData('audio/wav', textOf(audio.data))];
   return [...sound, ...said('text', audio.transcript)];

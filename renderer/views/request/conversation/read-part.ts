@@ -1,12 +1,12 @@
 /**
- * Reads one content part of OpenAI's Chat and Responses APIs and Anthropic's Messages API: their types have different
- * names, so that no part needs its API told.
+ * Reads one content part of OpenAI's Chat and Responses APIs or Anthropic's Messages API. Their type names differ, so
+ * the API need not be known.
  */
 
 import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
 import type { ShownCall, ShownMedia, ShownPart } from './conversation.ts';
 
-/** A string, or a list of parts. */
+/** A string or a list of parts. */
 export function readContent(content: unknown): ShownPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   return (Array.isArray(content) ? content : []).flatMap((part: unknown) =>
@@ -68,7 +68,7 @@ export function said(kind: 'text' | 'refusal' | 'thinking', text: unknown): Show
   return typeof text === 'string' && text !== '' ? [{ kind, text }] : [];
 }
 
-/** @param id names it where there is no URL */
+/** @param id the name if there is no URL */
 export function mediaOfUrl(medium: ShownMedia['medium'], url: string, id = ''): ShownMedia {
   const mediaType = /^data:([^;,]+)/.exec(url.slice(0, 200))?.[1];
   return { kind: 'media', medium, url: url || null, name: mediaType ?? (id || url.slice(0, 200)) };
@@ -108,7 +108,7 @@ function readSource(type: 'image' | 'document', part: Json): ShownPart {
 
 const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** The texts of a reasoning item, of its summary first. */
+/** The texts of a reasoning item, those of its summary first. */
 export function thoughtsOf(item: Json): ShownPart[] {
   return [...objectsOf(item.summary), ...objectsOf(item.content)].flatMap((part) => said('thinking', part.text));
 }

@@ -14,7 +14,7 @@ import { useUsedKey } from './use-used-key.ts';
 const mostModels = 4;
 const mostTimes = 20;
 
-/** The same request to several models, some times each, and their answers beside one another. */
+/** Sends the same request to several models, several times if wanted, and shows their answers side by side. */
 export function CompareModels({ sent }: { sent: KeptRequest }) {
   const { inspector: names } = useMessages();
   const keyChoice = useUsedKey(sent.request.keyId);

@@ -12,11 +12,11 @@ import type { ComparedModel } from './use-comparison.ts';
 
 interface ComparedProps {
   models: readonly ComparedModel[];
-  /** How often each model is asked. */
+  /** How often each model is called. */
   times: number;
 }
 
-/** What each model took and cost, as the median and its range, and the latest text of each. */
+/** The duration and cost of each model, as median and range, and the latest text of each. */
 export function ComparedModels({ models, times }: ComparedProps) {
   const { compare: names } = useLocalization().messages.inspector;
   const answered = models.filter(({ answers }) => answers.length > 0);
@@ -69,7 +69,7 @@ function Figures({ models, times }: ComparedProps) {
   );
 }
 
-/** With marks where it differs from that of the first model. */
+/** Marks the differences from the first model's text. */
 function LatestText({ compared, first }: { compared: ComparedModel; first: ComparedModel }) {
   const latest = compared.answers.at(-1);
   const firstLatest = first.answers.at(-1);

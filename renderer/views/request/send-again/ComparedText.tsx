@@ -4,13 +4,13 @@ import classes from './SendAgain.module.css';
 interface ComparedTextProps {
   head: string;
   text: string;
-  /** Of the comparison; null: it is not made yet, or there is nothing to compare with. */
+  /** Result of the comparison; null until computed, or if there is nothing to compare with. */
   pieces: ReturnType<typeof useDiff>;
-  /** Which of the two compared texts it is. */
+  /** Which of the two compared texts this is. */
   side: 'first' | 'second';
 }
 
-/** One of two answers, with marks where it differs from the other. */
+/** One of two answers, with the differences from the other marked. */
 export function ComparedText({ head, text, pieces, side }: ComparedTextProps) {
   const own = pieces?.filter((piece) => piece.side === 'both' || piece.side === side);
   return (

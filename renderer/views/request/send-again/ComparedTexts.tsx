@@ -7,11 +7,11 @@ interface ComparedTextsProps {
   /** Null if it was not kept. */
   first: string | null;
   second: string;
-  /** Above the first and the second. */
+  /** Headings of the first and second text. */
   heads: readonly [first: string, second: string];
 }
 
-/** Two answers beside one another, with marks where they differ. */
+/** Two answers side by side, with their differences marked. */
 export function ComparedTexts({ first, second, heads: [firstHead, secondHead] }: ComparedTextsProps) {
   const { inspector: names } = useMessages();
   const pieces = useDiff(first, second);

@@ -18,7 +18,7 @@ interface ComparisonProps {
   second: Extract<SecondAnswer, { state: 'here' }>;
 }
 
-/** The first answer and the second: how fast, how much, at what cost, and where their texts differ. */
+/** The first answer and the second: duration, usage, cost, and the differences between their texts. */
 export function Comparison({ shown: { request, capture }, second }: ComparisonProps) {
   const { inspector: names } = useLocalization().messages;
   const live = useControlState((state) => state.requests.find(({ id }) => id === second.requestId) ?? null);
@@ -47,7 +47,7 @@ export function Comparison({ shown: { request, capture }, second }: ComparisonPr
 
 interface FiguresProps {
   first: RequestView;
-  /** Null until the engine has told of it. */
+  /** Null until the engine's event for it has arrived. */
   second: LiveRequest | null;
   status: number;
 }

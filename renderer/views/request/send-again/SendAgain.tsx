@@ -20,11 +20,11 @@ import { useUsedKey } from './use-used-key.ts';
 interface SendAgainProps {
   sent: KeptRequest;
   shown: RequestInFull;
-  /** The body is shown for editing. */
+  /** The body is open for editing. */
   isEdited: boolean;
 }
 
-/** The same request once more, as it was or changed, and its answer beside the first one. */
+/** Sends the same request again, unchanged or edited, and shows its answer beside the first. */
 export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
   const { inspector: names } = useMessages();
   const keyChoice = useUsedKey(sent.request.keyId);
@@ -85,7 +85,7 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
   );
 }
 
-/** What is sent: byte for byte the same until something is changed. */
+/** The request to send: byte for byte the original until something is changed. */
 function useDraft(sent: KeptRequest, keyId: string | null) {
   const { inspector: names } = useMessages();
   const firstModel = useMemo(() => modelOf(sent), [sent]);
@@ -115,7 +115,7 @@ function useDraft(sent: KeptRequest, keyId: string | null) {
   };
 }
 
-/** An edited body may name another model itself; that of the field counts only once it was changed. */
+/** An edited body may name another model itself, so the field's model applies only if it was changed. */
 function pick(isSameModel: boolean, call: Pick<KeptRequest, 'path' | 'body'>, model: string) {
   return isSameModel ? call : withModel(call, model);
 }

@@ -8,18 +8,18 @@ import { CompareModels } from './CompareModels.tsx';
 import classes from './SendAgain.module.css';
 import { SendAgain } from './SendAgain.tsx';
 
-/** As it was, with its body shown for editing, or to several models. */
+/** Unchanged, with the body open for editing, or to several models. */
 export type SendMode = 'again' | 'edit' | 'compare';
 
 interface SendDialogProps {
-  /** Null: it is closed. */
+  /** Null while closed. */
   mode: SendMode | null;
   sent: SentRequest;
   shown: RequestInFull;
   onClose(): void;
 }
 
-/** To send a request again; where it was not kept, why, and how the next ones are. */
+/** Sends a request again. If it was not captured, explains why and offers to capture the next ones. */
 export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
   const { inspector: names, close } = useMessages();
   const isNarrow = useMediaQuery('(max-width: 799px)', false, { getInitialValueInEffect: false });
@@ -31,7 +31,7 @@ export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
       size={980}
       fullScreen={isNarrow}
       closeOnClickOutside={false}
-      // The keys of the panel know where Escape would lose what was typed.
+      // Escape is handled by `usePanelKeys`, which ignores it in text fields.
       closeOnEscape={false}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}

@@ -30,13 +30,13 @@ interface SendMenuProps {
   onDialog(mode: SendMode | null): void;
 }
 
-/** What can be done with a request: send it again, changed or not, go on in the playground, or take it along as a program. */
+/** Actions on a request: send it again, edit it first, continue in the playground, or copy it as a program. */
 export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
   const { inspector: names, playground } = useMessages();
   const [, navigate] = useLocation();
   const sent = useMemo(() => sentRequestOf(shown), [shown]);
   const [isMenuOpen, setMenuOpen] = useState(false);
-  // A body may be long: it is read when somebody wants to know.
+  // A body may be long, so it is read only when the menu opens.
   const inPlayground = useMemo(() => (isMenuOpen ? openable(sent) : null), [isMenuOpen, sent]);
   const snippet = useSnippet(sent);
   const copy = async (text: string | null) => {
@@ -100,7 +100,7 @@ const programs = [
   { name: 'Node', Icon: IconBrandNodejs, write: nodeOf, needsSdk: true },
 ];
 
-/** Null where the request was not kept, or the gateway has no address. */
+/** Null if the request was not kept, or the gateway has no address. */
 function useSnippet(sent: SentRequest): SnippetCall | null {
   const { keyPlaceholder } = useMessages().requests;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);

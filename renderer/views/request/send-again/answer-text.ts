@@ -1,10 +1,10 @@
-/** What an answer says, as plain text to compare. Pure. */
+/** The text of an answer, for comparison. Pure. */
 
 import { type BodyContent, jsonValueOf } from '../body/body-content.ts';
 import type { ShownPart } from '../conversation/conversation.ts';
 import { readConversation } from '../conversation/read-conversation.ts';
 
-/** Null if there is nothing to compare, such as of sound. */
+/** Null if there is no text to compare, as for audio. */
 export function answerTextOf(content: BodyContent | null): string | null {
   const shown = readConversation(null, jsonValueOf(content));
   if (shown) return shown.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');

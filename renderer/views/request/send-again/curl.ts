@@ -6,7 +6,7 @@ export function curlOf({ method, origin, path, headers, body, keyPlaceholder }: 
     `curl ${method === 'GET' || method === 'POST' ? '' : `-X ${method} `}${quoted(origin + path)}`,
     `-H ${quoted(`Authorization: Bearer ${keyPlaceholder}`)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    // `--data-raw` takes a leading @ as it is.
+    // Unlike `--data`, `--data-raw` gives no meaning to a leading @.
     ...(body === '' ? [] : [`--data-raw ${quoted(body)}`]),
   ];
   return lines.join(' \\\n  ');

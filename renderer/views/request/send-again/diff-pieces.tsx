@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
 import { type DiffPiece, diffTexts } from './text-diff.ts';
 
-/** A part of one of two texts, marked if the other one lacks it. */
+/** A piece of one of two texts, marked if the other does not contain it. */
 export function Piece({ side, text }: Pick<DiffPiece, 'side' | 'text'>) {
   if (side === 'first') return <del>{text}</del>;
   return side === 'second' ? <ins>{text}</ins> : text;
 }
 
-/** Where the second text differs from the first; null until it is computed. */
+/** The differences between two texts; null until computed. */
 export function useDiff(first: string | null, second: string): readonly DiffPiece[] | null {
   const [pieces, setPieces] = useState<readonly DiffPiece[] | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A request as a JavaScript program for Node with the official SDK of its API. Pure; the key is a placeholder. */
+/** A request as a JavaScript program for Node that uses the API's official SDK. Pure; the key is a placeholder. */
 import { type SdkCall, type SnippetCall, sdkCallOf } from './sdk-call.ts';
 
 const genaiNames: Record<string, string> = {
@@ -6,7 +6,7 @@ const genaiNames: Record<string, string> = {
   stream: 'models.generateContentStream',
 };
 
-/** Null if no SDK has a call for it. */
+/** Null if no SDK has a method for it. */
 export function nodeOf(snippet: SnippetCall): string | null {
   const call = sdkCallOf(snippet);
   if (!call) return null;

@@ -1,4 +1,4 @@
-/** A request as a Python program with the official SDK of its API. Pure; the key is a placeholder. */
+/** A request as a Python program that uses the API's official SDK. Pure; the key is a placeholder. */
 import { type SdkCall, type SnippetCall, sdkCallOf } from './sdk-call.ts';
 
 const genaiNames: Record<string, string> = {
@@ -6,7 +6,7 @@ const genaiNames: Record<string, string> = {
   stream: 'models.generate_content_stream',
 };
 
-/** Null if no SDK has a call for it. */
+/** Null if no SDK has a method for it. */
 export function pythonOf(snippet: SnippetCall): string | null {
   const call = sdkCallOf(snippet);
   if (!call) return null;
@@ -42,7 +42,7 @@ function shownLines({ name }: SdkCall): string[] {
   return name === 'audio.speech.create' ? ['answer.write_to_file("speech.mp3")'] : ['print(answer)'];
 }
 
-/** A JSON value as Python writes it. Strings are written alike in both, but for half a surrogate pair. */
+/** A JSON value in Python syntax. String literals are the same in both, except for unpaired surrogates. */
 function pythonOfValue(value: unknown, depth: number): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

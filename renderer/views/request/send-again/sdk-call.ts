@@ -1,4 +1,4 @@
-/** Which call of which official SDK makes a request. Pure. */
+/** Finds the official SDK and its method for a request. Pure. */
 import { isObject } from '../../../../server/contract/is-object.ts';
 import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
 import { modelOf } from '../../../../server/contract/with-model.ts';
@@ -11,7 +11,7 @@ export interface SnippetCall extends Pick<KeptRequest, 'method' | 'path' | 'head
 
 export interface SdkCall {
   sdk: 'openai' | 'anthropic' | 'genai';
-  /** `chat.completions.create`, the same in Python and in JavaScript but for `genai`. */
+  /** `chat.completions.create`; the same in Python and JavaScript, except for `genai`. */
   name: string;
   body: Record<string, unknown>;
   isStream: boolean;
@@ -29,13 +29,13 @@ const openaiCalls: Record<string, string> = {
 
 const genaiPath = /\/models\/[^/]+:(generateContent|streamGenerateContent)$/;
 
-/** Whether an SDK may have a call for it; cheap, since bodies can be long. */
+/** Whether an SDK may have a method for it. Does not read the body, which may be long. */
 export function hasSdk({ method, path }: Pick<SnippetCall, 'method' | 'path'>): boolean {
   const [plain = ''] = path.split('?');
   return method === 'POST' && (plain in openaiCalls || plain === '/v1/messages' || genaiPath.test(plain));
 }
 
-/** Null for what no SDK has a call for, or with a body that is no JSON object. */
+/** Null if no SDK has a method for it, or the body is not a JSON object. */
 export function sdkCallOf({ method, path, body: text }: Pick<SnippetCall, 'method' | 'path' | 'body'>): SdkCall | null {
   const body = parsedObject(text);
   if (method !== 'POST' || body === null) return null;
@@ -50,7 +50,7 @@ export function sdkCallOf({ method, path, body: text }: Pick<SnippetCall, 'metho
   return { sdk: 'genai', name: streams ? 'stream' : 'generate', body: genaiBody(path, text, body), isStream: streams };
 }
 
-/** The SDK takes all but model and contents as one configuration. */
+/** The SDK takes everything except model and contents as one `config` object. */
 function genaiBody(path: string, text: string, { contents, generationConfig, ...rest }: Record<string, unknown>) {
   const config = { ...(isObject(generationConfig) && generationConfig), ...rest };
   const model = modelOf({ path, body: text });

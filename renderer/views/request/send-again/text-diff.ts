@@ -1,16 +1,16 @@
 export interface DiffPiece {
   key: number;
-  /** In which of the two texts it is. */
+  /** Which of the two texts contains it. */
   side: 'both' | 'first' | 'second';
   text: string;
 }
 
-/** Longer texts are compared line by line, since the time for words grows with the square of what differs. */
+/** Longer texts are compared by line, because comparing by word takes time quadratic in the differences. */
 const mostCompared = 20_000;
-/** After it the comparison is given up, and each text is one piece. */
+/** After this time the comparison is abandoned, and each text becomes one piece. */
 const timeoutMs = 500;
 
-/** Where two texts differ, word by word. The library is loaded when it is first needed. */
+/** Compares two texts word by word. The library is loaded on first use. */
 export async function diffTexts(first: string, second: string): Promise<readonly DiffPiece[]> {
   const { diffLines, diffWordsWithSpace } = await import('diff');
   const isLong = first.length + second.length > mostCompared;

@@ -14,17 +14,17 @@ export interface ComparedCall extends Omit<PathCall, 'secret' | 'signal'> {
   model: string;
 }
 
-/** How a comparison stands; `failed` as for a single request. */
+/** State of a comparison; `failed` as for a single request. */
 export interface ComparisonRunner {
   models: readonly ComparedModel[];
   isRunning: boolean;
   failed: Extract<SecondAnswer, { state: 'failed' }>['why'] | null;
-  /** All models at the same time, each of them one request after the other. */
+  /** Calls all models in parallel, with the requests to each in sequence. */
   run(calls: readonly ComparedCall[], times: number): Promise<void>;
   stop(): void;
 }
 
-/** Sends requests to the gateway with the chosen key; what is still running ends with the dialog. */
+/** Sends requests to the gateway with the chosen key. Closing the dialog aborts those still running. */
 export function useComparison(keyChoice: KeyChoice): ComparisonRunner {
   const [models, setModels] = useState<readonly ComparedModel[]>([]);
   const [isRunning, setRunning] = useState(false);
@@ -50,7 +50,7 @@ export function useComparison(keyChoice: KeyChoice): ComparisonRunner {
       if (!secret) setFailed(isGone ? 'keyless' : 'unreachable');
       else {
         const askOne = async ({ model, ...call }: ComparedCall) => {
-          // An answer from the cache says nothing about the model.
+          // A cached answer says nothing about the model.
           const headers = { ...call.headers, 'x-sluice-cache': 'skip' };
           for (let count = 0; count < times; count++) {
             add(model, await answerOf(await callPath({ ...call, headers, secret, signal: abort.signal })));

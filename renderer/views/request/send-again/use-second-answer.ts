@@ -5,7 +5,7 @@ import { type BodyContent, contentOf } from '../body/body-content.ts';
 
 export type SecondAnswer =
   | { state: 'running' }
-  /** It came to its end, whatever its status. */
+  /** The answer is complete, whatever its status. */
   | { state: 'here'; status: number; requestId: string | null; content: BodyContent | null }
   | { state: 'failed'; why: 'keyless' | 'unreachable' | 'stopped' };
 
@@ -15,7 +15,7 @@ export interface AgainRunner {
   stop(): void;
 }
 
-/** Sends a request to the gateway with the chosen key; what is still running ends with the dialog. */
+/** Sends a request to the gateway with the chosen key. Closing the dialog aborts it. */
 export function useSecondAnswer(keyChoice: KeyChoice): AgainRunner {
   const [answer, setAnswer] = useState<SecondAnswer | null>(null);
   const running = useRef<AbortController | null>(null);

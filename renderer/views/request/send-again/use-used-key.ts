@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
 
-/** The key that the request came with, where its secret was kept. */
+/** Preselects the key that the request came with, if its secret was kept. */
 export function useUsedKey(keyId: string | null): KeyChoice {
   const choice = useKeyChoice();
   const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
   const { choose } = choice;
-  // Once: then it is the person's choice.
+  // Only once; after that the person chooses.
   const isChosen = useRef(false);
   useEffect(() => {
     if (!isKept || keyId === null || isChosen.current) return;

@@ -1,15 +1,15 @@
-/** Assembles the chunks of a chat completion, or of a legacy completion. */
+/** Assembles the chunks of a chat completion or legacy completion. */
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
 
-/** Members that come in pieces, whichever of them a provider sends. */
+/** Members that are sent in pieces; which of them occur depends on the provider. */
 const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'arguments', 'input', 'text', 'data']);
 
 export function assembleChat(chunks: readonly Json[], hasDone: boolean): { answer: Json; isComplete: boolean } {
   const answer: Json = {};
   const choices = new Map<number, Json>();
   for (const { choices: given, ...rest } of chunks) {
-    // Of the usage the last report counts; `null` stands in the chunks before it.
+    // The last usage report applies; chunks before it contain `null`.
     for (const [name, value] of Object.entries(rest)) if (value !== null || !(name in answer)) answer[name] = value;
     for (const choice of objectsOf(given)) takeChoice(choices, choice);
   }
@@ -19,7 +19,7 @@ export function assembleChat(chunks: readonly Json[], hasDone: boolean): { answe
   return { answer: { ...answer, choices: whole }, isComplete };
 }
 
-/** The place of a call is in the chunks only. */
+/** Only chunks have the index of a call. */
 function finished(choice: Json): Json {
   const message = objectOf(choice.message);
   if (!Array.isArray(message.tool_calls)) return choice;
@@ -56,7 +56,9 @@ function merge(whole: Json, delta: Json): void {
   }
 }
 
-/** By `index` where there is one; an element with another id than the one before it at its index is another. */
+/**
+ * Matches elements by `index`, if present. An element whose id differs from the previous one at its index is a new one.
+ */
 function mergeList(whole: readonly unknown[], delta: readonly unknown[]): unknown[] {
   const merged = [...whole];
   for (const piece of delta) {

@@ -21,7 +21,7 @@ function takeCandidate(candidates: Map<number, Json>, { content, ...rest }: Json
   candidates.set(index, { ...candidate, ...rest, content: { ...old, ...objectOf(content), parts } });
 }
 
-/** Texts, and thoughts, that follow one another are one. */
+/** Consecutive texts are joined, and so are consecutive thoughts. */
 function withPart(parts: Json[], part: Json): Json[] {
   const last = parts.at(-1);
   const isMore =

@@ -40,7 +40,7 @@ function withDelta(block: Json, delta: Json): Json {
   }
 }
 
-/** A call without input has no deltas of it; one that was cut stays the text that came. */
+/** A call without input has no input deltas. Truncated input stays as the text received. */
 function parsedInput(input: string): unknown {
   try {
     return input === '' ? {} : JSON.parse(input);

@@ -4,12 +4,12 @@ import { type Json, numberOf, objectOf, objectsOf, textOf } from './json-values.
 
 const ends = ['response.completed', 'response.failed', 'response.incomplete'];
 
-/** The last event holds the whole response; of a stream without it, the items as far as they came. */
+/** The last event contains the whole response. Without it, returns the items as far as they were received. */
 export function assembleResponse(events: readonly Json[]): { answer: Json; isComplete: boolean } {
   const last = events.findLast(({ type }) => ends.includes(textOf(type)));
   const items = itemsOf(events);
   if (last && isObject(last.response)) {
-    // An end without items does not hide those that came before it.
+    // If the final response has no items, those received before are used.
     const output = Array.isArray(last.response.output) && last.response.output.length > 0 ? {} : { output: items };
     return { answer: { ...last.response, ...output }, isComplete: true };
   }

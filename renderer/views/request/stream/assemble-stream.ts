@@ -1,4 +1,4 @@
-/** Assembles the events of a stream into the whole answer of the same API. Pure. */
+/** Assembles the events of a stream into the complete answer of the same API. Pure. */
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { assembleChat } from './assemble-chat.ts';
 import { assembleGemini } from './assemble-gemini.ts';
@@ -8,15 +8,15 @@ import type { Json } from './json-values.ts';
 import type { CapturedEvent } from './stream-events.ts';
 
 export interface AssembledStream {
-  /** As the API answers a request without `stream`. */
+  /** As the API answers without `stream`. */
   answer: Json;
-  /** What the stream says about its failure, if it does. */
+  /** The error reported in the stream, if any. */
   error: unknown;
-  /** The stream came to the end that its API defines. */
+  /** The stream reached the end defined by its API. */
   isComplete: boolean;
 }
 
-/** Null for a stream of another kind, such as of images or transcripts. Which API it is, its events tell. */
+/** Null for streams of other kinds, such as images or transcripts. The API is recognised by the events. */
 export function assembleStream(events: readonly CapturedEvent[]): AssembledStream | null {
   const values = events.flatMap(({ value }) => (isObject(value) ? [value] : []));
   const failed = values.find((value) => value.error !== undefined && value.error !== null);
@@ -32,7 +32,7 @@ function assembleValues(values: readonly Json[], hasDone: boolean): Omit<Assembl
   return values.some((value) => Array.isArray(value.candidates)) ? assembleGemini(values) : null;
 }
 
-/** Gemini streams without `alt=sse` as one list of chunks. Any other answer stays as it is. */
+/** Without `alt=sse`, Gemini streams a single list of chunks. Any other answer is returned unchanged. */
 export function assembleChunkList(answer: unknown): unknown {
   const chunks = Array.isArray(answer) ? answer.filter(isObject) : [];
   return chunks.some((chunk) => Array.isArray(chunk.candidates)) ? assembleGemini(chunks).answer : answer;

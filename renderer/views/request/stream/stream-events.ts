@@ -1,19 +1,19 @@
-/** The events of a captured stream. Pure. */
+/** Reads the events of a captured stream. Pure. */
 export interface CapturedEvent {
-  /** From its `event` line; empty if it has none. */
+  /** From the `event` line; empty if there is none. */
   name: string;
   data: string;
-  /** The data as JSON; undefined if it is none. */
+  /** The data as JSON; undefined if it is not JSON. */
   value: unknown;
 }
 
-/** Whether a response is a stream: by its content type, or where none was kept, by how it begins. */
+/** Whether a response is an event stream, by its content type, or by its start if no content type was kept. */
 export function isEventStream(text: string, contentType: string | null): boolean {
   if (contentType !== null) return contentType.toLowerCase().startsWith('text/event-stream');
   return /^\s*(?:data|event|id|retry|):/.test(text.slice(0, 200));
 }
 
-/** Comments and events without data are left out. The last event may be cut: then it has no `value`. */
+/** Leaves out comments and events without data. The last event may be truncated and then has no `value`. */
 export function readStreamEvents(text: string): CapturedEvent[] {
   const events: CapturedEvent[] = [];
   let name = '';

@@ -10,7 +10,7 @@ interface AmountFieldProps {
   onChange(text: string): void;
 }
 
-/** One amount with its unit. What was typed stays, also where it is no number. */
+/** An input for one amount with its unit. Typed text stays, even if it is not a number. */
 export function AmountField({ field, text, onChange }: AmountFieldProps) {
   const { prices: names } = useMessages();
   const hints: Partial<Record<PriceField, string>> = names.hints;

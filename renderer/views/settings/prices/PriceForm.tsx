@@ -11,18 +11,18 @@ import classes from './Prices.module.css';
 import { amountsOf, draftOf, type FieldGroup, fieldGroups, fieldNames, hasPrice, isWrong } from './price-draft.ts';
 import type { PriceRowView } from './price-list.ts';
 
-/** The model whose price is set. */
+/** The model whose price is edited. */
 export type PricedModel = Pick<PriceRowView, 'provider' | 'model' | 'price'>;
 
 interface PriceFormProps {
-  /** Null: one that is not in the list. */
+  /** Null for a model that is not in the list. */
   about: PricedModel | null;
-  /** What is proposed as its name then. */
+  /** The suggested model name in that case. */
   name: string;
   onClose(): void;
 }
 
-/** A price of one's own: for a model at one provider, or wherever it is served. It begins with the price in force. */
+/** Edits a custom price, for a model at one provider or at all of them. Starts with the price in force. */
 export function PriceForm({ about, name, onClose }: PriceFormProps) {
   const { prices: names } = useMessages();
   const status = useControlState((state) => state.views?.status ?? null);
@@ -80,7 +80,7 @@ export function PriceForm({ about, name, onClose }: PriceFormProps) {
 }
 
 interface Place {
-  /** Empty: every one. */
+  /** Empty for all providers. */
   provider: string;
   model: string;
 }
@@ -96,7 +96,7 @@ interface PlaceFieldsProps {
   isUnnamed: boolean;
 }
 
-/** For which model and provider the price is. */
+/** The model and provider that the price applies to. */
 function PlaceFields({ about, place, onChange, isUnnamed }: PlaceFieldsProps) {
   const { prices: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
@@ -133,12 +133,12 @@ function PlaceFields({ about, place, onChange, isUnnamed }: PlaceFieldsProps) {
 
 interface AmountGroupProps {
   group: FieldGroup;
-  /** At first. */
+  /** Whether it is open at first. */
   isOpen: boolean;
   children: ReactNode;
 }
 
-/** Amounts of a kind; what most models do not have is folded up. */
+/** Amounts of one kind. Kinds that most models do not have are folded. */
 function AmountGroup({ group, isOpen, children }: AmountGroupProps) {
   const { prices: names } = useMessages();
   const [wasOpen] = useState(isOpen);

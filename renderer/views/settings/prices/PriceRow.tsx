@@ -16,7 +16,7 @@ interface PriceRowProps {
   onReset(): void;
 }
 
-/** A model, whose price applies to it, and how much that is. */
+/** A model, the source of its price, and the amounts. */
 export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
   const localization = useLocalization();
   const { messages, formats } = localization;

@@ -17,10 +17,10 @@ import classes from './Prices.module.css';
 import { filterRows, type PriceKind, type PriceRowView, priceKinds, rowsOf } from './price-list.ts';
 import { ResetPrice } from './ResetPrice.tsx';
 
-/** No more are drawn until asked for. */
+/** More rows are rendered only on request. */
 const shortListLength = 12;
 
-/** What each model costs, and prices of one's own. `?section=prices&model=gpt-5` leads to one model. */
+/** The price of each model, and custom prices. `?section=prices&model=gpt-5` links to one model. */
 export function PricesPart() {
   const { messages, formats } = useLocalization();
   const { prices: names } = messages;
@@ -141,7 +141,7 @@ function PriceList({ rows, onEdit, onReset, onAdd }: PriceListProps) {
   );
 }
 
-/** The model in the address; of an alias, the first model that it leads to. */
+/** The model in the address; for an alias, the model of its first target. */
 function useAskedModel(): string {
   const name = new URLSearchParams(useSearch()).get('model') ?? '';
   const aliases = useControlState((state) => state.views?.aliases ?? null);

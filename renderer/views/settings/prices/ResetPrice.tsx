@@ -5,7 +5,10 @@ import { useControlState } from '../../../state/use-control.ts';
 import { describeAmounts } from './describe-price.ts';
 import type { PriceRowView } from './price-list.ts';
 
-/** Asks before an own price is removed, and says what applies then; null: nothing to ask. */
+/**
+ * Asks for confirmation before a custom price is removed, and shows the price that applies then. `row`: null while
+ * there is nothing to confirm.
+ */
 export function ResetPrice({ row, onClose }: { row: PriceRowView | null; onClose(): void }) {
   const localization = useLocalization();
   const { prices: names } = localization.messages;

@@ -2,7 +2,10 @@ import { type PriceAmounts, priceFields } from '../../../../server/contract/pric
 import type { Localization } from '../../../messages/use-messages.ts';
 import { fieldNames } from './price-draft.ts';
 
-/** `Input $2.50`, `Per image $0.04`: the amounts of a price, without the counts of tokens, which are none. */
+/**
+ * `Input $2.50`, `Per image $0.04`: the amounts of a price. Token counts are left out, because they are thresholds, not
+ * amounts.
+ */
 export function describeAmounts(
   amounts: PriceAmounts,
   { messages, formats }: Pick<Localization, 'messages' | 'formats'>,

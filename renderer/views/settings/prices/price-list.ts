@@ -2,7 +2,7 @@
 import type { AppliedPrice, ModelPriceView, PriceAmounts } from '../../../../server/contract/price-views.ts';
 
 export interface PriceRowView {
-  /** Null: an own price that no model uses now. */
+  /** Null for a custom price that no model uses now. */
   provider: string | null;
   model: string;
   price: AppliedPrice | null;
@@ -13,7 +13,7 @@ export interface PriceRowView {
 export const priceKinds = ['all', 'unpriced', 'own'] as const;
 export type PriceKind = (typeof priceKinds)[number];
 
-/** All models, and after them the own prices that apply to none of them. */
+/** All models, followed by the custom prices that apply to none of them. */
 export function rowsOf(
   models: readonly ModelPriceView[],
   own: Readonly<Record<string, PriceAmounts>>,
@@ -35,7 +35,7 @@ interface PriceFilter {
   providerName(id: string): string;
 }
 
-/** Every word must stand in the names of model and provider. */
+/** Each word must occur in the names of the model and provider. */
 export function filterRows(
   rows: readonly PriceRowView[],
   { kind, search, providerName }: PriceFilter,

@@ -2,16 +2,12 @@ import { joinBytes } from '../../json/join-bytes.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekLongJson } from '../../json/json-peek.ts';
 import { type JsonEdit, piecesOf } from '../../json/json-splice.ts';
-import type { BegunMessage } from '../../stream-text.ts';
+import type { Prefix } from '../../stream-text.ts';
 
 const messagesName = new JsonNames(['messages']);
 
 /** A chat request for the rest of an answer that begins with `text`; null if its messages cannot be found. */
-export async function continuedBody(
-  body: Buffer,
-  text: string,
-  { message, request }: BegunMessage,
-): Promise<Buffer | null> {
+export async function continuedBody(body: Buffer, text: string, { message, request }: Prefix): Promise<Buffer | null> {
   const peek = await peekLongJson(body, messagesName);
   const messages = peek.ok ? peek.fields.get('messages') : undefined;
   if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;

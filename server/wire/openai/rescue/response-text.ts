@@ -87,7 +87,7 @@ export class ResponseText {
     return responseErrorEvents(error, this.#response?.id, (this.#sequenceNumber ?? -1) + 1);
   }
 
-  /** False if the event is one that another target could not continue. */
+  /** False if another target could not continue a stream with this event. */
   #isGoneOnWith(event: Record<string, unknown>): boolean {
     const { type, response, output_index: index, item } = event;
     if (isObject(response) && typeof response.id === 'string') this.#response ??= { ...response, id: response.id };

@@ -8,7 +8,7 @@ const noBlock = Buffer.alloc(0);
 
 /** A text collected as pieces of escaped JSON string content, and decoded only when it is read. */
 export class TextBytes {
-  /** Blocks are not merged into larger ones, since the system does not get freed buffers back. */
+  /** Blocks are not merged into larger ones, because freed buffers are not returned to the system. */
   #blocks: Buffer[] = [];
   /** The last block, and how much of it is used. */
   #block = noBlock;

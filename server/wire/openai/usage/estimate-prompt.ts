@@ -74,7 +74,7 @@ function tokensOfImage(part: Fields): number {
 /** Longer prompts are not parsed; this takes about ten milliseconds at worst. */
 const parsedBytes = 128 * 1024;
 const payloadMark = Buffer.from(';base64,');
-/** Precedes the data of an image: `data:image/png;base64,`. */
+/** The start of an image's data URL: `data:image/png;base64,`. */
 const pictureMark = 'data:image/';
 const longestName = 40;
 /** More than any prompt has; the rest counts as text. */

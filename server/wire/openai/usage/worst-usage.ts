@@ -1,7 +1,6 @@
 /**
- * The most that a request can use, as far as it is bounded. Reserved against hard budgets while the request runs, so that
- * parallel requests can exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that
- * is rarely reached.
+ * The most that a request can use. Reserved against hard budgets while the request runs, so that parallel requests can
+ * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
  */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
@@ -72,7 +71,7 @@ function outputTokens(body: MeasuredRequest, { outputTokens: known, contextToken
 /** Larger limits in a request are ignored. */
 const mostOutputTokens = 10_000_000;
 
-/** In tokens and by the image, since services bill one or the other. */
+/** Both in tokens and in images, because services bill by one or the other. */
 function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
   const tokens = Math.ceil(images * tokensOfImage(body));
   return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import type { Asked } from '../../../../server/exchange/readers/response-reader.ts';
+import type { RequestFacts } from '../../../../server/exchange/readers/response-reader.ts';
 import { WholeReader } from '../../../../server/exchange/readers/whole-reader.ts';
 import { findRoute } from '../../../support/routes.ts';
 
-const asked: Asked = {
+const asked: RequestFacts = {
   route: findRoute('POST', '/embeddings').route,
   method: 'POST',
   isStreamAsked: false,

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { farewellOf, shortened, silentFarewell } from '../../../../server/exchange/realtime/close-codes.ts';
+import { closeFrameOf, emptyCloseFrame, shortened } from '../../../../server/exchange/realtime/close-codes.ts';
 
 const as = (text: string) => text;
 
 test.each([1000, 1001, 1002, 1003, 1007, 1008, 1011, 1012, 1013, 1014, 3000, 4999])('%d is passed on', (code) => {
-  expect(farewellOf(code, Buffer.from('why'), as)).toEqual({ code, reason: 'why' });
+  expect(closeFrameOf(code, Buffer.from('why'), as)).toEqual({ code, reason: 'why' });
 });
 
 test.each([1004, 1005, 1006, 1015, 2000, 2999, 5000, 0])('%d stands in no frame', (code) => {
-  expect(farewellOf(code, Buffer.from('why'), as)).toEqual(silentFarewell);
+  expect(closeFrameOf(code, Buffer.from('why'), as)).toEqual(emptyCloseFrame);
 });
 
 test('a reason that grew too long is cut between characters', () => {

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../../../../server/contract/ledger.ts';
-import { HealthBook } from '../../../../server/routing/health/health-book.ts';
 import { HealthPicker } from '../../../../server/routing/health/health-picker.ts';
+import { HealthTracker } from '../../../../server/routing/health/health-tracker.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
 import type { Snapshot, Target } from '../../../../server/routing/snapshot.ts';
 import { snapshotOf } from '../../../support/providers.ts';
@@ -42,7 +42,7 @@ export function pickRequest(strategy: Strategy = 'priority', conversation: strin
 }
 
 export interface FakeRun {
-  readonly book: HealthBook;
+  readonly book: HealthTracker;
   readonly picker: HealthPicker;
   readonly snapshot: Snapshot;
   readonly targets: Target[];
@@ -59,6 +59,7 @@ export interface FakeRun {
       isAnswer?: boolean;
       retryAfterMs?: number;
       firstByteMs?: number;
+      isDenied?: boolean;
       credential?: string;
     },
   ): void;
@@ -80,7 +81,7 @@ export function fakeRun(
   let nowMs = 1_000_000;
   const told: { providerId: string; isState: boolean }[] = [];
   const snapshot = providersWith(options.counts ?? { a: 1, b: 1 }, options.secretOf, options.host);
-  const book = new HealthBook({ nowMs: () => nowMs });
+  const book = new HealthTracker({ nowMs: () => nowMs });
   book.onChange((providerId, isState) => told.push({ providerId, isState }));
   book.follow(snapshot);
   const picker = new HealthPicker({
@@ -99,11 +100,11 @@ export function fakeRun(
     pass: (ms) => {
       nowMs += ms;
     },
-    attempt(id, { failure = null, isAnswer = failure !== null, retryAfterMs, firstByteMs, credential } = {}) {
+    attempt(id, { failure = null, isAnswer = failure !== null, isDenied, retryAfterMs, firstByteMs, credential } = {}) {
       const credentialId = credential ?? target(id).provider.credentials[0]?.id ?? null;
       picker.began(target(id), credentialId);
       picker.report({
-        ...{ target: target(id), credentialId, failure, isAnswer },
+        ...{ target: target(id), credentialId, failure, isAnswer, isDenied: isDenied ?? false },
         firstByteMs: firstByteMs ?? (failure === null ? 100 : null),
         retryAfterMs: retryAfterMs ?? null,
       });

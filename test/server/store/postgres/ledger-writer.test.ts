@@ -141,6 +141,15 @@ describe.runIf(hasPostgres())('the ledger’s writer in PostgreSQL', () => {
     expect((await rows())[0]).toMatchObject({ modelAsked: 'a\ufffdb' });
   });
 
+  test('adds up names that become the same by that', async () => {
+    const asked = ['a\0', 'a\ufffd', 'a\ud800'].map((modelAsked, place) =>
+      finishedRow(`req_${place}`, { modelAsked, modelServed: null }),
+    );
+    await openWriter().write(batch(...asked));
+    const ofModel = (await sumsOf()).filter(({ dimension }) => dimension === 'model');
+    expect(ofModel).toMatchObject([{ name: 'a\ufffd', requests: 3 }]);
+  });
+
   test('puts rows of wrong clocks into days near now', async () => {
     const writer = openWriter();
     await writer.write(batch(finishedRow('req_1', { startedAt: 0 }), finishedRow('req_2', { startedAt: noon * 2 })));

@@ -33,12 +33,12 @@ describe.runIf(hasPostgres())('what was used so far, in PostgreSQL', () => {
       { id: 'running', startedAt: noon },
       { id: 'after', startedAt: noon },
     ];
-    const ended = await history.atOneMoment(async (moment) => {
+    const ended = await history.atSnapshot(async (moment) => {
       expect(await moment.spent([question])).toMatchObject([{ tokens: 4 }]);
       await writer.write({ id: randomUUID(), rows: [rowOf('after', noon)] });
       return moment.ended(asked);
     });
     expect([...ended].sort()).toEqual(['before', 'late']);
-    expect(await history.atOneMoment(async (moment) => moment.spent([question]))).toMatchObject([{ tokens: 6 }]);
+    expect(await history.atSnapshot(async (moment) => moment.spent([question]))).toMatchObject([{ tokens: 6 }]);
   });
 });

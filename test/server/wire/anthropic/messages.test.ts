@@ -131,6 +131,15 @@ describe('an error', () => {
     expect(failure).toMatchObject({ class: found, retryable, retryAfterMs: 3000 });
   });
 
+  test('about a model that the credential may not use says so', () => {
+    const ofStatus = (status: number, type: string) => {
+      const said = error(type, "You don't have access to the model with the specified model ID.");
+      return errors.classify({ status, headers: {}, error: said, isAboutJob: false });
+    };
+    expect(ofStatus(403, 'permission_error').isDenied).toBe(true);
+    expect(ofStatus(404, 'not_found_error')).not.toHaveProperty('isDenied');
+  });
+
   test('of a prompt that is too long tells how much the model takes', () => {
     const said = error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum');
     const failure = errors.classify({ status: 400, headers: {}, error: said, isAboutJob: false });

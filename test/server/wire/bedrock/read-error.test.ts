@@ -29,6 +29,12 @@ test.each([
   expect(classified(status, type, message)).toMatchObject({ class: found, retryable });
 });
 
+test('a model that the credential may not use may be used with another one', () => {
+  const message = "You don't have access to the model with the specified model ID.";
+  expect(classified(403, 'AccessDeniedException', message).isDenied).toBe(true);
+  expect(classified(404, 'ResourceNotFoundException', 'Model not found')).not.toHaveProperty('isDenied');
+});
+
 test('a context that is too long reports the longest one', () => {
   const said = 'prompt is too long: 9001 tokens > 8192 maximum';
   expect(classified(400, 'ValidationException', said)).toMatchObject({ class: 'too-large', contextTokens: 8192 });

@@ -18,6 +18,7 @@ test('a rate limit reports when to retry', () => {
     retryAfterMs: 34_400,
   });
   expect(classified({}, { 'retry-after': '5' }).retryAfterMs).toBe(5_000);
+  expect(classified({}, { 'retry-after': '' }).retryAfterMs).toBeNull();
   expect(classified({}).retryAfterMs).toBeNull();
 });
 

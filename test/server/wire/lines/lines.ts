@@ -8,7 +8,7 @@ import type { Api } from '../../../../server/wire/api.ts';
 import { plainRoute } from '../../../../server/wire/route.ts';
 import type { StreamEvent } from '../../../../server/wire/sse-event.ts';
 import type {
-  Saying,
+  EventMeaning,
   StreamClose,
   StreamEnd,
   StreamFormat,
@@ -19,7 +19,7 @@ import { lineFraming } from './line-framing.ts';
 
 const writeError = ({ message, code }: ErrorBody) => JSON.stringify({ fail: message, code });
 
-function sayingOf({ value }: StreamEvent): Saying {
+function meaningOf({ value }: StreamEvent): EventMeaning {
   if (!isObject(value)) return { kind: 'nothing' };
   if ('say' in value) return { kind: 'content' };
   if (!('fail' in value)) return { kind: 'nothing' };
@@ -56,12 +56,12 @@ class LineWatch implements StreamWatch {
 
 const stream: StreamFormat = {
   framing: lineFraming,
-  sayingOf,
+  meaningOf,
   watch: () => new LineWatch(),
   writeError,
-  ofWhole: () => null,
+  fromWhole: () => null,
   mayBeginEarly: true,
-  isToldByResponse: false,
+  isDecidedByResponse: false,
 };
 
 const errors: ErrorFormat = {
@@ -109,7 +109,7 @@ const ask: Wire = {
     mayMeanStream: (body) => body.field('stream') === true,
     wantsUsage: () => true,
     conversationOf: () => null,
-    takesBeginning: false,
+    supportsPrefill: false,
   },
   usage,
   rescue: null,

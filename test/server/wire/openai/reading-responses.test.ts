@@ -129,7 +129,7 @@ describe('a whole answer', () => {
 
 const saying = (text: string, protocol: StreamName) => {
   const event = readEvent(text);
-  return event && streams[protocol].sayingOf(event).kind;
+  return event && streams[protocol].meaningOf(event).kind;
 };
 
 describe('an event', () => {

@@ -259,6 +259,24 @@ function searchContract(subject: StoreSubject): void {
       expect(await used.ids({ search: 'hallo hello' })).toEqual([]);
     });
 
+    test('finds characters of languages without spaces in the order of the search, side by side', async () => {
+      capture('req_learning', '{"content":"我想了解机器学习，请用GPT模型举例。"}');
+      capture('req_habits', '{"content":"好习惯：学，再练；器物与机会"}');
+      const attempts = [attemptRecord({ error: 'status 400: 模型不存在' })];
+      used.add(ended('req_failed', { outcome: 'error', attempts }));
+      for (const search of ['学习', '机器学习', '习请', 'GPT模', '学习 模型']) {
+        expect(await used.ids({ search }), search).toEqual(['req_learning']);
+      }
+      for (const search of ['习学', '机习', '器机', '在存']) expect(await used.ids({ search }), search).toEqual([]);
+      expect(await used.ids({ search: '模型不存在' })).toEqual(['req_failed']);
+      expect((await used.ids({ search: '习' })).toSorted()).toEqual(['req_habits', 'req_learning']);
+    });
+
+    test('finds a common character anywhere in a long text', async () => {
+      capture('req_long', `{"content":"${'红的花'.repeat(2_000)}，最后的话"}`);
+      expect(await used.ids({ search: '最后的话' })).toEqual(['req_long']);
+    });
+
     test('finds the latest message of a long conversation', async () => {
       capture('req_long', `{"content":"${'word '.repeat(50_000)} the needle"}`);
       expect(await used.ids({ search: 'needle' })).toEqual(['req_long']);

@@ -1,0 +1,174 @@
+/** Previews, applies and undoes changes of clients' configuration files. */
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import type { ConnectClientView, ConnectFileChange, ConnectPreview } from '../contract/connect-views.ts';
+import { controlError } from '../contract/control-error.ts';
+import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
+import {
+  type ClientFile,
+  type ConfigurableClient,
+  configurableClients,
+  type WantedConnection,
+} from './client-files.ts';
+import { type HomeFile, removeHomeFile, writeHomeFile } from './home-file.ts';
+import { type FilePlan, findFile, planConnect, planDisconnect } from './plan-client-files.ts';
+import { showDiff } from './show-diff.ts';
+
+export interface ConnectPorts {
+  /** Where records and backups are kept; null to keep them in memory. */
+  dataFolder: string | null;
+  env: Readonly<Record<string, string | undefined>>;
+  now(): number;
+}
+
+/** `secret` is called only if the client's file must contain it. */
+export interface WantedClient extends Omit<WantedConnection, 'secret'> {
+  client: string;
+  keyId: string;
+  secret(): Promise<string>;
+}
+
+export interface ConnectService {
+  list(): Promise<ConnectClientView[]>;
+  preview(wanted: WantedClient): Promise<ConnectPreview>;
+  /**
+   * Rejects with a GatewayError and changes nothing, unless `fingerprint` matches the change that would be made now.
+   */
+  apply(wanted: WantedClient, fingerprint: string): Promise<void>;
+  previewUndo(client: string): Promise<ConnectPreview>;
+  undo(client: string, fingerprint: string): Promise<void>;
+}
+
+export function createConnectService(ports: ConnectPorts): ConnectService {
+  const store = createAppliedStore(ports.dataFolder);
+  const home = ports.env.HOME || homedir();
+  const view = async ({ id, name, files }: ConfigurableClient): Promise<ConnectClientView> => {
+    const [found, record] = await Promise.all([
+      Promise.all(files.map((file) => findFile(home, ports.env, file).catch(() => null))),
+      store.read(id),
+    ]);
+    const applied = record && { appliedAt: record.appliedAt, keyId: record.keyId, model: record.model };
+    return {
+      client: id,
+      name,
+      files: found.map((file, index) => file?.shown ?? usualPath(files[index])),
+      applied,
+    };
+  };
+  const planApply = async (wanted: WantedClient) => {
+    const client = clientOf(wanted.client);
+    const secret = client.keyVariable === null ? await wanted.secret() : '';
+    const record = await store.read(client.id);
+    const plans = client.files.map(async (file) => {
+      const now = await findFile(home, ports.env, file);
+      return planConnect({ file, now, wanted: { ...wanted, secret } }, record, client.keyVariable === null);
+    });
+    return { client, plans: await Promise.all(plans), earlier: record };
+  };
+  const planUndo = async (id: string) => {
+    const client = clientOf(id);
+    const record = await store.read(id);
+    if (!record) throw controlError('not_found', { code: 'client-not-connected', client: client.name });
+    const plans = record.files.map((each, index) => planDisconnect(client.files[index], home, each));
+    return { client, plans: (await Promise.all(plans)).filter((plan) => plan !== null), earlier: record };
+  };
+  return {
+    list: () => Promise.all(configurableClients.map(view)),
+    preview: async (wanted) => previewOf(await planApply(wanted)),
+    previewUndo: async (client) => previewOf(await planUndo(client)),
+    async apply(wanted, fingerprint) {
+      const planned = await planApply(wanted);
+      refuseChanged(planned, fingerprint);
+      const { keyId, model } = wanted;
+      const head = { client: planned.client.id, appliedAt: ports.now(), keyId, model };
+      await carryOut(planned, store, head);
+    },
+    async undo(client, fingerprint) {
+      const planned = await planUndo(client);
+      refuseChanged(planned, fingerprint);
+      for (const plan of planned.plans) await writePlan(plan);
+      await store.remove(client);
+    },
+  };
+}
+
+/** The usual path, for a file that cannot be read. */
+function usualPath(file: ClientFile | undefined): string {
+  return file === undefined ? '' : `~/${file.folder === '' ? '' : `${file.folder}/`}${file.names[0]}`;
+}
+
+interface Planned {
+  client: ConfigurableClient;
+  plans: FilePlan[];
+  /** The change that was applied before. */
+  earlier: AppliedRecord | null;
+}
+
+function clientOf(id: string): ConfigurableClient {
+  const client = configurableClients.find((each) => each.id === id);
+  if (!client) throw controlError('not_found', { code: 'client-not-configurable', client: id });
+  return client;
+}
+
+function previewOf(planned: Planned): ConnectPreview {
+  const files = planned.plans.map(({ now, after }) => {
+    const change = { path: now.shown, before: now.text, after };
+    return { path: now.shown, action: actionOf(now.text, after), diff: now.text === after ? '' : showDiff(change) };
+  });
+  const { id, keyVariable } = planned.client;
+  return { client: id, files, keyVariable, fingerprint: fingerprintOf(planned) };
+}
+
+function actionOf(before: string | null, after: string | null): ConnectFileChange['action'] {
+  if (before === after) return 'none';
+  if (before === null) return 'create';
+  return after === null ? 'remove' : 'change';
+}
+
+function fingerprintOf({ client, plans }: Planned): string {
+  const facts = plans.map(({ now, after }) => [now.path, now.text, after]);
+  return createHash('sha256')
+    .update(JSON.stringify([client.id, facts]))
+    .digest('base64url');
+}
+
+function refuseChanged(planned: Planned, fingerprint: string): void {
+  if (fingerprintOf(planned) !== fingerprint) throw controlError('conflict', { code: 'client-file-changed' });
+}
+
+/** Stores the record before writing, so that every write can be undone. */
+async function carryOut(
+  { plans, earlier }: Planned,
+  store: AppliedStore,
+  head: Omit<AppliedRecord, 'files'>,
+): Promise<void> {
+  const recordWith = (made: (string | null)[]) => ({
+    ...head,
+    files: plans.flatMap(({ record, madeFolder }, index) =>
+      record ? [{ ...record, madeFolder: madeFolder ?? made[index] ?? null }] : [],
+    ),
+  });
+  await store.write(recordWith([]));
+  const made: (string | null)[] = [];
+  try {
+    for (const plan of plans) made.push(await writePlan(plan));
+  } catch (error) {
+    for (const { now } of plans.slice(0, made.length)) await putBack(now);
+    await (earlier ? store.write(earlier) : store.remove(head.client));
+    throw error;
+  }
+  if (made.some((folder) => folder !== null)) await store.write(recordWith(made));
+}
+
+/** Resolves with the topmost folder that had to be created, or null. */
+async function writePlan({ now, after, mode, madeFolder }: FilePlan): Promise<string | null> {
+  if (after === now.text) return null;
+  if (after !== null) return writeHomeFile(now, after, mode);
+  await removeHomeFile(now, madeFolder);
+  return null;
+}
+
+async function putBack(file: HomeFile): Promise<void> {
+  if (file.text === null) await removeHomeFile(file, null);
+  else await writeHomeFile(file, file.text, file.mode ?? 0o600);
+}

@@ -1,0 +1,84 @@
+/** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import { jobWatcher } from './job-watcher.ts';
+import { objectWatcher } from './object-watcher.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import { notedText } from './redact-credential.ts';
+import type { ResponseObserver } from './response-observer.ts';
+
+type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
+
+interface Recipient {
+  target: Target;
+  credential: UpstreamCredential | null;
+}
+
+interface CreationContext {
+  jobs: JobStore;
+  trace: RequestTrace;
+  recipient: Recipient;
+}
+
+function ownerOf({ trace, recipient: { target, credential } }: CreationContext, group: CompiledGroup): Owner {
+  const model = target.model ?? trace.model;
+  return {
+    groupId: group.id,
+    keyId: trace.key?.id ?? '',
+    providerId: target.provider.id,
+    credentialId: credential?.id ?? null,
+    model: model !== null && notedText(model, trace.presented, model.length) === model ? model : null,
+  };
+}
+
+/**
+ * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route
+ * creates and deletes nothing.
+ */
+export function createdObjectWatcher(
+  method: string,
+  { match, body, group }: OutgoingCall,
+  context: CreationContext,
+): ResponseObserver | null {
+  const storesChat = match.route.wire.operation === 'chat' && body.field('store') === true;
+  if (!match.passthrough && !match.route.job && !storesChat) return null;
+  const { jobs, trace } = context;
+  const owner = ownerOf(context, group);
+  if (match.passthrough) {
+    const { names, onlyId } = match.passthrough;
+    return objectWatcher(jobs, { method, requestIds: [...names, ...(body.referencedIds ?? [])], onlyId, owner });
+  }
+  return jobWatcher(jobs, {
+    match,
+    store: body.fields.store,
+    storesChat,
+    owner,
+    created: (job) => {
+      trace.createdJob = job;
+    },
+    deleted: (job) => {
+      trace.deletedJob = job;
+    },
+  });
+}
+
+/**
+ * Remembers a response that a second upstream completed. Both ids resolve to the second one: `id`, which the client
+ * received from the first upstream, and `upstreamId`, under which the second stores the whole response.
+ */
+export function rememberCompleted(
+  { group }: OutgoingCall,
+  context: CreationContext,
+  id: string,
+  upstreamId: string,
+): void {
+  if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;
+  const { jobs } = context;
+  const job = { ...ownerOf(context, group), kind: 'response', createdAt: Date.now() } as const;
+  jobs.remember({ ...job, id: upstreamId });
+  jobs.remember({ ...job, id, upstreamId });
+}

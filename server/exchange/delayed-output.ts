@@ -1,0 +1,29 @@
+/** Queues writes to a response until something is stored that the client must not learn of before. */
+export class DelayedOutput {
+  readonly #done: () => void;
+  readonly #waiting: (() => void)[] = [];
+  #storing = 0;
+
+  /** `done` is called once everything is stored and written. */
+  constructor(done: () => void) {
+    this.#done = done;
+  }
+
+  /** Waits for this as well. */
+  until(stored: Promise<void>): void {
+    this.#storing += 1;
+    const over = () => this.#release();
+    stored.then(over, over);
+  }
+
+  add(write: () => void): void {
+    this.#waiting.push(write);
+  }
+
+  #release(): void {
+    this.#storing -= 1;
+    if (this.#storing > 0) return;
+    this.#done();
+    for (const write of this.#waiting) write();
+  }
+}

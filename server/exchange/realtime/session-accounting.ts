@@ -1,0 +1,166 @@
+/**
+ * Accounts for the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by
+ * the limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a
+ * session that is killed loses the accounting of one response at most. The session's own row has no usage.
+ */
+
+import { GatewayError } from '../../contract/errors.ts';
+import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
+import type { Member } from '../../routing/snapshot.ts';
+import type { Accounting } from '../../usage/add-up.ts';
+import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
+import { hasHardDollarBudget } from '../enforce-limits.ts';
+import { admitResponse, isPermanent, type LimitPorts } from './admit-response.ts';
+import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
+import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
+
+export interface SessionAccountingPorts extends LimitPorts {
+  started(request: RequestStarted, reserved: Reserved | null): void;
+  finished(record: RequestRecord): void;
+  reportError(error: unknown): void;
+}
+
+type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
+
+/** Limit of running responses. OpenAI runs one response in the conversation and a few out of band. */
+const mostRunning = 100;
+
+const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
+const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
+
+export class SessionAccounting implements MessageWatch {
+  readonly #ports: SessionAccountingPorts;
+  readonly #format: SessionFormat;
+  readonly #owner: RowOwner;
+  /** Returns the key and group as currently configured; throws a GatewayError if the key may no longer be used. */
+  readonly #member: () => Member;
+  /** Running responses by the upstream's id. */
+  readonly #running = new Map<string, ResponseRow>();
+  /** Requested by the client, but not begun yet. */
+  #asked: ResponseRow | null = null;
+  #transcribesWith: string | null = null;
+
+  constructor(ports: SessionAccountingPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
+    this.#ports = ports;
+    this.#format = format;
+    this.#owner = owner;
+    this.#member = member;
+  }
+
+  /** Checks limits for a client's `response.create`. A refused one is not forwarded; the session may continue. */
+  ofClient(message: Buffer): Refusal | null {
+    const asked = this.#format.readResponseCreate(message);
+    if (asked === null || this.#asked) return null;
+    try {
+      this.#asked = this.#open();
+      return null;
+    } catch (thrown) {
+      return { error: this.#errorOf(thrown), eventId: asked.eventId || null, isFatal: isPermanent(thrown) };
+    }
+  }
+
+  ofUpstream(message: Buffer): Refusal | null {
+    const event = this.#format.readServerEvent(message);
+    switch (event?.kind) {
+      case 'response-created':
+        return this.#begin(event.id);
+      case 'response-done':
+        this.#done(event);
+        return null;
+      case 'transcribed':
+        this.#transcribed(event.used);
+        return null;
+      case 'session':
+        this.#transcribesWith = event.transcribesWith;
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  /** Call when the session ends: responses still running have used an unknown amount. */
+  end({ outcome }: RelayEnd): void {
+    // A response that was requested but never began costs nothing.
+    if (this.#asked) this.#finish(this.#asked, 'client-gone', nothingUsed);
+    this.#asked = null;
+    const failure = outcome === 'stream-broken' ? 'stream-broken' : 'client-gone';
+    for (const row of this.#running.values()) this.#finish(row, failure, this.#standIn(row));
+    this.#running.clear();
+  }
+
+  /** @throws GatewayError if a limit is reached or the key is gone */
+  #open(): ResponseRow {
+    const { route, target, model } = this.#owner;
+    const row = new ResponseRow(this.#owner, 'response');
+    const member = this.#member();
+    const reserved = admitResponse(this.#ports, member, { requestId: row.id, route, target, model });
+    if (hasHardDollarBudget(member)) row.fallback = reserved;
+    this.#ports.started(row.started, reserved);
+    return row;
+  }
+
+  /** The upstream also begins responses unasked, when it detects the end of speech; only ending the session stops those. */
+  #begin(id: string): Refusal | null {
+    try {
+      const row = this.#asked ?? this.#open();
+      this.#asked = null;
+      row.begun();
+      this.#running.set(id, row);
+      if (this.#running.size > mostRunning) this.#forgetOldest();
+      return null;
+    } catch (thrown) {
+      return { error: this.#errorOf(thrown), eventId: null, isFatal: true };
+    }
+  }
+
+  /** Bounds memory if an upstream begins responses and never ends them. */
+  #forgetOldest(): void {
+    const [oldest] = this.#running;
+    if (!oldest) return;
+    const [id, row] = oldest;
+    this.#running.delete(id);
+    this.#finish(row, 'client-gone', this.#standIn(row));
+  }
+
+  #done({ id, hasFailed, errorCode, used }: ResponseDone): void {
+    const row = this.#running.get(id);
+    if (!row) return;
+    this.#running.delete(id);
+    const accounting = used ? this.#priced(used, this.#owner.target.model ?? this.#owner.model) : null;
+    const unknown = hasFailed ? nothingUsed : this.#standIn(row);
+    const failure = hasFailed ? 'transient' : null;
+    this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
+  }
+
+  /** A separate model transcribes the speech, at its own price. */
+  #transcribed(used: EventUsage | null): void {
+    if (used === null) return;
+    const target = { ...this.#owner.target, model: this.#transcribesWith };
+    const row = new ResponseRow(this.#owner, 'transcription', target);
+    row.begun();
+    const accounting = this.#priced(used, this.#transcribesWith);
+    this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
+  }
+
+  #finish(row: ResponseRow, failure: 'client-gone' | 'stream-broken', accounting: Accounting): void {
+    this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
+  }
+
+  #priced({ usage, billed }: EventUsage, model: string | null): Accounting {
+    return accountingOf(usage, this.#costOf(billed, model));
+  }
+
+  #costOf(usage: Usage, model: string | null): number | null {
+    return model === null ? null : this.#ports.prices.cost(this.#owner.target.provider.id, model, usage);
+  }
+
+  #standIn({ fallback }: ResponseRow): Accounting {
+    return fallback ? { ...fallback, usageCertainty: 'estimated' } : unknownUse;
+  }
+
+  #errorOf(thrown: unknown): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    this.#ports.reportError(thrown);
+    return new GatewayError('internal', 'Sluice failed to handle this event. Its log says why.', { cause: thrown });
+  }
+}

@@ -1,0 +1,40 @@
+import type { FailureResponse } from '../routing/attempt-result.ts';
+import { errorBodyOf, errorCodeOf } from '../routing/failure-response.ts';
+import type { StreamFormat } from '../wire/stream-format.ts';
+import type { StreamText } from '../wire/stream-text.ts';
+import type { ClientResponse } from './client-response.ts';
+
+/** The state of the client's response when all attempts have failed. */
+interface FailedExchange {
+  client: ClientResponse;
+  /** Stream format of the client's API; null if its route does not stream. */
+  stream: StreamFormat | null;
+  /** The client has received the beginning of an answer. */
+  isBroken: boolean;
+  /** Text received by the client; null if no other target could have continued the answer. */
+  text: StreamText | null;
+  attempts: number;
+}
+
+/**
+ * Reports the failure to the client. If a stream has begun, even with comments only, the error is sent as an event.
+ * Throws the GatewayError if nothing was sent and Sluice has to state the reason.
+ */
+export function reportFailure(
+  failed: FailureResponse,
+  { client, stream, isBroken, text, attempts }: FailedExchange,
+): void {
+  const upstreamEvent = isBroken && failed.kind === 'answer' ? failed.answer.event : undefined;
+  if (upstreamEvent) client.end('error', errorCodeOf(failed), upstreamEvent);
+  else if (isBroken && failed.kind === 'error') {
+    client.breakOff(failed.error, text?.errorEvent(failed.error.toBody().error) ?? null);
+  } else if (client.hasBegun && stream) {
+    const error = errorBodyOf(failed);
+    const event = (isBroken ? text?.errorEvent(error) : undefined) ?? stream.watch(1).errorEvent(error);
+    client.end('error', errorCodeOf(failed), Buffer.from(event));
+  } else if (failed.kind === 'answer') client.relay(failed.answer, attempts);
+  else {
+    client.showAttempts(attempts);
+    throw failed.error;
+  }
+}

@@ -1,0 +1,73 @@
+const tailBytes = 8 * 1024;
+/** Large enough that the tail is rarely moved to the front, and small enough for hundreds of streams. */
+const bufferBytes = tailBytes + 2 * 1024;
+
+/**
+ * How much of the beginning is kept: a response object has its status there, and usage may precede the vectors of
+ * embeddings.
+ */
+const headBytes = 4 * 1024;
+const empty = Buffer.alloc(0);
+
+/**
+ * Keeps the first and the last bytes of a response, where usage is reported. A response of one chunk, or a sufficiently
+ * long last chunk, is kept by reference. Short chunks are copied, so that they do not keep the connection's buffers alive
+ * and memory stays bounded.
+ */
+export class ResponseExcerpt {
+  /** The only buffer needed, if the response came as one chunk or the last chunk was long. */
+  #chunk: Buffer | undefined;
+  #buffer: Buffer | undefined;
+  #length = 0;
+  #head: Buffer | undefined;
+  #headLength = 0;
+  /** The number of bytes pushed. */
+  totalBytes = 0;
+
+  push(chunk: Buffer): void {
+    const isAll = this.totalBytes === 0;
+    if (!isAll && this.#headLength < headBytes) this.#keepHead(chunk);
+    this.totalBytes += chunk.length;
+    if (isAll || chunk.length >= tailBytes) {
+      this.#chunk = chunk;
+      this.#length = 0;
+      return;
+    }
+    if (this.#chunk) this.#append(this.#chunk.subarray(-tailBytes));
+    this.#chunk = undefined;
+    this.#append(chunk);
+  }
+
+  /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */
+  get tail(): Buffer {
+    if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
+    return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
+  }
+
+  /** At most 4 kB; empty if `tail` holds the whole response. */
+  get head(): Buffer {
+    if (this.totalBytes <= this.tail.length) return empty;
+    return this.#head?.subarray(0, this.#headLength) ?? this.#chunk?.subarray(0, headBytes) ?? empty;
+  }
+
+  /** For responses of more than one chunk, as far as there is room. */
+  #keepHead(chunk: Buffer): void {
+    if (!this.#head) {
+      this.#head = Buffer.allocUnsafe(headBytes);
+      const first = this.#chunk ?? this.#buffer?.subarray(0, this.#length) ?? empty;
+      this.#headLength = first.copy(this.#head);
+    }
+    this.#headLength += chunk.copy(this.#head, this.#headLength);
+  }
+
+  /** `chunk` is at most 8 kB. */
+  #append(chunk: Buffer): void {
+    this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
+    if (this.#length + chunk.length > this.#buffer.length) {
+      const kept = Math.min(this.#length, tailBytes - chunk.length);
+      this.#buffer.copyWithin(0, this.#length - kept, this.#length);
+      this.#length = kept;
+    }
+    this.#length += chunk.copy(this.#buffer, this.#length);
+  }
+}

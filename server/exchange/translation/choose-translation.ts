@@ -1,0 +1,147 @@
+/** Decides how to translate a request for a target that does not serve the client's wire. */
+
+import type { ConversationWire } from '../../contract/conversation-wires.ts';
+import { dialects } from '../../providers/registry.ts';
+import type { Target } from '../../routing/snapshot.ts';
+import { type CountingWire, CountTranslator, isCountingWire } from '../../translate/count-translator.ts';
+import {
+  type EmbeddingsTranslator,
+  type EmbeddingsWireName,
+  embeddingsTranslatorFor,
+  isEmbeddingsUpstreamName,
+  isEmbeddingsWireName,
+} from '../../translate/embeddings/embeddings-translator.ts';
+import {
+  isMediaWireName,
+  MediaTranslator,
+  type MediaWireName,
+  mediaUpstreamWire,
+} from '../../translate/openai-media/media-translator.ts';
+import { type Translator, translatorBetween } from '../../translate/translator.ts';
+import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
+import { isWireName } from '../../translate/wire-translations.ts';
+import type { Registry } from '../../wire/registry.ts';
+import type { Route } from '../../wire/route.ts';
+import type { MeasuredRequest } from '../../wire/wire.ts';
+
+const allDialects = Object.values(dialects);
+
+/** The upstream route and the translator for such a target. */
+export interface TranslationRoute {
+  /** The route of the upstream's API. */
+  route: Route;
+  translator: Translator | EmbeddingsTranslator | MediaTranslator | CountTranslator;
+}
+
+type AskedTarget = Pick<Target, 'provider' | 'model'>;
+
+interface RequestFacts {
+  route: Route;
+  body: MeasuredRequest;
+  isStream: boolean;
+  /** The client's name for the model; null if it named none. */
+  model: string | null;
+}
+
+/** Null if the target accepts the request unchanged, or if the request cannot be translated. */
+export function chooseTranslation(target: Target, asked: RequestFacts, registry: Registry): TranslationRoute | null {
+  const { route, body, isStream } = asked;
+  const client = route.wire.name;
+  if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...asked, client }, registry);
+  if (isMediaWireName(client)) return mediaTranslation(target, { ...asked, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countTranslation(target, asked, registry);
+  if (!isWireName(client) || !beginsAnswer(route)) return null;
+  const upstream = upstreamWireOf(target, client, body);
+  if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
+  const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
+  const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
+  return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
+}
+
+/** Null if the target counts the client's own requests, or none. */
+function countTranslation(
+  target: Target,
+  { route: { wire, writeTokenCount }, model }: RequestFacts,
+  registry: Registry,
+): TranslationRoute | null {
+  const counting = isWireName(wire.name) ? countingWireOf(target, wire.name, model) : null;
+  if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
+  if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
+  const route = registry.countingRoute(counting);
+  return route && { route, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
+}
+
+/**
+ * The wire on which the target can be asked to count tokens for a client of another API or for a model in a cloud; null if it cannot.
+ * @param named the client's name for the model
+ */
+export function countingWireOf(target: Target, client: ConversationWire, named: string | null): CountingWire | null {
+  const hosted = target.provider.dialect.hosted?.(target.model ?? named ?? '');
+  if (hosted?.countsTokens === false) return null;
+  // Responses counts also for the models that are asked on the chat route.
+  const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
+  return wires.find(isCountingWire) ?? null;
+}
+
+/** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
+function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
+  return client === 'openai-chat' && body.raw('messages') === null && body.raw('input') !== null;
+}
+
+function embeddingsTranslation(
+  { provider, model }: Target,
+  asked: RequestFacts & { client: EmbeddingsWireName },
+  registry: Registry,
+): TranslationRoute | null {
+  const embeddingsWire = embeddingsWireOf({ provider, model }, asked.model);
+  const { client, route: clientRoute } = asked;
+  // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
+  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
+  if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
+  const route = registry.wholeRoute(embeddingsWire);
+  const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
+  return route && translator && { route, translator };
+}
+
+/** Null if the target makes no embeddings. */
+function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, named: string | null): string | null {
+  return dialect.hosted ? dialect.hosted(model ?? named ?? '').embeddingsWire : dialect.embeddingsWire;
+}
+
+function mediaTranslation(
+  target: Target,
+  { client, model }: RequestFacts & { client: MediaWireName },
+  registry: Registry,
+): TranslationRoute | null {
+  const wire = mediaWireOf(target, client, model);
+  const route = wire && registry.wholeRoute(wire);
+  return route && { route, translator: new MediaTranslator(client, wire) };
+}
+
+/** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
+function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
+  const hosted = dialect.hosted?.(model ?? named ?? '');
+  if (hosted?.imagesWire) return client === 'openai-images' ? hosted.imagesWire : null;
+  const isHosted = hosted?.wire === 'gemini-generate';
+  const isGemini = isHosted || (dialect.serves('gemini-generate') && !dialect.serves(client));
+  return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
+}
+
+/**
+ * Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself.
+ * @param named the client's name for the model
+ */
+export function isServedBy(target: Target, route: Route, named: string | null): boolean {
+  const { dialect } = target.provider;
+  const { name } = route.wire;
+  // Requests on wires that no dialect knows are forwarded unchanged.
+  if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
+  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, named) !== null;
+  if (isMediaWireName(name)) return mediaWireOf(target, name, named) !== null;
+  return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
+}
+
+/** Whether the route generates an answer; others retrieve, cancel or delete one. */
+function beginsAnswer({ method, stream, streamIn }: Route): boolean {
+  return method === 'POST' && (stream !== null || streamIn === 'path');
+}

@@ -1,0 +1,34 @@
+import { JsonNames } from '../../wire/json/json-names.ts';
+import { fieldValue, peekJson } from '../../wire/json/json-peek.ts';
+
+/**
+ * Top-level fields in which OpenAI's API refers to existing objects: https://platform.openai.com/docs/api-reference.
+ */
+const names = new JsonNames([
+  'file_id',
+  'file_ids',
+  'input_file_id',
+  'training_file',
+  'validation_file',
+  'assistant_id',
+  'vector_store_ids',
+  'eval_id',
+]);
+/** Each is looked up. */
+const maxIds = 32;
+
+/** The ids in these fields of a request's JSON; empty if it is not a JSON object. */
+export function referencedIds(json: Buffer): readonly string[] {
+  const peek = peekJson(json, names);
+  if (!peek.ok) return [];
+  const values = [...peek.fields.values()].flatMap((field) => readField(json, field));
+  return values.filter((value) => typeof value === 'string').slice(0, maxIds);
+}
+
+function readField(json: Buffer, field: { start: number; end: number }): unknown {
+  try {
+    return fieldValue(json, field);
+  } catch {
+    return [];
+  }
+}

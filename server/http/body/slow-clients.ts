@@ -1,0 +1,58 @@
+/** Disconnects clients that send a body at less than 1 kB/s for half a minute. One timer checks all running uploads. */
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../contract/errors.ts';
+import { Slots } from '../../slots.ts';
+
+interface Upload {
+  request: IncomingMessage;
+  bytes: number;
+  /** Number of consecutive checks that found it slow. */
+  slowChecks: number;
+  /** Index in `uploads`; null once it is no longer watched. */
+  slot: number | null;
+}
+
+const checkEveryMs = 10_000;
+const minBytes = 10 * 1024;
+const slowChecksAllowed = 3;
+
+const uploads = new Slots<Upload>();
+let timer: NodeJS.Timeout | undefined;
+
+/** Fails a request with `request_timeout` if its body arrives too slowly. Returns a function that stops watching it. */
+export function watchUpload(request: IncomingMessage): () => void {
+  const sender: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
+  sender.slot = uploads.add(sender);
+  timer ??= setInterval(checkAll, checkEveryMs).unref();
+  return () => forget(sender);
+}
+
+function forget(sender: Upload): void {
+  if (sender.slot !== null) uploads.delete(sender.slot);
+  sender.slot = null;
+}
+
+function checkAll(): void {
+  uploads.forEach(check);
+  if (!uploads.isEmpty) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+function check(sender: Upload): void {
+  const { request, bytes } = sender;
+  sender.bytes = request.socket.bytesRead;
+  // Not counted while Sluice itself has paused reading, for example to wait for the disk.
+  const isSlow = sender.bytes - bytes < minBytes && !request.isPaused();
+  sender.slowChecks = isSlow ? sender.slowChecks + 1 : 0;
+  if (sender.slowChecks < slowChecksAllowed) return;
+  forget(sender);
+  request.emit('error', tooSlow());
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError(
+    'request_timeout',
+    `The request's body came at less than ${minBytes / 10} bytes a second for ${(slowChecksAllowed * checkEveryMs) / 1_000} seconds.`,
+  );
+}

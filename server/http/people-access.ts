@@ -1,0 +1,49 @@
+/**
+ * What the control routes need for people who sign in: the service that authenticates them, the public origin, and the
+ * cookies.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
+import type { PeopleService } from '../people/people-service.ts';
+import type { TrustedProxies } from './client-address.ts';
+
+export interface PeopleAccess {
+  service: PeopleService;
+  /** As browsers see it: `https://gateway.example`. */
+  publicOrigin: string;
+  proxies: TrustedProxies;
+}
+
+/** Sent to `/control` only, so that no provider gets them. */
+const path = '/control';
+
+export function sessionCookie({ publicOrigin }: PeopleAccess): string {
+  return publicOrigin.startsWith('https:') ? '__Secure-sluice' : 'sluice-session';
+}
+
+export function pendingCookie(access: PeopleAccess): string {
+  return `${sessionCookie(access)}-sign-in`;
+}
+
+/** `lax`: also sent with the redirect back from the identity provider. */
+export function setCookie(
+  response: Response,
+  { publicOrigin }: PeopleAccess,
+  cookie: { name: string; value: string; maxAgeMs: number; sameSite: 'strict' | 'lax' },
+): void {
+  const { name, value, maxAgeMs, sameSite } = cookie;
+  response.cookie(name, value, {
+    ...{ httpOnly: true, secure: publicOrigin.startsWith('https:'), sameSite, path },
+    maxAge: maxAgeMs,
+  });
+}
+
+export function dropCookie(response: Response, access: PeopleAccess, name: string): void {
+  setCookie(response, access, { name, value: '', maxAgeMs: 0, sameSite: 'strict' });
+}
+
+/** The last cookie of that name; undefined if there is none. */
+export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.findLast((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
+}

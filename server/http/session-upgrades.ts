@@ -1,0 +1,38 @@
+/** Accepts WebSocket sessions, alongside the listener for HTTP requests. */
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ApiPorts } from './api-request.ts';
+import type { WebSocketUpgrades } from './server.ts';
+import type { SessionCall } from './session-call.ts';
+import { UpgradedConnection } from './upgraded-connection.ts';
+import { opensSession } from './web-socket-request.ts';
+
+export function createSessionUpgrades(ports: ApiPorts): WebSocketUpgrades {
+  const running = new Map<SessionCall, Promise<void>>();
+  let isClosed = false;
+
+  const open = async (request: IncomingMessage, connection: UpgradedConnection) => {
+    // Loaded on demand, because most installations never open a session.
+    const { SessionCall } = await import('./session-call.ts');
+    const call = new SessionCall(ports, request, connection);
+    const ended = call.run().finally(() => running.delete(call));
+    running.set(call, ended);
+    if (isClosed) call.shutDown();
+    await ended;
+  };
+
+  return {
+    wants: (request) => opensSession(request, ports.registry),
+    open(request: IncomingMessage, socket: Duplex, head: Buffer) {
+      if (socket instanceof Socket)
+        open(request, new UpgradedConnection(request, socket, head)).catch(ports.reportError);
+      else socket.destroy();
+    },
+    async close() {
+      isClosed = true;
+      for (const call of running.keys()) call.shutDown();
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** Decides whether counts allow a request, by the same rules as the counts of a single process. */
+import type { Limited } from '../contract/limits.ts';
+import { type Clocks, type Estimate, free } from '../limits/account.ts';
+import type { RateHeaders } from '../limits/limiter.ts';
+import { type Counted, findExceeded, rateMeters } from '../limits/meters.ts';
+import { rateHeaders } from '../limits/rate-headers.ts';
+import { refusal } from '../limits/refusal.ts';
+
+/** A key or group, and the counts that apply to its limits. */
+export interface LimitedCounts {
+  limited: Limited;
+  counted: Counted;
+}
+
+/** Throws a GatewayError if a limit is reached. */
+export function refuseIfExceeded(judged: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
+  const how = { clocks, isFree: estimate === free, isPart: estimate.isPart === true };
+  for (const { limited, counted } of judged) {
+    const exceeded = findExceeded(counted, limited.limits, how);
+    if (exceeded) throw refusal(limited, exceeded, { headers: headersOf(judged, clocks), nowMs: clocks.wallMs() });
+  }
+}
+
+export function headersOf(judged: readonly LimitedCounts[], clocks: Clocks): RateHeaders {
+  const meters = judged.flatMap(({ limited, counted }) => rateMeters(counted, limited.limits, clocks));
+  return rateHeaders(meters, clocks.wallMs());
+}

@@ -1,0 +1,53 @@
+/**
+ * Decides which targets may be asked after a request was too long for another one: all with a known larger context window,
+ * and one with an unknown one, but never the same model again.
+ */
+import type { Target } from './snapshot.ts';
+
+interface TooSmall {
+  model: string | null;
+  /** Its context window; undefined: unknown. */
+  tokens: number | undefined;
+}
+
+export class ContextLimits {
+  readonly #tooSmall: TooSmall[] = [];
+  #mayGuess = true;
+
+  /** `statedTokens`: the limit named in the upstream's error. */
+  wasTooSmall(target: Target, toldTokens: number | undefined): void {
+    this.#tooSmall.push({ model: target.model, tokens: toldTokens ?? contextOf(target) });
+  }
+
+  mayTake(target: Target): boolean {
+    return this.#tooSmall.length === 0 || this.#isLarger(target) || (this.#mayGuess && this.#mayBeLarger(target));
+  }
+
+  /** Must be called for each target that is asked. */
+  asked(target: Target): void {
+    if (this.#tooSmall.length > 0 && !this.#isLarger(target)) this.#mayGuess = false;
+  }
+
+  #isLarger(target: Target): boolean {
+    const context = contextOf(target) ?? 0;
+    const known = this.#tooSmall.flatMap(({ tokens }) => tokens ?? []);
+    return known.length > 0 && known.every((tokens) => context > tokens);
+  }
+
+  #mayBeLarger(target: Target): boolean {
+    const context = contextOf(target) ?? Number.POSITIVE_INFINITY;
+    return this.#tooSmall.every(({ model, tokens }) => !isSameModel(model, target.model) && context > (tokens ?? 0));
+  }
+}
+
+/** The target's context window, as configured or as listed by the provider. */
+export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
+  const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
+  return contextTokens ?? provider.contextTokens ?? listed;
+}
+
+/** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */
+function isSameModel(one: string | null, other: string | null): boolean {
+  const [plain, otherPlain] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
+  return plain === otherPlain;
+}

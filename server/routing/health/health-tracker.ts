@@ -1,0 +1,267 @@
+/**
+ * Tracks the recent health of targets and credentials, across configuration changes. Decides when each is in a cooldown
+ * and when it is tried again; does not order targets.
+ */
+import type { AttemptReport } from '../picker.ts';
+import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
+import type { Circuit, CircuitFailure } from './circuit.ts';
+import { cooldownRuleFor, type Subject } from './cooldown-rules.ts';
+import type { Cooldown, CoolingPlace, HealthSharing } from './health-sharing.ts';
+import { findObsoleteHealth } from './obsolete-health.ts';
+import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
+
+interface HealthPorts {
+  /** Milliseconds of a monotonic clock, above 0. */
+  nowMs(): number;
+}
+
+/** A view has changed; `isState`: more than a measurement. May be called for each attempt. */
+type HealthListener = (providerId: string, isState: boolean) => void;
+
+/** A target also enters a cooldown at this error rate over at least `enoughCalls` recent calls. */
+const badErrorRate = 0.5;
+const enoughCalls = 10;
+/** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
+const leastPatienceMs = 1_000;
+/** A success this soon after another replica's failure is ignored: the attempt began before. */
+const underWayMs = 1_000;
+/** A cooldown is shared with other replicas only if it lasts this much longer than the last one shared. */
+const worthSharingMs = 500;
+
+export class HealthTracker {
+  readonly #ports: HealthPorts;
+  readonly #providers = new Map<string, ProviderHealth>();
+  #followed: ReadonlyMap<string, CompiledProvider> = new Map();
+  #changed: HealthListener = () => {};
+  #sharing: HealthSharing | null = null;
+
+  constructor(ports: HealthPorts) {
+    this.#ports = ports;
+  }
+
+  nowMs(): number {
+    return this.#ports.nowMs();
+  }
+
+  /** Replaces the listener. */
+  onChange(listener: HealthListener): void {
+    this.#changed = listener;
+  }
+
+  /** From now on, changes are shared with other replicas. */
+  share(sharing: HealthSharing): void {
+    this.#sharing = sharing;
+  }
+
+  /** Undefined: nothing is known. */
+  provider(id: string): ProviderHealth | undefined {
+    return this.#providers.get(id);
+  }
+
+  /** Created on first use. */
+  target({ provider, model }: Target): TargetHealth {
+    return this.#of(provider.id).target(model);
+  }
+
+  mayBeAsked({ provider, model }: Target, nowMs: number): boolean {
+    const health = this.#providers.get(provider.id);
+    if (!health) return true;
+    if (health.targets.get(model)?.circuit.mayBeAsked(nowMs) === false) return false;
+    if (!health.hasTroubledCredential(model)) return true;
+    return credentialIds(provider).some((id) => health.mayBeAsked(model, id, nowMs));
+  }
+
+  /** End of its cooldown; 0 if it is in none. */
+  untilMs({ provider, model }: Target): number {
+    const health = this.#providers.get(provider.id);
+    if (!health) return 0;
+    const ofCredentials = credentialIds(provider).map((id) => health.credentialUntilMs(model, id));
+    return Math.max(health.targets.get(model)?.circuit.untilMs ?? 0, Math.min(...ofCredentials));
+  }
+
+  /** How long to wait for a target in a cooldown for silence; 0: it is in none. */
+  trialPatienceMs({ provider, model }: Target): number {
+    const target = this.#providers.get(provider.id)?.targets.get(model);
+    if (!target || target.circuit.isClosed || target.circuit.failure !== 'silent') return 0;
+    return Math.max(leastPatienceMs, 2 * (target.firstByteMs.value ?? leastPatienceMs));
+  }
+
+  /** Recent time to the first byte; null: not measured. */
+  firstByteMs({ provider, model }: Target): number | null {
+    return this.#providers.get(provider.id)?.targets.get(model)?.firstByteMs.value ?? null;
+  }
+
+  began({ provider, model }: Target, credentialId: string | null): void {
+    const health = this.#providers.get(provider.id);
+    if (!health) return;
+    const target = health.targets.get(model);
+    if (health.credentials.size === 0 && target?.isTrusted !== false) return;
+    const nowMs = this.#ports.nowMs();
+    for (const circuit of health.troubles(target, credentialId ?? noCredential)) circuit.began(nowMs);
+  }
+
+  /** The first content of an answer ends a cooldown; its measurements follow with `report`. */
+  answers(target: Target, credentialId: string | null): void {
+    const { provider, model } = target;
+    const health = this.#providers.get(provider.id);
+    const ofTarget = health?.targets.get(model);
+    if (!health || !ofTarget || (health.credentials.size === 0 && ofTarget.isTrusted)) return;
+    const credential = credentialId ?? noCredential;
+    const tried = health.troubles(ofTarget, credential).filter((circuit) => !circuit.isClosed);
+    if (tried.length === 0) return;
+    for (const circuit of tried) this.#succeed(circuit, { health, target, ofTarget, credential });
+    this.#changed(provider.id, true);
+  }
+
+  report(report: AttemptReport): void {
+    const { failure, target, isDenied = false } = report;
+    const health = this.#of(target.provider.id);
+    const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
+    if (failure === null) this.#succeeded(health, report);
+    else if (rule) this.#failed(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
+    else {
+      const known = health.targets.get(target.model);
+      for (const circuit of health.troubles(known, report.credentialId ?? noCredential)) circuit.ended();
+    }
+  }
+
+  /**
+   * Applies a cooldown of another replica, unless there is one of this replica, or a success here since that one began.
+   */
+  applyRemoteCooldown(place: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+    const health = this.#of(place.provider.id);
+    const ofTarget = health.target(place.model);
+    const nowMs = this.#ports.nowMs();
+    if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
+    const circuit = circuitFor(place.subject, health, ofTarget, place.credential);
+    if (circuit.openRemotely(failure, nowMs + forMs)) this.#changed(place.provider.id, true);
+  }
+
+  /** Applies that another replica saw an answer. */
+  applyRemoteRecovery({ provider, model, subject, credential }: CoolingPlace): void {
+    const health = this.#providers.get(provider.id);
+    const ofTarget = health?.targets.get(model);
+    if (!health || !ofTarget) return;
+    if (!circuitFor(subject, health, ofTarget, credential).closeRemotely()) return;
+    health.forgetTrusted(ofTarget, credential);
+    this.#changed(provider.id, true);
+  }
+
+  /** Forgets the state of a provider, or of one credential, here and at other replicas. */
+  reset(providerId: string, credentialId?: string): void {
+    this.forget(providerId, credentialId);
+    this.#sharing?.reset(providerId, credentialId);
+  }
+
+  /** Like `reset`, but only on this replica. */
+  forget(providerId: string, credentialId?: string): void {
+    const health = this.#providers.get(providerId);
+    if (!health) return;
+    if (credentialId === undefined) this.#providers.delete(providerId);
+    else health.forgetCredential(credentialId);
+    this.#changed(providerId, true);
+  }
+
+  /** After a change of network, earlier failures say nothing about targets; refused credentials stay refused. */
+  networkChanged(): void {
+    for (const [id, { targets }] of this.#providers) {
+      targets.clear();
+      this.#changed(id, true);
+    }
+  }
+
+  /** Forgets the state of whatever was removed from the configuration or changed in it. */
+  follow({ providers }: Pick<Snapshot, 'providers'>): void {
+    const obsolete = findObsoleteHealth(this.#followed, providers);
+    this.#followed = providers;
+    for (const id of obsolete.providers) this.forget(id);
+    for (const { providerId, credentialId } of obsolete.credentials) this.forget(providerId, credentialId);
+    // Requests that outlive their provider may have reported to it since.
+    for (const id of this.#providers.keys()) if (!providers.has(id)) this.#providers.delete(id);
+  }
+
+  #of(providerId: string): ProviderHealth {
+    const known = this.#providers.get(providerId);
+    if (known) return known;
+    const health = new ProviderHealth();
+    this.#providers.set(providerId, health);
+    return health;
+  }
+
+  #succeeded(health: ProviderHealth, { target, credentialId, firstByteMs }: AttemptReport): void {
+    const nowMs = this.#ports.nowMs();
+    const ofTarget = health.target(target.model);
+    ofTarget.calls.count(false, nowMs);
+    if (firstByteMs !== null) ofTarget.firstByteMs.add(firstByteMs, nowMs);
+    const isTroubled = health.credentials.size > 0 || !ofTarget.isTrusted;
+    if (isTroubled) {
+      const credential = credentialId ?? noCredential;
+      for (const circuit of health.troubles(ofTarget, credential))
+        this.#succeed(circuit, { health, target, ofTarget, credential });
+      health.forgetTrusted(ofTarget, credential);
+    }
+    this.#changed(target.provider.id, isTroubled);
+  }
+
+  #succeed(circuit: Circuit, { health, target, ofTarget, credential }: Concerned): void {
+    const wasClosed = circuit.isClosed;
+    // A target that answers here is up, whatever another replica saw. This does not hold for a credential, whose limit
+    // may have been reached since.
+    if (circuit.isRemote && circuit === ofTarget.circuit) circuit.closeRemotely();
+    else circuit.succeeded(this.#ports.nowMs());
+    if (wasClosed || !circuit.isClosed) return;
+    // Failures before the cooldown must not begin the next one.
+    if (circuit === ofTarget.circuit) ofTarget.calls.forget();
+    const { provider, model } = target;
+    const subject = subjectOf(circuit, health, ofTarget);
+    this.#sharing?.answered({ provider, model, subject, credential });
+  }
+
+  #failed(health: ProviderHealth, { target, credentialId, isAnswer }: AttemptReport, how: CircuitFailure): void {
+    const nowMs = this.#ports.nowMs();
+    const ofTarget = health.target(target.model);
+    const credential = credentialId ?? noCredential;
+    const failed = circuitFor(how.rule.subject, health, ofTarget, credential);
+    const before = failed.untilMs;
+    failed.failed(how, nowMs);
+    for (const other of health.troubles(ofTarget, credential)) if (other !== failed) other.ended();
+    if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
+    this.#changed(target.provider.id, true);
+    if (!this.#sharing || !isAnswer || failed.untilMs === before) return;
+    // Many requests that fail together may each prolong it a little.
+    if (failed.untilMs < Math.max(before, nowMs) + worthSharingMs) return;
+    const place = { provider: target.provider, model: target.model, subject: how.rule.subject, credential };
+    const cooldown = { sinceAgoMs: nowMs - failed.sinceMs, forMs: failed.untilMs - nowMs };
+    this.#sharing.cooled(place, { failure: how.failure, ...cooldown });
+  }
+}
+
+/** What an attempt concerns. */
+interface Concerned {
+  health: ProviderHealth;
+  target: Target;
+  ofTarget: TargetHealth;
+  credential: string;
+}
+
+function credentialIds({ credentials }: CompiledProvider): readonly string[] {
+  return credentials.length === 0 ? without : credentials.map(({ id }) => id);
+}
+
+const without: readonly string[] = [noCredential];
+
+function circuitFor(subject: Subject, health: ProviderHealth, target: TargetHealth, credential: string): Circuit {
+  if (subject === 'target') return target.circuit;
+  return circuitOf(subject === 'credential' ? health.credentials : target.atCredential, credential);
+}
+
+function subjectOf(circuit: Circuit, health: ProviderHealth, target: TargetHealth): Subject {
+  if (circuit === target.circuit) return 'target';
+  return [...health.credentials.values()].includes(circuit) ? 'credential' : 'credential-at-target';
+}
+
+function coolDownIfBad({ calls, circuit }: TargetHealth, how: CircuitFailure, nowMs: number): void {
+  calls.count(true, nowMs);
+  const isBad = calls.calls(nowMs) >= enoughCalls && calls.errorRate >= badErrorRate;
+  if (isBad && circuit.isClosed) circuit.coolDown(how, nowMs);
+}

@@ -1,4 +1,0 @@
-/**
- * Google, "Thought signatures": accepted in place of a signature that is not available. gemini-cli sends it as well.
- */
-export const signatureStandIn = 'skip_thought_signature_validator';
