@@ -2,8 +2,10 @@ import { Button } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Lock } from '../../server/contract/lock.ts';
+import type { ControlError } from '../api.ts';
 import { useMessages } from '../messages/use-messages.ts';
 import { useCanChange } from '../state/use-can-change.ts';
+import { CommandProblem } from './CommandProblem.tsx';
 import { EmptyNote } from './EmptyNote.tsx';
 import { ListSkeleton } from './ListSkeleton.tsx';
 import { LockMark } from './LockMark.tsx';
@@ -13,8 +15,11 @@ interface DetailScreenProps<Item> {
   /** The parent screen with the list. */
   name: 'groups' | 'providers';
   id: string;
-  /** The list; null while nothing is known. */
-  items: readonly Item[] | null;
+  /** Null: there is none, or it is not known yet. */
+  item: Item | null;
+  isKnown: boolean;
+  /** Why it could not be asked for. */
+  problem?: ControlError | null;
   /** Against its removal. */
   lock: Lock | null;
   /** Asks for confirmation. */
@@ -23,11 +28,10 @@ interface DetailScreenProps<Item> {
 }
 
 /** One of a list in full, with the way back and its removal; or the word that it is gone. */
-export function DetailScreen<Item extends { id: string }>(props: DetailScreenProps<Item>) {
-  const { name, id, items, lock, onRemove, children } = props;
+export function DetailScreen<Item>(props: DetailScreenProps<Item>) {
+  const { name, id, item, isKnown, problem, lock, onRemove, children } = props;
   const { backToAll, goneTitle, goneNext, removeOpen } = useMessages()[name];
   const canChange = useCanChange();
-  const item = items?.find((each) => each.id === id);
   const remove = item && (
     <>
       <LockMark lock={lock} />
@@ -44,8 +48,9 @@ export function DetailScreen<Item extends { id: string }>(props: DetailScreenPro
   );
   return (
     <Screen name={name} back={{ href: `/${name}`, label: backToAll }} action={remove}>
-      {!items && <ListSkeleton rows={3} rowHeight={120} />}
-      {items && !item && <EmptyNote title={goneTitle(id)} next={goneNext} />}
+      {!isKnown && !problem && <ListSkeleton rows={3} rowHeight={120} />}
+      {problem && <CommandProblem problem={problem} />}
+      {isKnown && !item && <EmptyNote title={goneTitle(id)} next={goneNext} />}
       {item && children(item)}
     </Screen>
   );

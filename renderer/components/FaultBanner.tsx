@@ -4,7 +4,7 @@ import type { TimedFaultsView } from '../../server/contract/faults.ts';
 import { useLocalization } from '../messages/use-messages.ts';
 import { useCommand } from '../state/use-command.ts';
 import { useControlState } from '../state/use-control.ts';
-import { useKey } from '../state/use-keys.ts';
+import { useNameOf } from '../state/use-found.ts';
 import { useMayStop } from '../state/use-rights.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 import classes from './FaultBanner.module.css';
@@ -23,9 +23,7 @@ function RunningFaults({ running }: { running: TimedFaultsView }) {
   const names = messages.faults;
   const { run, isRunning, problem } = useCommand();
   const mayStop = useMayStop(running);
-  const key = useKey(kind === 'key' ? id : null);
-  const groupName = useControlState((state) => state.views?.groups.find((group) => group.id === id)?.name);
-  const whom = names[kind]((kind === 'key' ? key?.name : groupName) ?? id);
+  const whom = names[kind](useNameOf(kind, id) ?? id);
   const what = profile === null ? rules.join(', ') : names.profile(profile);
   return (
     <div className={classes.banner} role="status">

@@ -1,24 +1,25 @@
 import { NativeSelect, PasswordInput } from '@mantine/core';
 import { useMessages } from '../messages/use-messages.ts';
 import type { KeyChoice } from '../state/use-key-choice.ts';
+import { FindSelect } from './FindSelect.tsx';
 
 /** Chooses a key, with a field for its secret if that was not kept. */
 export function KeyChooser({ choice }: { choice: KeyChoice }) {
   const { keyChooser: names } = useMessages();
-  const { keys, key, secret } = choice;
+  const { key, secret, isNone } = choice;
   return (
     <>
-      <NativeSelect
-        label={names.key}
-        value={key?.id ?? ''}
-        disabled={!key}
-        onChange={(event) => choice.choose(event.currentTarget.value)}
-        data={
-          key && keys
-            ? keys.map(({ id, name }) => ({ value: id, label: name ?? id }))
-            : [{ value: '', label: keys ? names.none : '…' }]
-        }
-      />
+      {isNone ? (
+        <NativeSelect label={names.key} disabled data={[names.none]} />
+      ) : (
+        <FindSelect
+          kinds={['key']}
+          label={names.key}
+          chosen={key && { kind: 'key', id: key.id }}
+          onChange={(chosen) => chosen && choice.choose(chosen.id)}
+          wanted={{ enabled: true }}
+        />
+      )}
       {key && !key.canReveal && (
         <PasswordInput
           label={names.secret}

@@ -1,13 +1,16 @@
 /** Controls around a list that may be very long: a search box above it, and below it how much is shown. */
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { useLocalization, useMessages } from '../messages/use-messages.ts';
 import classes from './LongList.module.css';
 
 /** Lists of up to this length need no search. */
-const shortLength = 12;
+export const shortLength = 12;
 /** How many more are shown at a time. */
 export const pageLength = 50;
+/** While someone types. */
+export const searchDelayMs = 150;
 
 interface ListSearchProps {
   label: string;
@@ -15,22 +18,27 @@ interface ListSearchProps {
   count: number;
   value: string;
   onChange(value: string): void;
+  /** What else leaves some out. */
+  children?: ReactNode;
 }
 
-/** Renders nothing while the list is short. */
-export function ListSearch({ label, count, value, onChange }: ListSearchProps) {
-  if (count <= shortLength && value === '') return null;
+/** Renders nothing while the list is short, unless `children` filter it. */
+export function ListSearch({ label, count, value, onChange, children }: ListSearchProps) {
+  if (count <= shortLength && value === '' && !children) return null;
   return (
-    <TextInput
-      className={classes.search}
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={value}
-      maxLength={200}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
+    <search className={classes.search}>
+      <TextInput
+        className={classes.field}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={value}
+        maxLength={200}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      {children}
+    </search>
   );
 }
 
@@ -39,12 +47,12 @@ interface ListEndProps {
   /** Number of matches. */
   total: number;
   /** No more than this can be shown. */
-  most?: number;
+  most: number;
   onMore(): void;
 }
 
 /** Nothing where all is shown. */
-export function ListEnd({ shown, total, most = Number.POSITIVE_INFINITY, onMore }: ListEndProps) {
+export function ListEnd({ shown, total, most, onMore }: ListEndProps) {
   const { formats } = useLocalization();
   const { longList: names } = useMessages();
   if (total === 0) return <p className={classes.none}>{names.none}</p>;

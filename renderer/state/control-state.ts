@@ -76,10 +76,13 @@ function withKeyUsed(
 }
 
 function withLimitUse(views: ConfigViews, use: Extract<Delta, { type: 'limit-use' }>): ConfigViews {
-  const inForce = <V extends { id: string; limitUse: LimitMeter[] }>(list: V[], uses: Record<string, LimitMeter[]>) =>
-    list.map((view) => {
+  const inForce = <V extends { id: string; limitUse: LimitMeter[] }>(list: V[], uses: Record<string, LimitMeter[]>) => {
+    // Lists that stay the same are not drawn anew.
+    if (Object.keys(uses).length === 0) return list;
+    return list.map((view) => {
       const limitUse = uses[view.id];
       return limitUse ? { ...view, limitUse } : view;
     });
+  };
   return { ...views, keys: inForce(views.keys, use.keys), groups: inForce(views.groups, use.groups) };
 }

@@ -6,6 +6,7 @@ import type { CommandInputMap, CommandResults, CommandType } from '../../server/
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import { type Connection, type ControlApi, ControlError } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
+import { createFindById, type FindById } from './find-by-id.ts';
 import { nextDraw } from './next-draw.ts';
 
 export interface ControlStore {
@@ -16,6 +17,7 @@ export interface ControlStore {
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   /** Queries data that is not part of the state. Rejects with a `ControlError`. */
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  findById: FindById;
   /** Asks the engine again at once. */
   reconnect(): void;
 }
@@ -53,6 +55,9 @@ export function createControlStore(
     onConnection: (connection: Connection) => set({ ...state, connection }),
   });
 
+  const query = <T extends QueryType>(asked: QueryInputMap[T] & { type: T }) =>
+    api.query<T>(asked).catch(throwAsQuestion);
+
   return {
     state: () => state,
     subscribe(listener) {
@@ -65,7 +70,8 @@ export function createControlStore(
       if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
       return result;
     },
-    query: <T extends QueryType>(query: QueryInputMap[T] & { type: T }) => api.query<T>(query).catch(throwAsQuestion),
+    query,
+    findById: createFindById(query),
     reconnect: subscription.retry,
   };
 }

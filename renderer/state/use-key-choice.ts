@@ -4,10 +4,11 @@ import type { ControlError } from '../api.ts';
 import { createSessionValue, useSessionFields } from './session-value.ts';
 import { useCommand } from './use-command.ts';
 import { useControlState } from './use-control.ts';
+import { useIsPartial, useOne } from './use-found.ts';
 
 export interface KeyChoice {
-  /** Those that may be used; null while nothing is known. */
-  keys: readonly KeyView[] | null;
+  /** There is no key that may be used. */
+  isNone: boolean;
   key: KeyView | null;
   choose(id: string): void;
   /** Null until revealed or entered. It is held only here and goes when the screen is left. */
@@ -42,7 +43,11 @@ export function useKeyChoice(): KeyChoice {
   const [held, setHeld] = useState<{ keyId: string; secret: string } | null>(null);
   const command = useCommand();
   const keys = all?.filter((key) => key.enabled) ?? null;
-  const key = keys?.find(({ id }) => id === chosenId) ?? keys?.find(({ canReveal }) => canReveal) ?? keys?.[0] ?? null;
+  const isPartial = useIsPartial('key');
+  const { view: chosen, isKnown } = useOne('key', chosenId);
+  const usual = keys?.find(({ canReveal }) => canReveal) ?? keys?.[0] ?? null;
+  // Not another one while the chosen one is asked for.
+  const key = chosen?.enabled ? chosen : isKnown ? usual : null;
   // A secret is never shown with another key than its own.
   const secret = held && held.keyId === key?.id ? held.secret : null;
   const peek = async () => {
@@ -51,7 +56,7 @@ export function useKeyChoice(): KeyChoice {
     return { secret: result?.secret ?? null, isGone: problem?.code === 'not_found' };
   };
   return {
-    keys,
+    isNone: keys?.length === 0 && !isPartial,
     key,
     choose: (id) => choose({ id }),
     secret,

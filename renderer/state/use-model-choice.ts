@@ -5,7 +5,7 @@ import { likelyModel } from './likely-model.ts';
 import { listingAge } from './serving-age.ts';
 import { createSessionValue, useSessionFields } from './session-value.ts';
 import { useControlState } from './use-control.ts';
-import { useKey } from './use-keys.ts';
+import { useGroup, useKey } from './use-found.ts';
 import { useMostUsed } from './use-most-used.ts';
 import { useQuery } from './use-query.ts';
 
@@ -31,8 +31,7 @@ export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice
   const { answer } = useQuery<'models'>(keyId === null ? null : { type: 'models', key: keyId }, asOf);
   const mostUsed = useMostUsed();
   const [chosen, choose] = useSessionFields(chosenByUse);
-  const group = useKey(keyId)?.group;
-  const usual = useControlState(({ views }) => views?.groups.find(({ id }) => id === group)?.defaults[use] ?? null);
+  const usual = useGroup(useKey(keyId)?.group ?? null)?.defaults[use] ?? null;
   return useMemo(() => {
     const models = answer ?? [];
     // Waits for the second answer, so that the suggestion does not change while the person is looking at it.

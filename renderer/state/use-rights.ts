@@ -1,7 +1,7 @@
 import { type KeyRight, mayWithKey } from '../../server/contract/key-rights.ts';
 import type { Person } from '../../server/contract/people.ts';
 import { useControlState } from './use-control.ts';
-import { useKey } from './use-keys.ts';
+import { useKey } from './use-found.ts';
 
 interface Rights {
   isAdmin: boolean;

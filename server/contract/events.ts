@@ -15,11 +15,14 @@ import type { LedgerHealthView, StandstillView, StatusView } from './status-view
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
-  /** The first `mostKeysTold` keys; the query `find-keys` finds the others. */
+  /** The first `maxReported` keys; the query `find-keys` finds the others. */
   keys: KeyView[];
   /** Total number of keys. */
   keyCount: number;
+  /** The first `maxReported`; the query `find-groups` knows the others. */
   groups: GroupView[];
+  /** Of all. */
+  groupCount: number;
   aliases: AliasView[];
   /** Requests without a valid key in the last hour. */
   refusals: RefusalView[];
@@ -29,8 +32,9 @@ export type ControlEvent =
   /** `requests`: the latest, newest first, including running ones. */
   | ({ type: 'snapshot'; requests: RequestView[] } & ConfigViews)
   /**
-   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. `groupKeyCounts`: the
-   * new `keyCount` of groups that gained or lost keys, by group id, if `groups` is absent.
+   * The lists that changed, each as in a snapshot; `status` has the configuration's new revision. If a change concerns
+   * only keys or groups beyond the reported ones, their count alone. `groupKeyCounts`: the new `keyCount` of groups that
+   * gained or lost keys, by group id, if `groups` is absent.
    */
   | ({ type: 'config-changed'; groupKeyCounts?: Record<string, number> } & Pick<ConfigViews, 'status'> &
       Partial<ConfigViews>)
@@ -44,7 +48,7 @@ export type ControlEvent =
   | { type: 'session-budget-reached'; notice: SessionBudgetReached }
   /** A new version of Sluice has been downloaded. Only the desktop program checks for updates. */
   | { type: 'update-ready'; version: string }
-  /** Keys and groups whose use changed, by id. Sent at most once a second. */
+  /** The reported keys and groups whose use changed, by id. Sent at most once a second. */
   | {
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;

@@ -10,7 +10,7 @@ import { connectShape } from './commands.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type DatasetCount, datasetAnswers } from './dataset.ts';
-import { type FoundKeys, findKeysShape, maxKeysReported } from './find-keys.ts';
+import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
 import { usageDimensions } from './ledger.ts';
 import type { Person } from './people.ts';
 import { peopleQueries } from './people-queries.ts';
@@ -113,6 +113,7 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('keys') }),
   z.strictObject({ type: z.literal('find-keys'), ...findKeysShape }),
   z.strictObject({ type: z.literal('groups') }),
+  z.strictObject({ type: z.literal('find-groups'), ...findGroupsShape }),
   /** The effect of a group that is not saved yet. */
   z.strictObject({
     type: z.literal('group-preview'),
@@ -190,7 +191,7 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
     /** Restricts the result to these names; cannot be used by day. */
-    names: z.array(z.string()).max(maxKeysReported).optional(),
+    names: z.array(z.string()).max(maxReported).optional(),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,
@@ -254,8 +255,9 @@ export interface QueryResults {
   'environment-credentials': EnvironmentCredential[];
   'provider-test': ProbeReport;
   keys: KeyView[];
-  'find-keys': FoundKeys;
+  'find-keys': Found<KeyView>;
   groups: GroupView[];
+  'find-groups': Found<GroupView>;
   'group-preview': GroupPreviewView;
   caches: CacheView[];
   cassettes: CassetteView[];

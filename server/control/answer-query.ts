@@ -106,6 +106,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     keys: () => views.keys(),
     'find-keys': views.findKeys,
     groups: () => views.groups(),
+    'find-groups': views.findGroups,
     'group-preview': ({ group }) => previewGroup(ports, group),
     caches: () => viewCaches(ports),
     cassettes: () => ports.cassettes.view(),

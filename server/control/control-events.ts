@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
+import { maxReported } from '../contract/find.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -70,15 +71,17 @@ export function createControlEvents({ ledger, live, health, log }: EventPorts, v
  */
 function configChanged({ before, after }: ConfigInForce, views: Views): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => haveSameEntries(before[part], after[part]);
+  const isToldSame = (part: 'keys' | 'groups') =>
+    haveSameEntries(before[part].slice(0, maxReported), after[part].slice(0, maxReported));
   const keysAreSame = isSame('keys');
-  const groupsAreSame = isSame('groups');
+  const groups = isToldSame('groups') ? { groupCount: after.groups.length } : views.reportedGroups();
   return {
     type: 'config-changed',
     status: views.status(),
     providers: views.providers(),
-    ...(!keysAreSame && views.toldKeys()),
-    ...(!groupsAreSame && { groups: views.groups() }),
-    ...(!keysAreSame && groupsAreSame && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
+    ...(!keysAreSame && (isToldSame('keys') ? { keyCount: after.keys.length } : views.reportedKeys())),
+    ...(!isSame('groups') && groups),
+    ...(!keysAreSame && !('groups' in groups) && { groupKeyCounts: changedKeyCounts(before.keys, after.keys) }),
     ...(!isSame('aliases') && { aliases: views.aliases() }),
   };
 }

@@ -165,9 +165,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       }),
     onEvent: (listener, by) =>
       hub.subscribe(
-        by
-          ? listenerFor(by.person, { config: () => ports.live.used.config, toldKeys: views.toldKeys }, listener)
-          : listener,
+        listenerFor(by?.person ?? null, { config: () => ports.live.used.config, reported: views }, listener),
       ),
     ...createNotifiers(hub, log),
     stoodStill(latest) {

@@ -1,20 +1,29 @@
-/** Filters the events for a person who is not an administrator. */
+/** Tells each listener what they may see of the events, and can use. */
 import type { Config } from '../contract/config.ts';
 import type { Person } from '../contract/people.ts';
-import { type ReportedKeys, visibleEvent } from '../people/event-rules.ts';
+import { type ReportedViews, visibleEvent, withReportedLimits } from '../people/event-rules.ts';
 import { type Visibility, visibilityOf } from '../people/visibility.ts';
 import type { EventListener } from './event-hub.ts';
 
-/** Renumbers the events, because a gap would look like a lost event. */
-export function listenerFor(
-  person: Person,
-  { config, toldKeys }: { config: () => Config; toldKeys: ReportedKeys },
-  listener: EventListener,
-): EventListener {
+interface Known {
+  config(): Config;
+  reported: ReportedViews;
+}
+
+/** `person`: null for the administrator of this machine. */
+export function listenerFor(person: Person | null, known: Known, listener: EventListener): EventListener {
+  if (person && !person.isAdmin) return restrictedListener(person, known, listener);
+  const toAdministrator: EventListener = ({ revision, event }) =>
+    listener({ revision, event: withReportedLimits(event, known.config()) });
+  return person ? restrictedListener(person, known, toAdministrator) : toAdministrator;
+}
+
+/** Numbers the events anew, since one that is left out would look like one that was lost. */
+function restrictedListener(person: Person, { config, reported }: Known, listener: EventListener): EventListener {
   const visibility = latestVisibility(person, config);
   let revision: number | null = null;
   return (message) => {
-    const event = visibleEvent(message.event, visibility(), toldKeys);
+    const event = visibleEvent(message.event, visibility(), reported);
     if (!event) return;
     revision = revision === null ? message.revision : revision + 1;
     listener({ revision, event });

@@ -1,11 +1,11 @@
 /** Views of the configuration and its running state. They contain no secrets, only whether a secret exists. */
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
+import { expiryConcern, needsAttention } from '../contract/attention.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import { type FoundKeys, fitsKey, maxKeysReported } from '../contract/find-keys.ts';
+import { type Found, fitting, maxReported, type Wanted } from '../contract/find.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
-import type { QueryMap } from '../contract/queries.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
@@ -43,19 +43,22 @@ export interface Views {
   providers(): ProviderView[];
   key(id: string): KeyView;
   keys(): KeyView[];
-  findKeys(asked: KeyQuestion): FoundKeys;
-  /** The keys that events contain: all, or those with these ids. */
-  toldKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
+  findKeys(asked: Asked): Found<KeyView>;
+  /** The keys that events contain: the first of all, or of those with these ids. */
+  reportedKeys(ids?: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
   group(id: string): GroupView;
   groups(): GroupView[];
+  findGroups(asked: Asked): Found<GroupView>;
+  /** Of all groups or those with these ids, what events tell. */
+  reportedGroups(ids?: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
   aliases(): AliasView[];
   /** Keys and groups with limits. */
   limited(): Limited[];
   meters(limited: Limited): LimitMeter[];
 }
 
-/** An absent field matches any key. */
-export type KeyQuestion = Partial<Pick<QueryMap['find-keys'], 'search' | 'group' | 'ids'>> & { limit: number };
+/** `needsAttention`: only keys that need attention. */
+type Asked = Wanted & { needsAttention?: boolean; limit: number };
 
 export function createViews(state: EngineState): Views {
   const current = state.config;
@@ -67,8 +70,8 @@ export function createViews(state: EngineState): Views {
     all: () => ({
       status: views.status(),
       providers: views.providers(),
-      ...views.toldKeys(),
-      groups: views.groups(),
+      ...views.reportedKeys(),
+      ...views.reportedGroups(),
       aliases: views.aliases(),
       refusals: state.refusals(),
     }),
@@ -80,15 +83,15 @@ export function createViews(state: EngineState): Views {
       const lastUsed = state.lastUsed();
       return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
-    findKeys({ ids, limit, ...asked }) {
-      const wanted = ids && new Set(ids);
-      const found = current().keys.filter((key) => (!wanted || wanted.has(key.id)) && fitsKey(key, asked));
+    findKeys({ limit, needsAttention: isConcern, ...wanted }) {
+      const all = fitting(current().keys, wanted);
+      const fit = isConcern ? all.filter((key) => keyNeedsAttention(key, state)) : all;
       const lastUsed = state.lastUsed();
-      return { keys: found.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: found.length };
+      return { found: fit.slice(0, limit).map((key) => viewKey(key, state, lastUsed)), total: fit.length };
     },
-    toldKeys(ids) {
-      const { keys, total } = views.findKeys({ ids: ids && [...ids], limit: maxKeysReported });
-      return { keys, keyCount: total };
+    reportedKeys(ids) {
+      const { found, total } = views.findKeys({ ids: ids && [...ids], limit: maxReported });
+      return { keys: found, keyCount: total };
     },
     group(id) {
       const group = findById(current().groups, id, 'group');
@@ -97,6 +100,17 @@ export function createViews(state: EngineState): Views {
     groups() {
       const counts = keyCounts(current().keys);
       return current().groups.map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+    },
+    findGroups({ limit, needsAttention: isConcern, ...wanted }) {
+      const all = fitting(current().groups, wanted);
+      const fit = isConcern ? all.filter((group) => needsAttention(metersOf('group', group, state))) : all;
+      const counts = keyCounts(current().keys);
+      const found = fit.slice(0, limit).map((group) => viewGroup(group, counts.get(group.id) ?? 0, state));
+      return { found, total: fit.length };
+    },
+    reportedGroups(ids) {
+      const { found, total } = views.findGroups({ ids: ids && [...ids], limit: maxReported });
+      return { groups: found, groupCount: total };
     },
     aliases: () => current().aliases,
     limited: () => [...limitedOf('key', current().keys), ...limitedOf('group', current().groups)],
@@ -174,6 +188,12 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
 
 function viewGroup(group: GroupConfig, keyCount: number, state: EngineState): GroupView {
   return { ...group, keyCount, limitUse: metersOf('group', group, state) };
+}
+
+function keyNeedsAttention(key: KeyConfig, state: EngineState): boolean {
+  const { enabled, expiresAt = null } = key;
+  if (expiryConcern({ enabled, expiresAt }, Date.now()) !== null) return true;
+  return needsAttention(metersOf('key', key, state));
 }
 
 /** Number of keys by group. */

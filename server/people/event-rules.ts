@@ -1,24 +1,33 @@
 /** Which part of each event a person may see. An event without an entry does not compile. Pure. */
+import type { Config } from '../contract/config.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
+import { maxReported } from '../contract/find.ts';
 import { sees, type Visibility } from './visibility.ts';
 import { visibleKeys } from './visible-keys.ts';
 import { visibleStatus } from './visible-status.ts';
 
 type EventType = ControlEvent['type'];
 type EventOf<T extends EventType> = Extract<ControlEvent, { type: T }>;
-/** The views of the keys with these ids, as in events. */
-export type ReportedKeys = (ids: ReadonlySet<string>) => Pick<ConfigViews, 'keys' | 'keyCount'>;
+/** The views of the keys and groups with these ids, as in events. */
+export interface ReportedViews {
+  reportedKeys(ids: ReadonlySet<string>): Pick<ConfigViews, 'keys' | 'keyCount'>;
+  reportedGroups(ids: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
+}
 type Rules = {
-  readonly [T in EventType]: (event: EventOf<T>, visibility: Visibility, toldKeys: ReportedKeys) => ControlEvent | null;
+  readonly [T in EventType]: (
+    event: EventOf<T>,
+    visibility: Visibility,
+    reported: ReportedViews,
+  ) => ControlEvent | null;
 };
 
 const rules: Rules = {
-  snapshot: (event, visibility, toldKeys) => ({
-    ...visibleViews(event, visibility, toldKeys),
+  snapshot: (event, visibility, reported) => ({
+    ...visibleViews(event, visibility, reported),
     requests: event.requests.filter((request) => sees(visibility, request)),
   }),
-  'config-changed': ({ groupKeyCounts, ...event }, visibility, toldKeys) => ({
-    ...visibleViews(event, visibility, toldKeys),
+  'config-changed': ({ groupKeyCounts, ...event }, visibility, reported) => ({
+    ...visibleViews(event, visibility, reported),
     ...(groupKeyCounts && { groupKeyCounts: visibleEntries(groupKeyCounts, visibility.groups) }),
   }),
   'request-started': (event, visibility) => (sees(visibility, event.request) ? event : null),
@@ -39,39 +48,57 @@ const rules: Rules = {
 };
 
 /** Null if the person may not see the event. */
-export function visibleEvent(event: ControlEvent, visibility: Visibility, toldKeys: ReportedKeys): ControlEvent | null {
-  if (!visibility.isAll) return keep({ event, type: event.type }, visibility, toldKeys);
+export function visibleEvent(
+  event: ControlEvent,
+  visibility: Visibility,
+  reported: ReportedViews,
+): ControlEvent | null {
+  if (!visibility.isAll) return keep({ event, type: event.type }, visibility, reported);
   return 'status' in event ? { ...event, status: visibleStatus(event.status, visibility) } : event;
 }
 
 function keep<T extends EventType>(
   { event, type }: { event: ControlEvent; type: T },
   visibility: Visibility,
-  toldKeys: ReportedKeys,
+  reported: ReportedViews,
 ): ControlEvent | null {
   // Safe, because `type` is the event's own.
-  return rules[type](event as EventOf<T>, visibility, toldKeys);
+  return rules[type](event as EventOf<T>, visibility, reported);
 }
 
 /**
- * Lists that are present stay present; those for administrators only become empty. The person's keys are looked up,
- * because they may not be among the first keys of all.
+ * Lists that are present stay present; those for administrators only become empty. The person's keys and groups are
+ * looked up, because they may not be among the first of all.
  */
 function visibleViews<Given extends Pick<ConfigViews, 'status'> & Partial<ConfigViews>>(
   given: Given,
   visibility: Visibility,
-  toldKeys: ReportedKeys,
+  reported: ReportedViews,
 ): Given {
-  const { status, keys, groups, providers, aliases, refusals } = given;
-  const own = keys && toldKeys(visibility.keys);
+  const { status, keyCount, groupCount, providers, aliases, refusals } = given;
+  const own = keyCount === undefined ? null : reported.reportedKeys(visibility.keys);
   return {
     ...given,
     status: visibleStatus(status, visibility),
     ...(own && { ...own, keys: visibleKeys(own.keys, visibility) }),
-    ...(groups && { groups: groups.filter(({ id }) => visibility.groups.has(id)) }),
+    ...(groupCount !== undefined && reported.reportedGroups(visibility.groups)),
     ...(providers && { providers: [] }),
     ...(aliases && { aliases: [] }),
     ...(refusals && { refusals: [] }),
+  };
+}
+
+/** Of the limits that the events are about, an administrator's window holds those of the first keys and groups alone. */
+export function withReportedLimits(
+  event: ControlEvent,
+  { keys, groups }: Pick<Config, 'keys' | 'groups'>,
+): ControlEvent {
+  if (event.type !== 'limit-use') return event;
+  const first = (list: readonly { id: string }[]) => new Set(list.slice(0, maxReported).map(({ id }) => id));
+  return {
+    ...event,
+    keys: visibleEntries(event.keys, first(keys)),
+    groups: visibleEntries(event.groups, first(groups)),
   };
 }
 

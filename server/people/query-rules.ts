@@ -33,10 +33,11 @@ export const queryRules: Rules = {
   'provider-test': 'admin',
   keys: { keep: visibleKeys },
   'find-keys': {
-    ask: (asked, { keys }) => ({ ...asked, ids: asked.ids ? asked.ids.filter((id) => keys.has(id)) : [...keys] }),
-    keep: ({ keys, total }, visibility) => ({ keys: visibleKeys(keys, visibility), total }),
+    ask: (asked, { keys }) => ({ ...asked, ids: within(keys, asked.ids) }),
+    keep: ({ found, total }, visibility) => ({ found: visibleKeys(found, visibility), total }),
   },
   groups: { keep: (groups, visibility) => groups.filter(({ id }) => visibility.groups.has(id)) },
+  'find-groups': { ask: (asked, { groups }) => ({ ...asked, ids: within(groups, asked.ids) }) },
   'group-preview': 'admin',
   caches: { keep: (caches, visibility) => caches.filter(({ groupId }) => visibility.managed.has(groupId)) },
   cassettes: 'admin',
@@ -128,9 +129,12 @@ function namedOnly<Asked extends { by: UsageDimension; names?: string[] | undefi
   asked: Asked,
   visibility: Visibility,
 ): Asked {
-  const visible = visibleNames(visibility, asked.by);
-  const names = asked.names ? asked.names.filter((name) => visible.has(name)) : [...visible];
-  return { ...asked, names };
+  return { ...asked, names: within(visibleNames(visibility, asked.by), asked.names) };
+}
+
+/** The requested names that are visible, or all visible names. */
+function within(visible: ReadonlySet<string>, asked: readonly string[] | undefined): string[] {
+  return asked ? asked.filter((name) => visible.has(name)) : [...visible];
 }
 
 /** Keeps only the targets that serve the person, without credentials; others belong to providers of other groups. */

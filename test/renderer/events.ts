@@ -15,6 +15,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     keys: [],
     keyCount: views.keys?.length ?? 0,
     groups: [],
+    groupCount: views.groups?.length ?? 0,
     aliases: [],
     refusals: [],
     requests: [],

@@ -2,8 +2,6 @@ export const models = {
   lead: 'The names that programs can ask for. An alias gives a model, or several in order, a name of your own.',
   title: 'Available models',
   asker: 'Show models for',
-  groups: 'Any key of a group',
-  keys: 'A key',
   search: 'Search models',
   noneFound: 'No matching models.',
   showAll: (count: string) => `Show all ${count}`,

@@ -119,6 +119,8 @@ const countsProblems: Record<SharedCountsProblem, string> = {
 
 export const attention = {
   title: 'Needs attention',
+  showAll: (total: string) => `Show all ${total}`,
+  left: (count: string) => `Further keys and groups that need attention: ${count}.`,
   texts: {
     'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
     'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${reason}`,
@@ -179,9 +181,9 @@ export const attention = {
     'budgets-lost': 'Open keys',
     refused: 'Open requests',
     standstill: 'Open requests',
-    'key-expired': 'Open keys',
-    'key-expires': 'Open keys',
-    'key-budget': 'Open keys',
+    'key-expired': 'Open key',
+    'key-expires': 'Open key',
+    'key-budget': 'Open key',
     'group-budget': 'Open group',
     'key-unpriced': 'Set prices',
     'group-unpriced': 'Set prices',

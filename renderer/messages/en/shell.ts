@@ -99,6 +99,11 @@ export const shell = {
     none: 'Nothing fits.',
     shown: (shown: string, total: string) => `Showing ${shown} of ${total}`,
     more: 'Show more',
+    group: 'Group',
+    anyGroup: 'Any group',
+    typeToFind: 'Type to find',
+    typeForMore: (count: string) => `${count} more. Type to find them.`,
+    kinds: { group: 'Any key of a group', key: 'A key' },
   },
   readOnly: 'Read-only: the configuration comes from a file.',
 };

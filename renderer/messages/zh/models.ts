@@ -4,8 +4,6 @@ export const models: typeof english.models = {
   lead: '程序可以请求的名称。别名是你自己起的名称，指向一个模型或按顺序尝试的多个模型。',
   title: '可用模型',
   asker: '显示谁的模型',
-  groups: '某分组的任意密钥',
-  keys: '某个密钥',
   search: '搜索模型',
   noneFound: '没有名称包含此内容的模型。',
   showAll: (count) => `显示全部 ${count} 个`,

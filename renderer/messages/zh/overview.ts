@@ -103,6 +103,8 @@ const countsProblems: Record<SharedCountsProblem, string> = {
 
 export const attention: typeof english.attention = {
   title: '需要处理',
+  showAll: (total) => `显示全部 ${total} 项`,
+  left: (count) => `另有 ${count} 个密钥和分组需要处理。`,
   texts: {
     'provider-unusable': (name, reason) => `服务商 ${name}：${reason}。`,
     'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,

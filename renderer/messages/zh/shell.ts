@@ -100,6 +100,11 @@ export const shell: typeof english = {
     none: '没有符合条件的项目。',
     shown: (shown: string, total: string) => `显示 ${total} 项中的 ${shown} 项`,
     more: '显示更多',
+    group: '分组',
+    anyGroup: '所有分组',
+    typeToFind: '输入文字查找',
+    typeForMore: (count: string) => `还有 ${count} 项，输入文字即可查找。`,
+    kinds: { group: '某分组的任意密钥', key: '某个密钥' },
   },
   readOnly: '只读：配置来自文件。',
 };

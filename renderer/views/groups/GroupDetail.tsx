@@ -1,23 +1,30 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { DetailScreen } from '../../components/DetailScreen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useHashLocation } from '../../state/hash-location.ts';
 import { useCommand } from '../../state/use-command.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useFoundKeys } from '../../state/use-keys.ts';
+import { useFound, useOne } from '../../state/use-found.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { GroupForm } from './GroupForm.tsx';
 
 /** One group, a preview of what it allows, and its removal. */
 export function GroupDetail({ id }: { id: string }) {
-  const groups = useControlState((state) => state.views?.groups ?? null);
+  const { view, isKnown, problem } = useOne('group', id);
   const lock = useLocks().removing('groups', id);
   const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
   return (
-    <DetailScreen name="groups" id={id} items={groups} lock={lock} onRemove={() => setRemoving(true)}>
+    <DetailScreen
+      name="groups"
+      id={id}
+      item={view}
+      isKnown={isKnown}
+      problem={problem}
+      lock={lock}
+      onRemove={() => setRemoving(true)}
+    >
       {(group) => (
         <>
           <GroupForm group={group} />
@@ -46,10 +53,9 @@ interface RemoveGroupProps {
 function RemoveGroup({ group, onClose, onRemoved }: RemoveGroupProps) {
   const { groups: names } = useMessages();
   const command = useCommand();
-  const asked = useMemo(() => group && { group: group.id, limit: mostNamed }, [group]);
-  const { found } = useFoundKeys(asked);
+  const { found } = useFound('key', group && { group: group.id, limit: mostNamed });
   const isUsed = (group?.keyCount ?? 0) > 0;
-  const users = found?.keys.map((key) => key.name ?? key.id) ?? [];
+  const users = found?.found.map((key) => key.name ?? key.id) ?? [];
   if (found && found.total > users.length) users.push('…');
   const name = group?.name ?? group?.id ?? '';
   const remove = async () => {

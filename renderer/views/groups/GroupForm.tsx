@@ -19,6 +19,7 @@ import { DefaultModels } from './DefaultModels.tsx';
 import { GroupLimits } from './GroupLimits.tsx';
 import classes from './Groups.module.css';
 import { type DraftProps, draftOf, groupOf } from './group-draft.ts';
+import { KeysLink } from './KeysLink.tsx';
 import { ModelPreview } from './ModelPreview.tsx';
 import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PassthroughField } from './PassthroughField.tsx';
@@ -54,7 +55,7 @@ export function GroupForm({ group }: { group: GroupView }) {
   const difference = differenceOf(saved.answer, models);
   return (
     <form className={classes.pair} onSubmit={(event) => void save(event)}>
-      <Section title={group.name ?? group.id}>
+      <Section title={group.name ?? group.id} action={<KeysLink group={group} />}>
         <Stack gap="sm" className={classes.body}>
           <Lockable lock={lockOf('name')}>
             <TextInput

@@ -3,32 +3,32 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
+import { maxReported } from '../../../server/contract/find.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { LimitMeters } from '../../components/LimitMeters.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { LockMark } from '../../components/LockMark.tsx';
-import { ListEnd, ListSearch, pageLength } from '../../components/LongList.tsx';
+import { ListEnd, ListSearch } from '../../components/LongList.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useHashLocation } from '../../state/hash-location.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useCount } from '../../state/use-found.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { useLongList } from '../../state/use-long-list.ts';
 import { CreateGroup } from './CreateGroup.tsx';
 import classes from './Groups.module.css';
+import { KeysLink } from './KeysLink.tsx';
 
 /** All groups with what they allow, and a button to create one. */
 export function GroupList() {
   const { groups: names, longList } = useMessages();
-  const groups = useControlState((state) => state.views?.groups ?? null);
-  const [search, setSearch] = useState('');
-  const [limit, setLimit] = useState(pageLength);
-  const wanted = search.trim().toLowerCase();
-  const found = groups?.filter(({ id, name }) => `${name ?? ''}\n${id}`.toLowerCase().includes(wanted)) ?? [];
-  const shown = found.slice(0, limit);
+  const count = useCount('group');
+  const { found, problem, search, setSearch, showMore } = useLongList('group');
   const canChange = useCanChange();
   const lock = useLocks().adding('groups');
   const [isCreating, setCreating] = useState(false);
@@ -47,18 +47,19 @@ export function GroupList() {
     </>
   );
   return (
-    <Screen name="groups" count={groups?.length} lead={groups && groups.length < 2 && names.lead} action={create}>
+    <Screen name="groups" count={count ?? undefined} lead={count !== null && count < 2 && names.lead} action={create}>
       <Panel name="groups">
-        {!groups && <ListSkeleton rows={2} rowHeight={60} />}
-        <ListSearch label={longList.searchGroups} count={groups?.length ?? 0} value={search} onChange={setSearch} />
-        {groups?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+        {!found && !problem && <ListSkeleton rows={2} rowHeight={60} />}
+        {problem && <CommandProblem problem={problem} />}
+        <ListSearch label={longList.searchGroups} count={count ?? 0} value={search} onChange={setSearch} />
+        {count === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={list.list}>
-          {shown.map((group) => (
+          {found?.found.map((group) => (
             <GroupRow key={group.id} group={group} />
           ))}
         </ul>
-        {groups && groups.length > 0 && (
-          <ListEnd shown={shown.length} total={found.length} onMore={() => setLimit(limit + pageLength)} />
+        {found && count !== 0 && (
+          <ListEnd shown={found.found.length} total={found.total} most={maxReported} onMore={showMore} />
         )}
       </Panel>
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
@@ -73,7 +74,7 @@ export function GroupList() {
 
 function GroupRow({ group }: { group: GroupView }) {
   const lock = useLocks().removing('groups', group.id);
-  const { messages, formats } = useLocalization();
+  const messages = useMessages();
   const names = messages.groups;
   return (
     <li className={classes.row}>
@@ -81,9 +82,7 @@ function GroupRow({ group }: { group: GroupView }) {
         <Link href={`/groups/${group.id}`} className={classes.name}>
           {group.name ?? group.id}
         </Link>
-        <span className={`${list.tag} ${classes.tag}`}>
-          {names.keyCount(group.keyCount, formats.number(group.keyCount))}
-        </span>
+        <KeysLink group={group} />
         <LockMark lock={lock} />
         {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
         {group.cassette && (

@@ -11,6 +11,7 @@ import { useRights } from '../../state/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
 import { KeyName } from './KeyName.tsx';
 import { expiryOf, type KeyDraft } from './key-draft.ts';
+import { useGroupChoice } from './use-group-choice.ts';
 
 interface CreateKeyFormProps {
   onCancel(): void;
@@ -21,10 +22,11 @@ interface CreateKeyFormProps {
 export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const { createKey: names, secret: secretNames } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
-  const group = groups.find(({ id }) => id === 'default')?.id ?? groups[0]?.id ?? 'default';
+  const [shownGroup] = useGroupChoice();
+  const usualGroup = groups.find(({ id }) => id === 'default')?.id ?? groups[0]?.id ?? 'default';
   const [draft, setDraft] = useState<KeyDraft>({
     name: '',
-    group,
+    group: shownGroup ?? usualGroup,
     expiry: 'never',
     models: [],
     limits: undefined,

@@ -3,10 +3,10 @@ import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
+import { FindSelect } from '../../components/FindSelect.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useRights } from '../../state/use-rights.ts';
+import { usePerson, useRights } from '../../state/use-rights.ts';
 import { KeyTesting } from './KeyTesting.tsx';
 import { type KeyDraft, readExpiry } from './key-draft.ts';
 import { RevealButton } from './RevealButton.tsx';
@@ -28,17 +28,17 @@ interface KeyFieldsProps {
 export function KeyFields({ draft, onChange, isNew = false, expiresAt = null, cassette = null }: KeyFieldsProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
-  const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
-  const { manages } = useRights();
-  const offered = isNew ? groups : groups.filter(({ id }) => manages(id));
+  const person = usePerson();
+  const { isAdmin, manages } = useRights();
   return (
     <>
       <Group grow gap="sm">
-        <NativeSelect
+        <FindSelect
+          kinds={['group']}
           label={names.group}
-          value={draft.group}
-          onChange={(event) => onChange({ ...draft, group: event.currentTarget.value })}
-          data={offered.map(({ id, name }) => ({ value: id, label: name ?? id }))}
+          chosen={{ kind: 'group', id: draft.group }}
+          onChange={(chosen) => onChange({ ...draft, group: chosen?.id ?? draft.group })}
+          wanted={isNew || isAdmin ? {} : { ids: person?.manages ?? [] }}
         />
         <NativeSelect
           label={names.expiry}

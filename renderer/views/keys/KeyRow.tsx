@@ -10,7 +10,7 @@ import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useNameOf } from '../../state/use-found.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { KeyActions } from './KeyActions.tsx';
 import type { KeyDialogContent } from './KeyDialog.tsx';
@@ -28,7 +28,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
   const { manages } = useRights();
   const command = useCommand();
   const name = view.name ?? view.id;
-  const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === view.group)?.name);
+  const groupName = useNameOf('group', view.group);
   const reveal = async () => {
     const result = await command.run({ type: 'key.reveal', id: view.id });
     if (!result) return;

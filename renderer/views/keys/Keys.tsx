@@ -1,39 +1,37 @@
 /** All keys with their switches, and the actions to create, show, edit, rotate and revoke them. */
 import { Button } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
-import { maxKeysReported } from '../../../server/contract/find-keys.ts';
+import { maxReported } from '../../../server/contract/find.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { FindSelect } from '../../components/FindSelect.tsx';
 import classes from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { ListEnd, ListSearch, pageLength } from '../../components/LongList.tsx';
+import longListClasses from '../../components/LongList.module.css';
+import { ListEnd, ListSearch, shortLength } from '../../components/LongList.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useFoundKeys } from '../../state/use-keys.ts';
+import { useCount } from '../../state/use-found.ts';
+import { useLongList } from '../../state/use-long-list.ts';
 import { KeyDialog } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
+import { useGroupChoice } from './use-group-choice.ts';
 import { useKeyDialog } from './use-key-dialog.ts';
 import { useKeyUsage } from './use-key-usage.ts';
 
-/** While someone types. */
-const searchDelayMs = 150;
-
 export function Keys() {
   const { keys: names, longList } = useMessages();
-  const count = useControlState((state) => state.views?.keyCount);
-  const [search, setSearch] = useState('');
-  const [limit, setLimit] = useState(pageLength);
-  const [settledSearch] = useDebouncedValue(search, searchDelayMs);
-  const asked = useMemo(() => ({ search: settledSearch, limit }), [settledSearch, limit]);
-  const { found, problem } = useFoundKeys(asked);
-  const keys = found?.keys ?? null;
+  const count = useCount('key');
+  const [group, chooseGroup] = useGroupChoice();
+  const { found, problem, search, setSearch, showMore } = useLongList('key', group === null ? {} : { group });
+  const keys = found?.found ?? null;
+  const groupCount = useCount('group') ?? 0;
+  const hasMany = (count ?? 0) > shortLength && groupCount > 1;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
   const canChange = useCanChange();
   const [dialog, setDialog] = useKeyDialog();
@@ -49,11 +47,23 @@ export function Keys() {
     </Button>
   );
   return (
-    <Screen name="keys" count={count} lead={count !== undefined && count < 2 && names.lead} action={create}>
+    <Screen name="keys" count={count ?? undefined} lead={count !== null && count < 2 && names.lead} action={create}>
       <Panel name="keys">
         {!keys && !problem && <ListSkeleton rows={2} rowHeight={60} />}
         {problem && <CommandProblem problem={problem} />}
-        <ListSearch label={longList.searchKeys} count={count ?? 0} value={search} onChange={setSearch} />
+        <ListSearch label={longList.searchKeys} count={count ?? 0} value={search} onChange={setSearch}>
+          {(group !== null || hasMany) && (
+            <FindSelect
+              className={longListClasses.narrow}
+              kinds={['group']}
+              label={longList.group}
+              isBare
+              any={longList.anyGroup}
+              chosen={group === null ? null : { kind: 'group', id: group }}
+              onChange={(chosen) => chooseGroup(chosen?.id ?? null)}
+            />
+          )}
+        </ListSearch>
         {count === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={classes.list}>
           {keys?.map((key) => (
@@ -67,12 +77,7 @@ export function Keys() {
           ))}
         </ul>
         {found && count !== 0 && (
-          <ListEnd
-            shown={found.keys.length}
-            total={found.total}
-            most={maxKeysReported}
-            onMore={() => setLimit((before) => Math.min(before + pageLength, maxKeysReported))}
-          />
+          <ListEnd shown={found.found.length} total={found.total} most={maxReported} onMore={showMore} />
         )}
       </Panel>
       <KeyDialog content={dialog} onChange={setDialog} />

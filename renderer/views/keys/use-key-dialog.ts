@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useKey } from '../../state/use-keys.ts';
+import { useKey } from '../../state/use-found.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
 /**
@@ -15,7 +15,9 @@ export function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogCon
   const asked: KeyDialogContent | null = search.has('new') ? { act: 'create' } : view ? { act: 'edit', view } : null;
   const change = (content: KeyDialogContent | null) => {
     setOpened(content);
-    if (asked) goTo(path, { replace: true });
+    if (!asked) return;
+    for (const name of ['new', 'key']) search.delete(name);
+    goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
   };
   return [opened ?? asked, change];
 }

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { ModelView, RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CooldownNote } from '../../components/CooldownNote.tsx';
+import type { Chosen } from '../../components/chosen.ts';
 import { ModelField } from '../../components/ModelField.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -13,14 +14,14 @@ import { useMostUsed } from '../../state/use-most-used.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import { type Asker, askedAs } from './asker.ts';
+import { askedAs } from './asker.ts';
 import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
 import { SkippedList } from './SkippedList.tsx';
 import { Wires } from './Wires.tsx';
 
 interface RouteSectionProps {
-  asker: Asker | null;
+  asker: Chosen | null;
   model: string;
   models: readonly ModelView[];
   onModel(model: string): void;

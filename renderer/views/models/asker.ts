@@ -1,7 +1,6 @@
-/** Who would send the request: a key, or any key of a group. */
-export type Asker = { type: 'key' | 'group'; id: string };
+import type { Chosen } from '../../components/chosen.ts';
 
-/** As a query takes it. */
-export function askedAs({ type, id }: Asker): { key: string } | { group: string } {
-  return type === 'key' ? { key: id } : { group: id };
+/** Who would send the request, a key or any key of a group, as a query takes it. */
+export function askedAs({ kind, id }: Chosen): { key: string } | { group: string } {
+  return kind === 'key' ? { key: id } : { group: id };
 }

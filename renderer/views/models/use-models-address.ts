@@ -1,12 +1,12 @@
 import { useLocation, useSearch } from 'wouter';
+import { type Chosen, chosenOf, chosenText } from '../../components/chosen.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useMostUsed } from '../../state/use-most-used.ts';
-import type { Asker } from './asker.ts';
 
 interface ModelsAddress {
   /** The first group until another one is chosen; null while there is none. */
-  asker: Asker | null;
-  chooseAsker(asker: Asker): void;
+  asker: Chosen | null;
+  chooseAsker(asker: Chosen): void;
   /** Whose route is shown: the most used one until another is named. */
   model: string;
   chooseModel(model: string): void;
@@ -27,14 +27,9 @@ export function useModelsAddress(): ModelsAddress {
     goTo(`${path}?${next}`, { replace: true });
   };
   return {
-    asker: askerOf(search.get('for')) ?? (first === null ? null : { type: 'group', id: first }),
-    chooseAsker: ({ type, id }) => change('for', `${type}:${id}`),
+    asker: chosenOf(search.get('for') ?? '') ?? (first === null ? null : { kind: 'group', id: first }),
+    chooseAsker: (asker) => change('for', chosenText(asker)),
     model: search.get('model') ?? mostUsed?.[0] ?? '',
     chooseModel: (model) => change('model', model),
   };
-}
-
-function askerOf(text: string | null): Asker | null {
-  const [type, ...id] = text?.split(':') ?? [];
-  return type === 'key' || type === 'group' ? { type, id: id.join(':') } : null;
 }

@@ -1,4 +1,6 @@
+import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconInfoCircle } from '@tabler/icons-react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { describeCooldown } from '../../components/CooldownNote.tsx';
 import { amountOf, describeLimit } from '../../components/LimitMeters.tsx';
@@ -6,6 +8,7 @@ import { Section } from '../../components/Section.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useToldAnd } from '../../state/use-found.ts';
 import { blockedReason } from '../providers/blocked-reason.ts';
 import { unlistedReason } from '../providers/unlisted-reason.ts';
 import { describeRefusal } from '../requests/describe-refusal.ts';
@@ -13,6 +16,10 @@ import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
 
 const minuteMs = 60_000;
+/** The worst, so that the usage below stays in sight. */
+const mostAtFirst = 8;
+/** Of keys, and of groups. */
+const mostAsked = 100;
 
 /** Concerns that the first-run steps cover anyway. */
 const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
@@ -21,22 +28,41 @@ const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
 export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
   const localization = useLocalization();
   const names = localization.messages.attention;
-  const views = useControlState((state) => state.views);
   const nowMs = useNow((now) => Math.floor(now / minuteMs) * minuteMs);
-  const all = views ? concernsOf(views, nowMs) : [];
+  const { concerns: all, left } = useConcerns(nowMs);
+  const [showsAll, setShowsAll] = useState(false);
   const concerns = isFirstRun ? all.filter(({ kind }) => !ofSetup.includes(kind)) : all;
   if (concerns.length === 0) return null;
+  const shown = showsAll ? concerns : concerns.slice(0, mostAtFirst);
+  const total = localization.formats.number(concerns.length + left);
   return (
-    <Section title={names.title} count={localization.formats.number(concerns.length)}>
+    <Section title={names.title} count={total}>
       <ul className={classes.list}>
-        {concerns.map((concern) => (
+        {shown.map((concern) => (
           <li key={nameOf(concern)}>
             <ConcernLink concern={concern} nowMs={nowMs} />
           </li>
         ))}
       </ul>
+      {shown.length < concerns.length && (
+        <Button className={classes.all} size="xs" variant="subtle" onClick={() => setShowsAll(true)}>
+          {names.showAll(total)}
+        </Button>
+      )}
+      {showsAll && left > 0 && <p className={classes.left}>{names.left(localization.formats.number(left))}</p>}
     </Section>
   );
+}
+
+/** Of very many keys and groups, those that no event tells of are asked for. */
+function useConcerns(nowMs: number): { concerns: Concern[]; left: number } {
+  const views = useControlState((state) => state.views);
+  const question = { needsAttention: true, limit: mostAsked };
+  const keys = useToldAnd('key', question, minuteMs);
+  const groups = useToldAnd('group', question, minuteMs);
+  if (!views) return { concerns: [], left: 0 };
+  const known = { ...views, keys: [...keys.views], groups: [...groups.views] };
+  return { concerns: concernsOf(known, nowMs), left: keys.left + groups.left };
 }
 
 function nameOf(concern: Concern): string {

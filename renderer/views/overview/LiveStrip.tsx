@@ -79,7 +79,10 @@ function Callers({ second }: { second: number }) {
   const { live: names } = messages;
   const requests = useControlState((state) => state.requests);
   const callers = useMemo(() => callersOf(requests, second), [requests, second]);
-  const nameOf = useNames('key');
+  const nameOf = useNames(
+    'key',
+    callers.map(({ keyId }) => keyId),
+  );
   if (callers.length === 0) return <span className={classes.soft}>{names.nobody}</span>;
   const more = callers.length - mostCallers;
   return (

@@ -27,7 +27,7 @@ interface MetricChartProps {
 export function MetricChart({ answers, figure }: MetricChartProps) {
   const { messages, formats } = useLocalization();
   const [, goTo] = useLocation();
-  const nameOf = useNames(answers.by);
+  const nameOf = useNames(answers.by, answers.leaders);
   const { metric, grid } = answers;
   const edgesMs = useMemo(() => edgesOf(grid), [grid]);
   const steps = edgesMs.slice(0, -1);

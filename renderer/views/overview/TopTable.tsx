@@ -1,7 +1,6 @@
 import { Link } from 'wouter';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useKey } from '../../state/use-keys.ts';
 import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
 import { colorOf } from './name-colors.ts';
 import { type RequestsMeant, requestsOf } from './requests-address.ts';
@@ -51,8 +50,7 @@ interface TopRowProps {
 
 function TopRow({ row, by, share, sinceMs }: TopRowProps) {
   const { formats } = useLocalization();
-  const nameOf = useNames(by);
-  const name = useKey(by === 'key' ? row.name : null)?.name ?? nameOf(row.name);
+  const name = useNames(by, [row.name])(row.name);
   const failed = failuresOf(row);
   const hrefOf = (meant: RequestsMeant = {}) => requestsOf(by, row.name, { ...meant, since: sinceMs });
   return (

@@ -1,6 +1,7 @@
 /** Concerns that a person should look after, derived from the engine's state; the worst first. Pure. */
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
+import { expiryConcern, isNearlySpent, isUnpriced } from '../../../server/contract/attention.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
@@ -37,9 +38,6 @@ export type Concern = {
   | { kind: 'no-provider' | 'no-key' | 'budgets-lost' }
 );
 
-/** How long before it expires a key is spoken of. */
-const noticeMs = 7 * 86_400_000;
-
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   const { status, providers, keys, keyCount, groups, refusals } = views;
   // The same requests count against both budgets.
@@ -54,7 +52,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfSetup(providers, keyCount),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
-    ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
+    ...keys.flatMap((key) => concernsOfBudgets('key', key, hrefOfKey(key))),
     ...keys.flatMap((key) => concernsOfPrices('key', key)),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
     ...groups.filter(({ id }) => !saidOfKey.has(id)).flatMap((group) => concernsOfPrices('group', group)),
@@ -137,35 +135,32 @@ function concernsOfSetup(providers: readonly ProviderView[], keyCount: number): 
   return found;
 }
 
-function concernsOfKey({ id, name, enabled, expiresAt }: KeyView, nowMs: number): Concern[] {
-  if (!enabled || expiresAt === null) return [];
-  const atMs = Date.parse(expiresAt);
-  const key = { name: name ?? id, href: '/keys' };
-  if (atMs <= nowMs) return [{ kind: 'key-expired', isBad: true, ...key }];
-  return atMs - nowMs < noticeMs ? [{ kind: 'key-expires', isBad: false, ...key, atMs }] : [];
+function concernsOfKey(view: KeyView, nowMs: number): Concern[] {
+  const concern = expiryConcern(view, nowMs);
+  if (concern === null) return [];
+  const key = { name: view.name ?? view.id, href: hrefOfKey(view) };
+  if (concern === 'expired') return [{ kind: 'key-expired', isBad: true, ...key }];
+  return [{ kind: 'key-expires', isBad: false, ...key, atMs: Date.parse(view.expiresAt ?? '') }];
 }
 
-/** From this share on a budget is spoken of, as the engine does. */
-const noticeShare = 0.8;
+/** Its form. */
+const hrefOfKey = ({ id }: Pick<KeyView, 'id'>) => `/keys?key=${encodeURIComponent(id)}`;
 
 function concernsOfBudgets(
   scope: LimitScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
   href: string,
 ): Concern[] {
-  const near = limitUse.filter(({ budget, used, amount }) => budget !== null && used >= amount * noticeShare);
-  return near.map((meter): Concern => {
+  return limitUse.filter(isNearlySpent).map((meter): Concern => {
     const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
     return { kind: `${scope}-budget`, isBad, href, id, name: name ?? id, meter };
   });
 }
 
-/** What its requests cost is nowhere counted: such a budget never ends. */
 function concernsOfPrices(
   scope: LimitScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
 ): Concern[] {
-  const unknown = limitUse.filter(({ budget, unpriced }) => budget !== null && unpriced > 0);
   const owner = { isBad: false, href: '/settings?section=prices', id, name: name ?? id };
-  return unknown.map((meter): Concern => ({ kind: `${scope}-unpriced`, ...owner, meter }));
+  return limitUse.filter(isUnpriced).map((meter): Concern => ({ kind: `${scope}-unpriced`, ...owner, meter }));
 }

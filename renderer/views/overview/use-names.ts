@@ -1,17 +1,17 @@
-import { useCallback, useMemo } from 'react';
+import { useCallback } from 'react';
 import { groupOfShadows } from '../../../server/contract/ledger.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useNamesOf } from '../../state/use-found.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import type { Dimension } from './load-usage.ts';
 
-/** What a person calls a key, group, provider or model by its id; null: the requests that had none. */
-export function useNames(by: Dimension): (id: string | null) => string {
+/** What a person calls a key, group, provider or model by its id, of those that are shown; null: the requests that had none. */
+export function useNames(by: Dimension, shown: readonly (string | null)[]): (id: string | null) => string {
   const { overview, shadows } = useMessages();
   const { nameless } = overview;
   const providerName = useProviderName();
-  const named = useControlState(({ views }) => (by === 'key' ? views?.keys : views?.groups));
-  const names = useMemo(() => new Map(named?.map(({ id, name }) => [id, name ?? id])), [named]);
+  const ids = shown.filter((id) => id !== null);
+  const names = useNamesOf(by === 'key' ? 'key' : 'group', by === 'key' || by === 'group' ? ids : []);
   return useCallback(
     (id) => {
       if (id === null) return nameless[by];

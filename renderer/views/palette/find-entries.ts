@@ -8,7 +8,7 @@ export interface PaletteSection {
 
 const shownAtFirst: readonly SectionName[] = ['screens', 'actions'];
 /** More of one kind are found by typing more. */
-const mostInSection = 9;
+export const mostInSection = 9;
 
 /** Before anything is typed: recent entries, then the ones always available. */
 export function firstEntries(entries: readonly PaletteEntry[], recentIds: readonly string[]): PaletteSection[] {

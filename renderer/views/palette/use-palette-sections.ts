@@ -1,21 +1,26 @@
 import { useMantineColorScheme } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
+import type { ConfigViews } from '../../../server/contract/events.ts';
+import { searchDelayMs } from '../../components/LongList.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import type { Kind } from '../../state/find-by-id.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useToldAnd } from '../../state/use-found.ts';
 import { useLocks } from '../../state/use-locks.ts';
 import { useScreens } from '../../state/use-screens.ts';
 import { configEntries } from './config-entries.ts';
-import { findEntries, firstEntries, type PaletteSection } from './find-entries.ts';
+import { findEntries, firstEntries, mostInSection, type PaletteSection } from './find-entries.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 import { recentEntries } from './recent-entries.ts';
 import { requestEntry, requestSearchEntry, screenEntries, windowEntries } from './window-entries.ts';
 
 /** The palette's sections for the text typed. */
 export function usePaletteSections(search: string): PaletteSection[] {
-  const entries = useEntries();
-  const { messages } = useLocalization();
   const [recentIds] = useState(recentEntries);
+  const entries = useEntries(useViews(search, recentIds));
+  const { messages } = useLocalization();
   return useMemo(() => {
     if (search.trim() === '') return firstEntries(entries, recentIds);
     const byId = requestEntry(search, messages);
@@ -27,11 +32,27 @@ export function usePaletteSections(search: string): PaletteSection[] {
   }, [entries, recentIds, search, messages]);
 }
 
-function useEntries(): PaletteEntry[] {
+/** With the keys and groups that no event tells of, as far as they are searched for or were used last. */
+function useViews(search: string, recentIds: readonly string[]): ConfigViews | null {
+  const views = useControlState((state) => state.views);
+  const keys = useKnown('key', search, recentIds);
+  const groups = useKnown('group', search, recentIds);
+  return useMemo(() => views && { ...views, keys: [...keys], groups: [...groups] }, [views, keys, groups]);
+}
+
+function useKnown<K extends Kind>(kind: K, search: string, recentIds: readonly string[]) {
+  const [settled] = useDebouncedValue(search.trim(), searchDelayMs);
+  // Entries are called `key:k1` and `copy-secret:k1`.
+  const names = kind === 'key' ? ['key:', 'copy-secret:'] : ['group:'];
+  const ids = recentIds.flatMap((id) => names.flatMap((name) => (id.startsWith(name) ? [id.slice(name.length)] : [])));
+  const asked = settled === '' ? { ids } : { search: settled };
+  return useToldAnd(kind, { ...asked, limit: mostInSection }).views;
+}
+
+function useEntries(views: ConfigViews | null): PaletteEntry[] {
   const localization = useLocalization();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { execute } = useControlStore();
-  const views = useControlState((state) => state.views);
   const locks = useLocks();
   const screens = useScreens();
   const canChange = useCanChange();

@@ -62,7 +62,7 @@ export function Playground() {
           </Link>
         ))}
       </nav>
-      {keyChoice.keys?.length === 0 && (
+      {keyChoice.isNone && (
         <EmptyNote title={names.noKeyTitle} next={names.noKeyNext}>
           <Link href="/keys">{names.toKeys}</Link>
         </EmptyNote>

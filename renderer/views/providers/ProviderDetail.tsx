@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { DetailScreen } from '../../components/DetailScreen.tsx';
@@ -27,12 +27,19 @@ import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 /** All settings of one provider, its health, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
   const providers = useControlState((state) => state.views?.providers ?? null);
-  const own = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);
+  const own = providers?.find((provider) => !provider.isDemo && provider.id === id) ?? null;
   const lock = useLocks().removing('providers', id);
   const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
   return (
-    <DetailScreen name="providers" id={id} items={own} lock={lock} onRemove={() => setRemoving(true)}>
+    <DetailScreen
+      name="providers"
+      id={id}
+      item={own}
+      isKnown={providers !== null}
+      lock={lock}
+      onRemove={() => setRemoving(true)}
+    >
       {(provider) => (
         <div className={classes.detail}>
           <StateSection provider={provider} />

@@ -6,7 +6,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useKey } from '../../state/use-keys.ts';
+import { useKey } from '../../state/use-found.ts';
 import { useRights } from '../../state/use-rights.ts';
 import classes from './RequestPanel.module.css';
 

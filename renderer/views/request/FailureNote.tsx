@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useKey } from '../../state/use-keys.ts';
+import { useKey } from '../../state/use-found.ts';
 import { useRights } from '../../state/use-rights.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { mendOf, whyFailed } from '../requests/mend.ts';

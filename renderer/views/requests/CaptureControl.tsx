@@ -1,14 +1,17 @@
 import { Button, Menu } from '@mantine/core';
 import { IconPlayerRecordFilled, IconPlayerStop } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { TimedCaptureView } from '../../../server/contract/status-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { pageLength } from '../../components/LongList.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useKey } from '../../state/use-keys.ts';
-import { useMayStop, useRights } from '../../state/use-rights.ts';
+import { useCount, useNameOf } from '../../state/use-found.ts';
+import { useMayStop, usePerson, useRights } from '../../state/use-rights.ts';
+import { CaptureDialog } from './CaptureDialog.tsx';
 import classes from './Requests.module.css';
 
 const minutes = 10;
@@ -22,8 +25,10 @@ export function CaptureControl() {
   const names = messages.timedCapture;
   const { run, isRunning, problem } = useCommand();
   const timed = useControlState((state) => state.views?.status.capture ?? none);
-  const scopes = useScopes();
+  const { scopes, isLong } = useScopes();
+  const [isChoosing, setChoosing] = useState(false);
   const days = useControlState((state) => state.views?.status.settings.capture.retentionDays ?? 0);
+  const hint = names.hint(formats.number(minutes), formats.number(days));
   const start = (scope: Scope) => void run({ type: 'capture.start', minutes, ...scope });
   return (
     <>
@@ -31,7 +36,7 @@ export function CaptureControl() {
       {timed.map((each) => (
         <RunningCapture key={`${each.kind} ${each.id}`} timed={each} onStop={() => void run(stopOf(each))} />
       ))}
-      {scopes.length > 0 && (
+      {(scopes.length > 0 || isLong) && (
         <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
           <Menu.Target>
             <Button
@@ -44,42 +49,44 @@ export function CaptureControl() {
             </Button>
           </Menu.Target>
           <Menu.Dropdown className={classes.scopes}>
-            <Menu.Label className={classes.scopeHint}>
-              {names.hint(formats.number(minutes), formats.number(days))}
-            </Menu.Label>
+            <Menu.Label className={classes.scopeHint}>{hint}</Menu.Label>
             {scopes.map(({ label, scope }) => (
               <Menu.Item key={JSON.stringify(scope)} onClick={() => start(scope)}>
                 {label}
               </Menu.Item>
             ))}
+            {isLong && <Menu.Item onClick={() => setChoosing(true)}>{names.oneOfMany}</Menu.Item>}
             <Menu.Divider />
             <Menu.Label className={classes.scopeHint}>{names.one}</Menu.Label>
           </Menu.Dropdown>
         </Menu>
       )}
+      <CaptureDialog opened={isChoosing} hint={hint} minutes={minutes} onClose={() => setChoosing(false)} />
     </>
   );
 }
 
-/** What the person may capture: everything, or the groups that they manage and the keys in them. */
-function useScopes(): { label: string; scope: Scope }[] {
+/** What the person may capture: everything, or the groups that they manage and the keys in them. `isLong`: too many for a menu. */
+function useScopes(): { scopes: { label: string; scope: Scope }[]; isLong: boolean } {
   const { timedCapture: names } = useMessages();
   const { isAdmin, manages } = useRights();
+  const person = usePerson();
+  const count = (useCount('key') ?? 0) + (useCount('group') ?? 0);
   const groups = useControlState((state) => state.views?.groups) ?? [];
   const keys = useControlState((state) => state.views?.keys) ?? [];
   const everything = [
     { label: names.all, scope: {} },
     { label: names.next, scope: { requests: 1 } },
   ];
-  return [
-    ...(isAdmin ? everything : []),
-    ...groups
-      .filter(({ id }) => manages(id))
-      .map(({ id, name }) => ({ label: names.group(name ?? id), scope: { group: id } })),
-    ...keys
-      .filter(({ group }) => manages(group))
-      .map(({ id, name }) => ({ label: names.key(name ?? id), scope: { key: id } })),
-  ];
+  const ofAll = isAdmin ? everything : [];
+  if (count > pageLength) return { scopes: ofAll, isLong: isAdmin || (person !== null && person.manages.length > 0) };
+  const ofGroups = groups
+    .filter(({ id }) => manages(id))
+    .map(({ id, name }) => ({ label: names.group(name ?? id), scope: { group: id } }));
+  const ofKeys = keys
+    .filter(({ group }) => manages(group))
+    .map(({ id, name }) => ({ label: names.key(name ?? id), scope: { key: id } }));
+  return { scopes: [...ofAll, ...ofGroups, ...ofKeys], isLong: false };
 }
 
 function stopOf({ kind, id }: TimedCaptureView) {
@@ -89,9 +96,7 @@ function stopOf({ kind, id }: TimedCaptureView) {
 function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): void }) {
   const { messages, formats } = useLocalization();
   const names = messages.timedCapture;
-  const key = useKey(timed.kind === 'key' ? timed.id : null);
-  const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === timed.id)?.name);
-  const name = (timed.kind === 'key' ? key?.name : groupName) ?? timed.id ?? '';
+  const name = useNameOf(timed.kind === 'group' ? 'group' : 'key', timed.id) ?? '';
   const mayStop = useMayStop(timed);
   // Rounded to whole seconds.
   const left = useNow((now) => formats.duration(Math.max(0, Math.ceil((timed.untilMs - now) / 1_000)) * 1_000));

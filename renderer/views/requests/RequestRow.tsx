@@ -5,7 +5,7 @@ import type { RequestOutcome } from '../../../server/contract/ledger.ts';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
-import { useKeyName } from '../../state/use-keys.ts';
+import { useNameOf } from '../../state/use-found.ts';
 import { outputRateOf } from '../request/output-rate.ts';
 import { AttemptDots } from './AttemptDots.tsx';
 import classes from './RequestTable.module.css';
@@ -39,14 +39,16 @@ interface RequestRowProps {
  */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
   const { request, providerName, top, position, href, isOpen, isTabStop } = props;
-  const keyName = useKeyName(request.keyId);
+  const keyName = useNameOf('key', request.keyId);
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
   const rate = outputRateOf(request);
-  const asked = `${request.method} ${request.route}`;
+  const { method } = request;
+  const asked = `${method} ${request.route}`;
+  const path = request.route.replace(/^\/v1\//, '/');
   const { tokensPerSecond } = localization.messages.requests;
   const answerer = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
   return (
@@ -67,13 +69,14 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
           className={classes.link}
           href={href}
           title={asked}
-          aria-label={asked}
+          // Contains what is shown.
+          aria-label={method === 'POST' ? asked : `${method} ${path}`}
           data-request={request.id}
           tabIndex={isTabStop ? 0 : -1}
           {...(isOpen && { 'aria-current': true })}
         >
-          {request.method !== 'POST' && <span className={classes.soft}>{request.method} </span>}
-          {request.route.replace(/^\/v1\//, '/')}
+          {method !== 'POST' && <span className={classes.soft}>{method} </span>}
+          {path}
         </Link>
         {request.stream && <StreamMark />}
         {request.session && <SessionMark id={request.session.id} />}

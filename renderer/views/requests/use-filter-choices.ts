@@ -1,4 +1,5 @@
 import { operations } from '../../../server/contract/capability.ts';
+import type { FilterOptions } from '../../components/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -18,7 +19,7 @@ export type ChoiceField =
 
 export interface FilterChoice {
   field: ChoiceField;
-  options: readonly { value: string; label: string }[];
+  options: FilterOptions;
   /** Empty: anything. */
   value: string;
   /** The filter with this value chosen. */
@@ -42,8 +43,6 @@ const addressNames: Record<ChoiceField, string> = {
 export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; more: FilterChoice[] } {
   const { requests: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers) ?? [];
-  const keys = useControlState((state) => state.views?.keys) ?? [];
-  const groups = useControlState((state) => state.views?.groups) ?? [];
   const models = useOccurring('model');
   const clients = useOccurring('client');
   const statuses = useOccurring('status');
@@ -55,8 +54,6 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
     chosen: (value) => withValue(filter, addressNames[field], value),
   });
   const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
-  const named = (list: readonly { id: string; name?: string | null | undefined }[]) =>
-    list.map(({ id, name }) => ({ value: id, label: name ?? id }));
   return {
     usual: [
       choice(
@@ -74,8 +71,8 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
       ),
     ],
     more: [
-      choice('keyId', named(keys)),
-      choice('groupId', named(groups)),
+      choice('keyId', 'key'),
+      choice('groupId', 'group'),
       choice('status', plain([...statusClasses, ...statuses])),
       choice('capability', plain(operations)),
       choice('client', plain(clients)),

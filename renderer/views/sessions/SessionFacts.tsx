@@ -2,7 +2,7 @@ import type { SessionInFull, SessionView } from '../../../server/contract/sessio
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { useKeyName } from '../../state/use-keys.ts';
+import { useNameOf } from '../../state/use-found.ts';
 import classes from './Sessions.module.css';
 import { costIn } from './session-facts.ts';
 
@@ -11,7 +11,7 @@ export function SessionFacts({ full: { session, requests } }: { full: SessionInF
   const localization = useLocalization();
   const { formats } = localization;
   const { facts: names } = localization.messages.sessions;
-  const keyName = useKeyName(session.keyId);
+  const keyName = useNameOf('key', session.keyId);
   const { cachedInputTokens, inputTokens, errors, retries, models } = session;
   const share = inputTokens > 0 ? ` (${formats.percent(cachedInputTokens / inputTokens)})` : '';
   const lost = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.tokens ?? 0), 0);

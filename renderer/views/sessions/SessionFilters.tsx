@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import filterBar from '../../components/FilterBar.module.css';
-import { FilterSelect } from '../../components/FilterSelect.tsx';
+import { type FilterOptions, FilterSelect } from '../../components/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
@@ -16,7 +16,7 @@ interface Choice {
   name: keyof ShownSessions;
   label: string;
   any: string;
-  options: readonly { value: string; label: string }[];
+  options: FilterOptions;
 }
 
 /** Filters of the list, combined with AND. */
@@ -51,13 +51,9 @@ export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
 
 function useChoices(): Choice[] {
   const { requests: names, sessions } = useMessages();
-  const keys = useControlState((state) => state.views?.keys) ?? [];
-  const groups = useControlState((state) => state.views?.groups) ?? [];
   const isThere = useControlState((state) => state.views !== null);
   const { answer: clients } = useQuery<'request-names'>(isThere ? { type: 'request-names', of: 'client' } : null);
   const { filters, anyOf } = names;
-  const named = (list: readonly { id: string; name?: string | null | undefined }[]) =>
-    list.map(({ id, name }) => ({ value: id, label: name ?? id }));
   return [
     {
       name: 'range',
@@ -71,8 +67,8 @@ function useChoices(): Choice[] {
       any: sessions.anyState,
       options: sessionStates.map((value) => ({ value, label: sessions.states[value] })),
     },
-    { name: 'key', label: filters.keyId, any: anyOf.keyId, options: named(keys) },
-    { name: 'group', label: filters.groupId, any: anyOf.groupId, options: named(groups) },
+    { name: 'key', label: filters.keyId, any: anyOf.keyId, options: 'key' },
+    { name: 'group', label: filters.groupId, any: anyOf.groupId, options: 'group' },
     {
       name: 'client',
       label: filters.client,

@@ -10,7 +10,7 @@ import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/use-control.ts';
-import { useKeyName } from '../../state/use-keys.ts';
+import { useNameOf } from '../../state/use-found.ts';
 import { useLiveAnswer } from '../../state/use-live-answer.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
@@ -79,7 +79,7 @@ function Row({ session }: { session: SessionView }) {
     costUsd,
     models,
   } = session;
-  const keyName = useKeyName(keyId);
+  const keyName = useNameOf('key', keyId);
   const count = formats.number(requests);
   return (
     <li className={classes.row}>

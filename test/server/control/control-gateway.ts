@@ -9,6 +9,7 @@ import { GatewayError } from '../../../server/contract/errors.ts';
 import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';
 import type { Gateway } from '../../../server/gateway.ts';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
+import type { Caller } from '../../../server/people/caller.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { putEmptyLedger } from '../../support/empty-ledger.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -83,13 +84,13 @@ export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
 }
 
 /** Collects all events of a gateway, and can wait for a certain event. */
-export function gatherEvents(gateway: Pick<Gateway, 'onEvent'>) {
+export function gatherEvents(gateway: Pick<Gateway, 'onEvent'>, by?: Caller) {
   const messages: EventMessage[] = [];
   let onMessage: () => void = () => {};
   const stop = gateway.onEvent((message) => {
     messages.push(message);
     onMessage();
-  });
+  }, by);
   return {
     messages,
     stop,

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
-import { maxKeysReported } from '../../../server/contract/find-keys.ts';
+import { maxReported } from '../../../server/contract/find.ts';
 import { createEventHub } from '../../../server/control/event-hub.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { member, signedIn } from '../people/planted-team.ts';
 import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
 
 const stopLater = stopAfterEach();
@@ -64,39 +65,57 @@ describe('events', () => {
     events.stop();
   });
 
-  test('tell of the first keys and the number of all, where there are very many', async () => {
-    const count = maxKeysReported + 100;
+  test('tell of the first keys and groups and the number of all, where there are very many', async () => {
+    const count = maxReported + 100;
+    const [last, lastGroup] = [`key-${count - 1}`, `group-${count - 1}`];
     const keys = Array.from({ length: count }, (_, index) => ({
-      ...{ id: `key-${index}`, group: index < 10 ? 'default' : 'many', hash: hashOf(`secret ${index}`) },
+      ...{ id: `key-${index}`, group: `group-${index}`, hash: hashOf(`secret ${index}`) },
     }));
-    const groups = [{ id: 'default' }, { id: 'many' }];
+    const groups = keys.map(({ group }) => ({ id: group }));
     const { gateway } = await stopLater(startControlGateway({ config: { keys, groups } }));
     const events = gatherEvents(gateway);
     const snapshot = await events.next('snapshot');
-    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([maxKeysReported, count]);
-    await gateway.execute({ type: 'key.revoke', id: `key-${count - 1}` });
-    const changed = await events.next('config-changed');
-    expect([changed.keys?.length, changed.keyCount]).toEqual([maxKeysReported, count - 1]);
-    expect(changed.groupKeyCounts).toEqual({ many: count - 11 });
-    expect(changed).not.toHaveProperty('groups');
+    expect([snapshot.keys.length, snapshot.keyCount]).toEqual([maxReported, count]);
+    expect([snapshot.groups.length, snapshot.groupCount]).toEqual([maxReported, count]);
+    const changeOf = async (command: Parameters<typeof gateway.execute>[0]) => {
+      const { revision } = (await gateway.execute(command)) as { revision: number };
+      return events.next('config-changed', ({ status }) => status.revision === revision);
+    };
+    const revoked = await changeOf({ type: 'key.revoke', id: last });
+    expect(revoked).toMatchObject({ keyCount: count - 1, groupKeyCounts: { [lastGroup]: 0 } });
+    for (const list of ['keys', 'groups', 'groupCount']) expect(revoked).not.toHaveProperty(list);
+    const removed = await changeOf({ type: 'group.remove', id: lastGroup });
+    expect(removed).toMatchObject({ groupCount: count - 1 });
+    for (const list of ['keys', 'groups', 'keyCount']) expect(removed).not.toHaveProperty(list);
+    const renamed = await changeOf({ type: 'group.put', group: { id: 'group-0', name: 'First' } });
+    expect(renamed.groups).toHaveLength(maxReported);
+    expect(renamed.groups?.[0]).toMatchObject({ name: 'First', keyCount: 1 });
+    const off = await changeOf({ type: 'key.update', id: 'key-0', changes: { enabled: false } });
+    expect(off.keys).toHaveLength(maxReported);
+    expect(off).not.toHaveProperty('groups');
     events.stop();
   });
 
-  test('tell of the use of limits of all keys in turn, where there are very many', async () => {
-    const count = maxKeysReported + 100;
+  test('tell of the use of limits of keys in turn, an administrator that of the first alone', async () => {
+    const count = maxReported + 100;
     const last = `key-${count - 1}`;
     const keys = Array.from({ length: count }, (_, index) => ({
       ...{ id: `key-${index}`, group: 'default', limits: { requestsPerMinute: 10 } },
+      ...(index === count - 1 && { owner: member.id }),
       hash: hashOf(index === count - 1 ? testKey : `secret ${index}`),
     }));
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
     const crowded = await stopLater(startControlGateway({ config: { keys, providers } }));
-    const events = gatherEvents(crowded.gateway);
-    await events.next('snapshot');
+    const toOwner = gatherEvents(crowded.gateway, signedIn(member));
+    const toAdmin = gatherEvents(crowded.gateway);
+    await Promise.all([toOwner.next('snapshot'), toAdmin.next('snapshot')]);
     await crowded.client.chat.completions.create({ model: 'gpt-x', messages: [] });
-    const told = await events.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
-    expect(Object.keys(told.keys).length).toBeLessThanOrEqual(maxKeysReported);
-    events.stop();
+    const told = await toOwner.next('limit-use', (use) => use.keys[last]?.[0]?.used === 1);
+    expect(Object.keys(told.keys)).toEqual([last]);
+    const heard = toAdmin.messages.flatMap(({ event }) => (event.type === 'limit-use' ? Object.keys(event.keys) : []));
+    expect(heard).not.toContain(last);
+    toOwner.stop();
+    toAdmin.stop();
   });
 
   test('tell of requests without a valid key, together', async () => {

@@ -60,9 +60,23 @@ describe('what is configured', () => {
     ['ids, of which one is gone', { ids: ['old', 'gone', 'k1'] }, ['k1', 'old'], 2],
     ['no more than asked for', { limit: 2 }, ['k1', 'listed'], 4],
     ['nothing', { search: 'nowhere' }, [], 0],
+    ['words of the name and the id, in any order', { search: 'top K' }, ['k1'], 1],
+    ['those that are on', { enabled: true, group: 'narrow' }, [], 0],
+    ['what needs attention', { needsAttention: true }, ['old'], 1],
   ])('finds keys by %s', async (_what, asked, ids, total) => {
     const found = await sluice.gateway.query({ type: 'find-keys', ...asked });
-    expect(found.keys.map(({ id }) => id)).toEqual(ids);
+    expect(found.found.map(({ id }) => id)).toEqual(ids);
+    expect(found.total).toBe(total);
+  });
+
+  test.each([
+    ['any', {}, ['default', 'narrow'], 2],
+    ['a part of the id', { search: 'ARR' }, ['narrow'], 1],
+    ['no more than asked for', { limit: 1 }, ['default'], 2],
+    ['what needs attention', { needsAttention: true }, [], 0],
+  ])('finds groups by %s', async (_what, asked, ids, total) => {
+    const found = await sluice.gateway.query({ type: 'find-groups', ...asked });
+    expect(found.found.map(({ id }) => id)).toEqual(ids);
     expect(found.total).toBe(total);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandInput, CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
-import { maxKeysReported } from '../../../server/contract/find-keys.ts';
+import { maxReported } from '../../../server/contract/find.ts';
 import type { Person, TokenScope } from '../../../server/contract/people.ts';
 import { hasRights, personIdOf, rightsOf } from '../../../server/people/rights.ts';
 import { hashOf } from '../../support/gateway.ts';
@@ -127,13 +127,14 @@ test('a person is somebody else at another identity provider', () => {
   expect(personIdOf('https://a.example', 'x')).toMatch(/^prs_[0-9a-f]{24}$/);
 });
 
-test('a member is notified of changes to their key, and finds it, however many others there are', async () => {
-  const others = Array.from({ length: maxKeysReported + 100 }, (_, index) => ({
+test('a member is notified of changes to their key and group, and finds them, however many others there are', async () => {
+  const others = Array.from({ length: maxReported + 100 }, (_, index) => ({
     ...{ id: `k${index}`, group: 'theirs', hash: hashOf(`secret ${index}`) },
   }));
+  const otherGroups = Array.from({ length: maxReported + 100 }, (_, index) => ({ id: `g${index}` }));
   const own = { id: 'own', group: 'ours', owner: member.id, hash: hashOf('own') };
   const crowded = await startControlGateway({
-    config: { groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }], keys: [...others, own] },
+    config: { groups: [...otherGroups, { id: 'theirs' }, { id: 'ours' }], keys: [...others, own] },
   });
   const heard = new Promise<ControlEvent>((resolve) => {
     const stop = crowded.gateway.onEvent(({ event }) => {
@@ -141,10 +142,17 @@ test('a member is notified of changes to their key, and finds it, however many o
       queueMicrotask(() => stop());
     }, signedIn(member));
   });
-  expect(await heard).toMatchObject({ type: 'snapshot', keys: [{ id: 'own' }], keyCount: 1 });
+  expect(await heard).toMatchObject({
+    ...{ type: 'snapshot', keys: [{ id: 'own' }], keyCount: 1 },
+    ...{ groups: [{ id: 'ours', keyCount: 1 }], groupCount: 1 },
+  });
   const found = (asked: object) => crowded.gateway.query({ type: 'find-keys', ...asked }, signedIn(member));
-  expect(await found({})).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
-  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ keys: [{ id: 'own' }], total: 1 });
-  expect(await found({ search: 'k1' })).toEqual({ keys: [], total: 0 });
+  expect(await found({})).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ ids: ['own', 'k1'] })).toMatchObject({ found: [{ id: 'own' }], total: 1 });
+  expect(await found({ search: 'k1' })).toEqual({ found: [], total: 0 });
+  const foundGroups = (asked: object) => crowded.gateway.query({ type: 'find-groups', ...asked }, signedIn(member));
+  expect(await foundGroups({})).toMatchObject({ found: [{ id: 'ours' }], total: 1 });
+  expect(await foundGroups({ ids: ['ours', 'g1', 'theirs'] })).toMatchObject({ found: [{ id: 'ours' }], total: 1 });
+  expect(await foundGroups({ search: 'g1' })).toEqual({ found: [], total: 0 });
   await crowded.stop();
 });

@@ -22,6 +22,10 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'find-keys', group },
   ],
   groups: () => [{ type: 'groups' }],
+  'find-groups': ({ group }) => [
+    { type: 'find-groups', search: group },
+    { type: 'find-groups', ids: [group] },
+  ],
   'group-preview': ({ group }) => [{ type: 'group-preview', group: { id: group } }],
   caches: () => [{ type: 'caches' }],
   cassettes: () => [{ type: 'cassettes' }],

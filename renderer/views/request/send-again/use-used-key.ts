@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'react';
+import { useKey } from '../../../state/use-found.ts';
 import { type KeyChoice, useKeyChoice } from '../../../state/use-key-choice.ts';
 
 /** Preselects the key that the request came with, if its secret was kept. */
 export function useUsedKey(keyId: string | null): KeyChoice {
   const choice = useKeyChoice();
-  const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
+  const used = useKey(keyId);
+  const isKept = used?.enabled === true && used.canReveal;
   const { choose } = choice;
   // Only once; after that the person chooses.
   const isChosen = useRef(false);

@@ -119,7 +119,7 @@ describe('what needs attention', () => {
     const providers = [{ ...provider('p1'), unusable: 'no secret' }];
     expect(concerns({ keys, providers }).map(({ isBad, href }) => [isBad, href])).toEqual([
       [true, '/providers/p1'],
-      [false, '/keys'],
+      [false, '/keys?key=k1'],
     ]);
   });
 });

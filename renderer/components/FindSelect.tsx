@@ -1,0 +1,88 @@
+/** Chooses a key or a group: a plain menu of few, a field to search in of many. */
+import { NativeSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import type { Wanted } from '../../server/contract/find.ts';
+import { useMessages } from '../messages/use-messages.ts';
+import type { Kind, ViewOf } from '../state/find-by-id.ts';
+import { useCount, useFound, useNameOf } from '../state/use-found.ts';
+import { type Chosen, chosenOf, chosenText } from './chosen.ts';
+import { pageLength, searchDelayMs } from './LongList.tsx';
+import { type SearchOptions, SearchSelect } from './SearchSelect.tsx';
+
+interface FindSelectProps {
+  kinds: readonly Kind[];
+  /** Null: nothing. */
+  chosen: Chosen | null;
+  onChange(chosen: Chosen | null): void;
+  /** What stands for nothing, which can be chosen then. */
+  any?: string;
+  /** Leaves out others. */
+  wanted?: Pick<Wanted, 'enabled' | 'ids'> | undefined;
+  label: string;
+  /** The label is only read out. */
+  isBare?: boolean;
+  size?: 'xs' | 'sm';
+  className?: string | undefined;
+  disabled?: boolean;
+}
+
+export function FindSelect(props: FindSelectProps) {
+  const { kinds, chosen, onChange, any, wanted, label, isBare = false, ...looks } = props;
+  const isLong = useIsLong(kinds);
+  const [search, setSearch] = useState<string | null>(null);
+  const [settled] = useDebouncedValue(search, searchDelayMs, { leading: true });
+  const groups = useOptions({ kinds, wanted }, isLong ? settled : '');
+  const chosenName = useNameOf(chosen?.kind ?? 'key', chosen?.id ?? null);
+  const value = chosen ? chosenText(chosen) : '';
+  const shared = { ...looks, ...(isBare ? { 'aria-label': label } : { label }), value };
+  const change = (next: string) => onChange(chosenOf(next));
+  if (isLong) {
+    const shownValue = chosenName ?? any ?? '';
+    return <SearchSelect {...shared} {...{ shownValue, any, groups }} onSearch={setSearch} onChange={change} />;
+  }
+  const options = groups.flatMap((group) => group.options);
+  // What is chosen may be gone, such as a key that was revoked.
+  const isGone = chosen !== null && !options.some((option) => option.value === value);
+  return (
+    <NativeSelect
+      {...shared}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      data={[
+        ...(any === undefined && chosen ? [] : [{ value: '', label: any ?? '' }]),
+        ...(kinds.length === 1 ? options : groups.map((group) => ({ group: group.label, items: group.options }))),
+        ...(isGone ? [{ value, label: chosenName ?? value }] : []),
+      ]}
+    />
+  );
+}
+
+/** More than one wants to look through. */
+function useIsLong(kinds: readonly Kind[]): boolean {
+  const counts = { key: useCount('key') ?? 0, group: useCount('group') ?? 0 };
+  return kinds.some((kind) => counts[kind] > pageLength);
+}
+
+/** `search`: null while nothing is searched for. */
+function useOptions({ kinds, wanted }: Pick<FindSelectProps, 'kinds' | 'wanted'>, search: string | null) {
+  const { kinds: names } = useMessages().longList;
+  const asked = (kind: Kind) =>
+    search === null || !kinds.includes(kind)
+      ? null
+      : { ...wanted, ids: wanted?.ids && [...wanted.ids], search, limit: pageLength };
+  const found = { group: useFound('group', asked('group')).found, key: useFound('key', asked('key')).found };
+  const groups: SearchOptions[] = [];
+  if (found.group) groups.push({ ...found.group, label: names.group, options: found.group.found.map(groupOption) });
+  if (found.key) groups.push({ ...found.key, label: names.key, options: found.key.found.map(keyOption) });
+  return groups;
+}
+
+const groupOption = ({ id, name }: ViewOf['group']) => ({
+  value: chosenText({ kind: 'group', id }),
+  label: name ?? id,
+});
+
+const keyOption = ({ id, name, suffix }: ViewOf['key']) => ({
+  ...{ value: chosenText({ kind: 'key', id }), label: name ?? id },
+  ...(suffix !== null && { detail: `…${suffix}` }),
+});

@@ -1,0 +1,145 @@
+/** Keys and groups of the engine: those that its events tell of, and of very many the others that are asked for. */
+import { useEffect, useMemo, useState } from 'react';
+import type { GroupView, KeyView } from '../../server/contract/access-views.ts';
+import type { ConfigViews } from '../../server/contract/events.ts';
+import { type Found, fitting } from '../../server/contract/find.ts';
+import { asControlError, type ControlError } from '../api.ts';
+import { useNow } from '../components/use-now.ts';
+import type { FindQuestion, Kind, ViewOf } from './find-by-id.ts';
+import { useControlState, useControlStore } from './use-control.ts';
+import { useQuery } from './use-query.ts';
+
+/** How often those that no event tells of are asked for again, since their use changes. */
+const usualAgainMs = 5_000;
+
+interface One<View> {
+  /** Null: there is none, or it is not known yet. */
+  view: View | null;
+  isKnown: boolean;
+  /** Why it could not be asked for. */
+  problem: ControlError | null;
+}
+
+/** Null: there is none, or it is not known yet. */
+export function useKey(id: string | null): KeyView | null {
+  return useOne('key', id).view;
+}
+
+/** Null: there is none, or it is not known yet. */
+export function useGroup(id: string | null): GroupView | null {
+  return useOne('group', id).view;
+}
+
+/** What a key or group is called; null: without one. */
+export function useNameOf(kind: Kind, id: string | null): string | null {
+  return useOne(kind, id).view?.name ?? id;
+}
+
+export function useOne<K extends Kind>(kind: K, id: string | null): One<ViewOf[K]> {
+  const told = useControlState(({ views }) => (views && toldOf(views, kind).find((view) => view.id === id)) ?? null);
+  const isThere = useControlState(({ views }) => views !== null);
+  const isAsked = useIsPartial(kind) && told === null && id !== null;
+  const { views, problem } = useAskedById(kind, isAsked ? [id] : []);
+  if (!isAsked) return { view: told, isKnown: isThere, problem: null };
+  return { view: views.get(id) ?? null, isKnown: views.has(id), problem };
+}
+
+/** The names of many, by id. One that is not known is not there. */
+export function useNamesOf(kind: Kind, ids: readonly string[]): ReadonlyMap<string, string> {
+  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const isPartial = useIsPartial(kind);
+  const names = useMemo(() => new Map(told?.map(({ id, name }) => [id, name ?? id])), [told]);
+  const { views } = useAskedById(kind, isPartial ? ids.filter((id) => !names.has(id)) : []);
+  return useMemo(() => {
+    const asked = [...views].flatMap(([id, view]) => (view ? [[id, view.name ?? id] as const] : []));
+    return new Map([...names, ...asked]);
+  }, [names, views]);
+}
+
+/** Those that fit. `found` is null while nothing is known, or asked for. */
+export function useFound<K extends Kind>(
+  kind: K,
+  asked: FindQuestion | null,
+  againMs = usualAgainMs,
+): { found: Found<ViewOf[K]> | null; problem: ControlError | null } {
+  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const isPartial = useIsPartial(kind);
+  const revision = useRevision();
+  const turn = useNow((now) => (isPartial && asked ? Math.floor(now / againMs) : 0));
+  const type = kind === 'key' ? 'find-keys' : 'find-groups';
+  const { answer, problem } = useQuery<'find-keys' | 'find-groups'>(
+    isPartial && asked ? { type, ...asked } : null,
+    `${revision} ${turn}`,
+  );
+  const question = JSON.stringify(asked);
+  return useMemo(() => {
+    const here: FindQuestion | null = JSON.parse(question);
+    // Safe: the query is that of the kind.
+    if (isPartial || told === null || here === null) return { found: here && (answer as Found<ViewOf[K]>), problem };
+    const fit = fitting<ViewOf[Kind]>(told, here) as ViewOf[K][];
+    return { found: { found: fit.slice(0, here.limit), total: fit.length }, problem: null };
+  }, [isPartial, told, question, answer, problem]);
+}
+
+/** All that events tell of, and of the others what fits. `left`: how many more fit. */
+export function useToldAnd<K extends Kind>(
+  kind: K,
+  asked: FindQuestion,
+  againMs?: number,
+): { views: readonly ViewOf[K][]; left: number } {
+  const told = useControlState(({ views }) => (views ? toldOf(views, kind) : null));
+  const isPartial = useIsPartial(kind);
+  const { found } = useFound(kind, isPartial ? asked : null, againMs);
+  return useMemo(() => {
+    if (!told || !found) return { views: told ?? [], left: 0 };
+    const ids = new Set(told.map(({ id }) => id));
+    const others = found.found.filter(({ id }) => !ids.has(id));
+    return { views: [...told, ...others], left: found.total - found.found.length };
+  }, [told, found]);
+}
+
+/** Whether there are some that no event tells of. */
+export function useIsPartial(kind: Kind): boolean {
+  return useControlState(({ views }) => views !== null && countOf(views, kind) > toldOf(views, kind).length);
+}
+
+/** How many there are; null: not known yet. */
+export function useCount(kind: Kind): number | null {
+  return useControlState(({ views }) => views && countOf(views, kind));
+}
+
+// Safe: each list is of its kind.
+const toldOf = <K extends Kind>(views: ConfigViews, kind: K) =>
+  (kind === 'key' ? views.keys : views.groups) as ViewOf[K][];
+const countOf = (views: ConfigViews, kind: Kind) => (kind === 'key' ? views.keyCount : views.groupCount);
+
+const useRevision = () => useControlState(({ views }) => views?.status.revision ?? null);
+
+interface Answers<View> {
+  /** Null: there is none. */
+  views: ReadonlyMap<string, View | null>;
+  problem: ControlError | null;
+}
+
+/** Asks again after each change of the configuration, and once the connection is back. */
+function useAskedById<K extends Kind>(kind: K, ids: readonly string[]): Answers<ViewOf[K]> {
+  const { findById } = useControlStore();
+  const [answers, setAnswers] = useState<Answers<ViewOf[K]>>({ views: new Map(), problem: null });
+  const revision = useRevision();
+  const isOpen = useControlState(({ connection }) => connection === 'open');
+  // As a text, since the list is another object each time.
+  const question = JSON.stringify([isOpen ? ids : [], revision]);
+  useEffect(() => {
+    const [wanted] = JSON.parse(question) as [string[], unknown];
+    if (wanted.length === 0) return;
+    let isNewest = true;
+    Promise.all(wanted.map(async (id) => [id, await findById(kind, id)] as const)).then(
+      (views) => isNewest && setAnswers({ views: new Map(views), problem: null }),
+      (error: unknown) => isNewest && setAnswers((old) => ({ ...old, problem: asControlError(error) })),
+    );
+    return () => {
+      isNewest = false;
+    };
+  }, [findById, kind, question]);
+  return answers;
+}

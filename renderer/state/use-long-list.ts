@@ -1,0 +1,19 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { maxReported } from '../../server/contract/find.ts';
+import { pageLength, searchDelayMs } from '../components/LongList.tsx';
+import type { FindQuestion, Kind } from './find-by-id.ts';
+import { useFound } from './use-found.ts';
+
+/** What a screen of all keys or groups shows: the first that fit what is searched for, and more when asked. */
+export function useLongList<K extends Kind>(kind: K, wanted: Pick<FindQuestion, 'group'> = {}) {
+  const [search, setSearch] = useState('');
+  const [limit, setLimit] = useState(pageLength);
+  const [settled] = useDebouncedValue(search, searchDelayMs);
+  return {
+    ...useFound(kind, { ...wanted, search: settled, limit }),
+    search,
+    setSearch,
+    showMore: () => setLimit((before) => Math.min(before + pageLength, maxReported)),
+  };
+}

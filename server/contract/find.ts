@@ -1,0 +1,66 @@
+/** Finding keys and groups among very many, for the queries `find-keys` and `find-groups` and for lists in the window. Pure. */
+import { z } from 'zod';
+
+/** Events tell of so many keys and of so many groups, the first of the configuration. */
+export const maxReported = 500;
+
+export const findGroupsShape = {
+  /** Each word of it is a part of the name, the id, the owner's id or the last characters of the secret, in any case. */
+  search: z.string().max(200).default(''),
+  /** Only those with these ids. */
+  ids: z.array(z.string().max(200)).max(maxReported).optional(),
+  /** Only those whose budget is nearly spent or cannot be counted; and keys that have expired or soon will. */
+  needsAttention: z.boolean().default(false),
+  limit: z.number().int().min(1).max(maxReported).default(50),
+};
+
+export const findKeysShape = {
+  ...findGroupsShape,
+  /** Only keys of this group. */
+  group: z.string().max(200).optional(),
+  /** Only keys that are switched on, or off. */
+  enabled: z.boolean().optional(),
+};
+
+export interface Found<View> {
+  /** In the configuration's order; first those that are called just what was searched for. */
+  found: View[];
+  /** How many fit, whatever the `limit`. */
+  total: number;
+}
+
+/** A key or a group. Absent: any. */
+export interface Wanted {
+  search?: string | undefined;
+  ids?: readonly string[] | undefined;
+  group?: string | undefined;
+  enabled?: boolean | undefined;
+}
+
+type Searched = { [Field in 'name' | 'owner' | 'suffix']?: string | null | undefined } & {
+  id: string;
+  group?: string;
+  enabled?: boolean;
+};
+
+/** Those that are wanted, in their order; first those that are called just what is searched for. */
+export function fitting<Entry extends Searched>(entries: readonly Entry[], wanted: Wanted): Entry[] {
+  const { search = '', ids, group, enabled } = wanted;
+  const text = search.trim().toLowerCase();
+  const words = text.split(/\s+/);
+  const wantedIds = ids && new Set(ids);
+  const fit = entries.filter(
+    (entry) =>
+      (!wantedIds || wantedIds.has(entry.id)) &&
+      (group === undefined || entry.group === group) &&
+      (enabled === undefined || entry.enabled === enabled) &&
+      (text === '' || hasWords(entry, words)),
+  );
+  const isCalled = ({ id, name }: Searched) => [id, name].some((each) => each?.toLowerCase() === text);
+  const called = text === '' ? [] : fit.filter(isCalled);
+  return called.length === 0 ? fit : [...called, ...fit.filter((entry) => !isCalled(entry))];
+}
+
+function hasWords({ id, name, owner, suffix }: Searched, words: readonly string[]): boolean {
+  return words.every((word) => [name, id, owner, suffix].some((text) => text?.toLowerCase().includes(word)));
+}
