@@ -10,7 +10,7 @@ import type { CountedSubject } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;
 
-/** A replica's share of the limits, at least 1 of each; budgets as `DegradedCounts` counts them. */
+/** A replica's share of the limits, at least 1 of each. Budgets are not divided here; `DegradedCounts` handles them. */
 export function shareOf(limits: Limits, replicas: number): Limits {
   const share = (amount: number | undefined) =>
     amount === undefined ? undefined : Math.max(1, Math.floor(amount / replicas));

@@ -22,7 +22,7 @@ const lastGroup = `group-${count}`;
 const groups = keys.map(({ group }, index) => ({ id: group, name: `Group ${index + 1}` }));
 const config = { keys, groups };
 
-/** Types into a menu that is searched, and takes what it finds by keys alone. */
+/** Types into a searchable menu, and chooses the result by keyboard alone. */
 async function choose(page: Page, menu: string, text: string, option: string): Promise<void> {
   const field = page.getByRole('combobox', { name: menu, exact: true });
   await field.focus();

@@ -62,7 +62,7 @@ test('a client that leaves is no longer counted', async () => {
 });
 
 describe('what is no HTTP', () => {
-  /** Resolves with all that the client got, once the connection is closed. */
+  /** Resolves with everything that the client received, once the connection is closed. */
   async function talk(serve: http.RequestListener, begun: string, garbage: string): Promise<string> {
     const server = await listen(serve, anywhere);
     const socket = connect(server.port, '127.0.0.1');

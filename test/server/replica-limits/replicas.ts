@@ -35,7 +35,7 @@ const noSums: LimiterSums = { find: () => null, keep() {}, forget() {} };
 export interface ReplicaOptions {
   /** The rows of a ledger that several replicas share. */
   rows?: LedgerRow[];
-  /** Instead of that ledger. */
+  /** A usage history to use instead of that ledger. */
   history?: UsageHistory;
   wallMs?(): number;
   /** The delay until a request is in the ledger. */
