@@ -26,7 +26,7 @@ const keptFiles = 3;
  * Lines are buffered until they reach this size or the timer fires, because each write occupies a thread of the pool.
  */
 const bufferBytes = 64 * 1024;
-const mostBytesPerWrite = 256 * 1024;
+const maxBytesPerWrite = 256 * 1024;
 const flushEveryMs = 500;
 
 /** Lower case, without `-` and `_`. */
@@ -89,7 +89,7 @@ function openDestination(path: string): ReturnType<typeof pino.destination> | nu
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     putAsideIfFull(path);
     const dest = openSync(path, 'a', 0o600);
-    const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: mostBytesPerWrite });
+    const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: maxBytesPerWrite });
     // A full disk must not crash the program.
     destination.on('error', () => {});
     return destination;

@@ -87,7 +87,7 @@ export class GroupCache {
   }
 
   /** The flight must be landed, whatever the outcome of its request. */
-  takeOff(key: string): Flight {
+  startFlight(key: string): Flight {
     const { promise, resolve } = Promise.withResolvers<CachedAnswer | null>();
     const flight: Flight = {
       landed: promise,

@@ -47,17 +47,17 @@ export class Matching {
     const parts = [`${request.method} ${request.path.split('?')[0]}`, `? ${request.path}`];
     if (typeof body === 'object' && body !== null) {
       for (const [name, value] of Object.entries(body)) {
-        const items = Array.isArray(value) ? value.slice(0, mostItems) : [value];
+        const items = Array.isArray(value) ? value.slice(0, maxItems) : [value];
         for (const item of items) parts.push(`${name} ${canonicalJson(item, this.loose)}`);
       }
     }
-    return Uint32Array.from(parts.slice(0, mostParts), hashOfText);
+    return Uint32Array.from(parts.slice(0, maxParts), hashOfText);
   }
 }
 
 /** Bounds the memory for each recording. */
-const mostParts = 64;
-const mostItems = 32;
+const maxParts = 64;
+const maxItems = 32;
 
 function compile(source: string): RegExp {
   return new RegExp(source, 'gu');

@@ -8,7 +8,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Total size of both semi-spaces. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /**
  * Takes effect for the whole process. V8 reads the flag each time the young generation could grow. V8 also shrinks the
@@ -21,7 +21,7 @@ export function boundYoungGeneration(): () => void {
     mayGrow = grows;
     setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
   };
-  const collections = new PerformanceObserver(() => allow(youngBytes() < mostBytes));
+  const collections = new PerformanceObserver(() => allow(youngBytes() < maxBytes));
   collections.observe({ entryTypes: ['gc'] });
   return () => {
     collections.disconnect();

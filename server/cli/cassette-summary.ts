@@ -2,7 +2,7 @@ import type { CassetteSummary } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import { counted } from '../contract/counted.ts';
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** A few lines for a person. */
 export function describeSummary(summary: CassetteSummary, mode: CassetteMode, folder: string): string {
@@ -19,6 +19,6 @@ export function describeSummary(summary: CassetteSummary, mode: CassetteMode, fo
 }
 
 function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, mostNamed).join(', ');
-  return names.length > mostNamed ? `${shown} and ${names.length - mostNamed} more` : shown;
+  const shown = names.slice(0, maxNamed).join(', ');
+  return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown;
 }

@@ -11,8 +11,8 @@ import { type Call, type Replied, sendCall } from './send-call.ts';
 
 import type { Verbs } from './verb.ts';
 
-const mostTargets = 4;
-const mostTimes = 20;
+const maxTargets = 4;
+const maxTimes = 20;
 
 interface CompareOptions {
   at?: string[];
@@ -34,8 +34,8 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
     .command('compare')
     .argument('<id>', 'a captured request, as in its x-sluice-request-id')
     .description('send a captured request to several targets, and compare times and cost')
-    .requiredOption('--at <provider/model>', `a target; may be repeated, up to ${mostTargets} times`, collectTarget)
-    .option('--times <number>', `how often each target is asked, up to ${mostTimes} times`, parseTimes, 1);
+    .requiredOption('--at <provider/model>', `a target; may be repeated, up to ${maxTargets} times`, collectTarget)
+    .option('--times <number>', `how often each target is asked, up to ${maxTimes} times`, parseTimes, 1);
   on<CompareOptions>(compare, async ({ control, output }, [id = ''], { at = [], times }) => {
     const { origin } = control;
     if (origin === null) throw new CliError('Sluice is not running. Start it with "sluice serve".');
@@ -142,12 +142,12 @@ export function describeSpread(values: readonly (number | null | undefined)[], d
 
 function collectTarget(text: string, before: string[] = []): string[] {
   if (!/^[^/]+\/.+$/.test(text)) throw new InvalidArgumentError('Use provider/model, such as openai/gpt-5-mini.');
-  if (before.length === mostTargets) throw new InvalidArgumentError(`Name at most ${mostTargets} targets.`);
+  if (before.length === maxTargets) throw new InvalidArgumentError(`Name at most ${maxTargets} targets.`);
   return [...before, text];
 }
 
 function parseTimes(text: string): number {
   const times = Number(text);
-  if (Number.isInteger(times) && times >= 1 && times <= mostTimes) return times;
-  throw new InvalidArgumentError(`Use a number from 1 to ${mostTimes}.`);
+  if (Number.isInteger(times) && times >= 1 && times <= maxTimes) return times;
+  throw new InvalidArgumentError(`Use a number from 1 to ${maxTimes}.`);
 }

@@ -151,12 +151,12 @@ function chosen({ profile, fault, seed }: Choice) {
 
 const collectRule = (rule: string, before: readonly string[] = []) => [...before, rule];
 
-const mostSeed = 0x7fff_ffff;
+const maxSeed = 0x7fff_ffff;
 
 function parseSeed(text: string): number {
   const seed = Number(text);
-  if (/^\d+$/.test(text) && seed <= mostSeed) return seed;
-  throw new InvalidArgumentError(`Use a whole number from 0 to ${mostSeed}.`);
+  if (/^\d+$/.test(text) && seed <= maxSeed) return seed;
+  throw new InvalidArgumentError(`Use a whole number from 0 to ${maxSeed}.`);
 }
 
 function parseSeconds(text: string): number {

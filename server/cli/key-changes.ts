@@ -17,7 +17,7 @@ interface PutOptions extends CassetteFlags {
   faults?: boolean;
 }
 
-const mostGraceHours = 168;
+const maxGraceHours = 168;
 
 type KeyChanges = CommandInputMap['key.update']['changes'];
 
@@ -135,7 +135,7 @@ function changesOf({ name, group, expires, models, limit, faults }: PutOptions):
 /** Returns hours. */
 function parseGrace(text: string): number {
   const hours = parseSpan(text) / 3_600_000;
-  if (hours <= mostGraceHours) return hours;
+  if (hours <= maxGraceHours) return hours;
   throw new InvalidArgumentError('At most 7d.');
 }
 

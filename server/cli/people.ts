@@ -15,7 +15,7 @@ interface AuditOptions {
   before?: number;
 }
 
-const mostEntries = 1_000;
+const maxEntries = 1_000;
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   const people = program
@@ -96,8 +96,8 @@ function entryRow({ at, personName, address, action, target, changes }: AuditEnt
 
 function parseLimit(text: string): number {
   const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= mostEntries) return limit;
-  throw new InvalidArgumentError(`Give a number from 1 to ${mostEntries}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= maxEntries) return limit;
+  throw new InvalidArgumentError(`Give a number from 1 to ${maxEntries}.`);
 }
 
 function parseEntry(text: string): number {

@@ -20,7 +20,7 @@ Scopes:
 
 A token may do what its person may, within its scopes. Only its hash is stored, so the secret is shown once.`;
 
-const mostDays = 366;
+const maxDays = 366;
 
 export function addTokenVerbs(program: Command, { on }: Verbs): void {
   const token = program.command('token').description('manage API tokens, for pipelines that use a team gateway');
@@ -74,6 +74,6 @@ function row({ id, name, personId, scopes, createdAt, expiresAt }: TokenView, na
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= mostDays) return days;
-  throw new InvalidArgumentError(`Give a number of days from 1 to ${mostDays}.`);
+  if (Number.isInteger(days) && days >= 1 && days <= maxDays) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${maxDays}.`);
 }

@@ -17,7 +17,7 @@ export interface HomeFile {
 }
 
 /** Far more than any configuration file needs. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** Throws a GatewayError for a file outside the home folder, or if it cannot be read as text. */
 export async function readHomeFile(home: string, path: string): Promise<HomeFile> {
@@ -27,7 +27,7 @@ export async function readHomeFile(home: string, path: string): Promise<HomeFile
   if (!isInside(realHome, real)) throw controlError('conflict', { code: 'client-file-outside-home', path: shown });
   try {
     const { size, mode } = await stat(real);
-    if (size > mostBytes) throw new Error('it is larger than 1 MB');
+    if (size > maxBytes) throw new Error('it is larger than 1 MB');
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real));
     return { path: real, shown, text, mode: mode & 0o777 };
   } catch (error) {

@@ -14,7 +14,7 @@ export type CaptureCause = (typeof captureCauses)[number];
 export const captureGaps = [
   /** Longer than `settings.capture.maxBytes`; its beginning is kept. */
   'too-long',
-  /** It broke off; what arrived is kept. */
+  /** It broke off; the part that arrived is kept. */
   'incomplete',
   /** The request was refused before its body was read, or the response is a redirect. */
   'unread',

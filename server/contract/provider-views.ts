@@ -70,7 +70,7 @@ export interface ProviderView {
   health: ProviderHealthView;
   /** The models it is known to serve. */
   modelNames: string[];
-  /** Whether it is asked for other model names too. */
+  /** Whether requests for other model names are sent to it, too. */
   takesAnyModel: boolean;
   /** Null if `models` is a list. */
   discovery: DiscoveryView | null;

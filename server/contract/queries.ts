@@ -285,7 +285,7 @@ export interface QueryResults {
   'connect-clients': ConnectClientView[];
   'connect-preview': ConnectPreview;
   'connect-undo-preview': ConnectPreview;
-  /** Days in chronological order; everything else by cost, then by requests, highest first. */
+  /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
   usage: UsageView[];
   /** In chronological order. */
   'usage-over-time': UsageStepView[];

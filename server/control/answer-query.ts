@@ -70,7 +70,7 @@ export interface QueryPorts {
   logFolder: string | null;
   /** How each provider would be reached now. */
   network(snapshot: Snapshot): Promise<NetworkView>;
-  /** The order in which targets would be asked now. */
+  /** The order in which targets would be tried now. */
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
   modelFacts: ModelFacts;
   prices: Pick<PriceTable, 'applied'>;

@@ -24,12 +24,12 @@ export function faultScopeOf({ group, key }: Named): FaultScope | null {
   return group === undefined ? null : { kind: 'group', id: group };
 }
 
-const mostSeeds = 2 ** 31;
+const maxSeeds = 2 ** 31;
 
 /** Throws GatewayError `not_found`, or `invalid_command` for a rule that cannot be parsed. */
 export async function startFaults(
   { live, faults }: FaultPorts,
-  { minutes, profile, rules, seed = randomInt(mostSeeds), ...named }: CommandMap['faults.start'],
+  { minutes, profile, rules, seed = randomInt(maxSeeds), ...named }: CommandMap['faults.start'],
 ): Promise<CommandResults['faults.start']> {
   const { config } = live.used;
   const scope = faultScopeOf(named);

@@ -16,10 +16,10 @@ import { errorIn } from '../wire/upstream-error.ts';
 /** Long, because a local server may have to load the model from disk. */
 const longestTrialMs = 60_000;
 /** The lowest `max_output_tokens` that OpenAI's Responses API accepts. */
-const mostOutputTokens = 16;
+const maxOutputTokens = 16;
 /** Maximum usage of such a call. */
-export const trialUsage = { inputTokens: 20, outputTokens: mostOutputTokens };
-const mostCostUsd = 0.01;
+export const trialUsage = { inputTokens: 20, outputTokens: maxOutputTokens };
+const maxCostUsd = 0.01;
 const maxWordsLength = 300;
 
 const prompt = 'Reply with OK.';
@@ -35,24 +35,24 @@ interface TrialShape {
 const shapes: Record<UpstreamWire, TrialShape> = {
   'openai-chat': {
     path: '/chat/completions',
-    body: (model) => ({ model, messages, max_tokens: mostOutputTokens }),
+    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
     answerMember: 'choices',
   },
   'openai-responses': {
     path: '/responses',
-    body: (model) => ({ model, input: prompt, max_output_tokens: mostOutputTokens, store: false }),
+    body: (model) => ({ model, input: prompt, max_output_tokens: maxOutputTokens, store: false }),
     answerMember: 'output',
   },
   'anthropic-messages': {
     path: '/messages',
-    body: (model) => ({ model, messages, max_tokens: mostOutputTokens }),
+    body: (model) => ({ model, messages, max_tokens: maxOutputTokens }),
     answerMember: 'content',
   },
   'gemini-generate': {
     path: '/models/{model}:generateContent',
     body: () => ({
       contents: [{ role: 'user', parts: [{ text: prompt }] }],
-      generationConfig: { maxOutputTokens: mostOutputTokens },
+      generationConfig: { maxOutputTokens },
     }),
     answerMember: 'candidates',
   },
@@ -60,7 +60,7 @@ const shapes: Record<UpstreamWire, TrialShape> = {
     path: '/model/{model}/converse',
     body: () => ({
       messages: [{ role: 'user', content: [{ text: prompt }] }],
-      inferenceConfig: { maxTokens: mostOutputTokens },
+      inferenceConfig: { maxTokens: maxOutputTokens },
     }),
     answerMember: 'output',
   },
@@ -81,8 +81,8 @@ export function chooseTrialModel(
   const models = listed.filter((model) => purposeOf(model) === 'chat' && wireOf(provider, model) !== null);
   if (models.length === 0) return 'call-impossible';
   const priced = models
-    .map((model) => ({ model, costUsd: price(model) ?? (isNearby(provider) ? 0 : mostCostUsd) }))
-    .filter(({ costUsd }) => costUsd < mostCostUsd)
+    .map((model) => ({ model, costUsd: price(model) ?? (isNearby(provider) ? 0 : maxCostUsd) }))
+    .filter(({ costUsd }) => costUsd < maxCostUsd)
     .sort((one, other) => one.costUsd - other.costUsd);
   return priced[0] ?? 'call-unpriced';
 }

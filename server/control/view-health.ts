@@ -15,7 +15,7 @@ export interface HealthViews {
 const hardlyAsked = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
-const mostModels = 20;
+const maxModels = 20;
 
 export function createHealthViews(book: HealthTracker, wallMs: () => number): HealthViews {
   const view = (judgement: Judgement) => viewCooldown(judgement, { bookMs: book.nowMs(), wallMs: wallMs() });
@@ -33,7 +33,7 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
         state,
         firstByteMs: figures.firstByteMs,
         errorRate: figures.errorRate,
-        models: bad.slice(0, mostModels).map(({ model, judgement: each }) => ({ model, ...view(each) })),
+        models: bad.slice(0, maxModels).map(({ model, judgement: each }) => ({ model, ...view(each) })),
       };
     },
   };

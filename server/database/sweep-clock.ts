@@ -24,7 +24,7 @@ export interface SweepClock {
 
 interface ClockSources {
   wallMs(): number;
-  /** A monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   steadyMs(): number;
 }
 

@@ -141,7 +141,7 @@ function answerToUser([asked, earlier]: readonly Turn[]): string[] {
   return sentences;
 }
 
-const mostQuotedWords = 8;
+const maxQuotedWords = 8;
 const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}'’-]{0,30}[,.;:!?]?$/u;
 
 /** The first plain words of the last line. */
@@ -151,7 +151,7 @@ function quoted(text: string): string {
     .slice(0, 1_000)
     .split(/\s+/)
     .filter((word) => plainWord.test(word));
-  const shown = words.slice(0, mostQuotedWords).join(' ');
+  const shown = words.slice(0, maxQuotedWords).join(' ');
   if (shown === '') return ' something';
-  return `: "${shown}${words.length > mostQuotedWords ? ' …' : ''}"`;
+  return `: "${shown}${words.length > maxQuotedWords ? ' …' : ''}"`;
 }

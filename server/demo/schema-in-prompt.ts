@@ -13,7 +13,7 @@ export const anyObject = {
 };
 
 /** Maximum number of object beginnings that are tried. */
-const mostTries = 50;
+const maxTries = 50;
 const longestText = 256 * 1024;
 
 /** The first JSON schema of an object in the texts, searching the newest text first; undefined if there is none. */
@@ -27,7 +27,7 @@ export function schemaInPrompt(turns: readonly { text: string }[]): unknown {
 
 function schemaIn(text: string): unknown {
   let from = text.indexOf('{');
-  for (let tries = 0; from !== -1 && tries < mostTries; tries++) {
+  for (let tries = 0; from !== -1 && tries < maxTries; tries++) {
     const end = endOfObject(text, from);
     const value = end === -1 ? undefined : parsed(text.slice(from, end));
     if (isObject(value) && (value.type === 'object' || isObject(value.properties))) return value;

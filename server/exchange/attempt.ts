@@ -119,7 +119,7 @@ export class Attempt {
     if (this.#isOver || bytes === this.#heldBytes) return;
     held.add(bytes - this.#heldBytes);
     this.#heldBytes = bytes;
-    if (held.isTooMuch && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
+    if (held.isExceeded && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
   }
 
   #act(steps: Steps): void {

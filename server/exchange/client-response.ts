@@ -202,7 +202,7 @@ export class ClientResponse {
 
   /** Relays an upstream's error unchanged. */
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
-    // SDKs retry every 429 unless told not to.
+    // SDKs retry every 429 unless a header forbids it.
     const isExhausted = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
     const passing = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
     this.begin(status, passing, { provider, attempts });

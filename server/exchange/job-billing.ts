@@ -107,7 +107,7 @@ export class JobBilling {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
     const answer = { tail: tail.tail, head: tail.head, bytes: tail.totalBytes, contentType };
-    const most = { inputTokens: mostInputTokens, outputTokens: answer.bytes + mostHiddenTokens, seconds: 0 };
+    const most = { inputTokens: maxInputTokens, outputTokens: answer.bytes + maxHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;
     const priced = (counted: Accounting['usage']) =>
@@ -122,9 +122,9 @@ export class JobBilling {
 }
 
 /** Upper bound for request bodies and what they refer to. */
-const mostInputTokens = 100_000_000;
+const maxInputTokens = 100_000_000;
 /** Upper bound for reasoning that is not reported. */
-const mostHiddenTokens = 1_000_000;
+const maxHiddenTokens = 1_000_000;
 
 /** Unlike the id alone, no other job has it. */
 export const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;

@@ -37,7 +37,7 @@ export interface PreparationPorts {
 }
 
 /** More tool results than a conversation holds before it is compacted. */
-const mostNear = 2_048;
+const maxToolResults = 2_048;
 
 interface PreparationOptions {
   ports: PreparationPorts;
@@ -104,7 +104,7 @@ export class RequestPreparation {
     if (!reasoning.bringNear) return null;
     const { body, match } = this.#call;
     const isChat = match.route.wire.name === 'openai-chat' && this.#plan.targets.some(this.#isTranslated);
-    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, mostNear) : [];
+    const ids = isChat && body.captured !== null ? newestResultIds(body.captured, maxToolResults) : [];
     return ids.length === 0 ? null : reasoning.bringNear(this.#options.trace.key?.id ?? '', ids);
   }
 

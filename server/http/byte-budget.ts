@@ -118,7 +118,7 @@ export class RequestMemory {
   }
 
   /** Whether the limit is exceeded at present. */
-  get isTooMuch(): boolean {
+  get isExceeded(): boolean {
     return !this.#budget.hasRoom;
   }
 

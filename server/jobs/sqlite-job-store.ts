@@ -15,7 +15,7 @@ import type { JobList, JobStore, KnownJobs } from './job-store.ts';
 interface JobStoreOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
-  /** Days without use after which a job is forgotten. Called on each use. */
+  /** Days without use after which a job is deleted. Called on each use. */
   retentionDays?: () => number;
   /** The time by which jobs expire. */
   sweepClock?: SweepClock;

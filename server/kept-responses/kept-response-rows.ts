@@ -51,7 +51,7 @@ export function prepareStatements(database: Database) {
     select: database.prepare('SELECT * FROM kept_responses WHERE group_id = ? AND id = ?'),
     remove: database.prepare('DELETE FROM kept_responses WHERE group_id = ? AND id = ?'),
     removeOlder: database.prepare('DELETE FROM kept_responses WHERE created_at < ?'),
-    /** Newest first, so that rows beyond the limits come last. */
+    /** Ordered newest first, so that rows beyond the limits come last. */
     sizes: database.prepare(
       'SELECT rowid, bytes FROM kept_responses WHERE group_id = ? ORDER BY created_at DESC, rowid DESC',
     ),

@@ -46,7 +46,7 @@ export class DelayedWrite {
     }
   };
 
-  /** Performs a scheduled write, without retries. */
+  /** Runs a scheduled write, without retries. */
   close(): void {
     this.flush();
     this.#disarm();

@@ -8,9 +8,9 @@ import { toLedgerRow } from './rows.ts';
 
 const rowsPerPiece = 4_000;
 /** Requests that are sorted; of more than these, the newest. */
-export const mostSorted = 10_000;
+export const maxSorted = 10_000;
 /** Rows that a count or a sort reads at most. */
-const mostRead = 200_000;
+const maxRead = 200_000;
 
 /** Columns by which requests can be sorted. */
 const sortColumns = {
@@ -67,16 +67,16 @@ export async function sortRequests(
   let rowsRead = 0;
   let isCut = false;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
-    isCut = found.length > mostSorted || rowsRead >= mostRead;
+    isCut = found.length > maxSorted || rowsRead >= maxRead;
     if (isCut) break;
-    for (const row of read.all(low, high, ...selection.values, mostSorted + 1 - found.length)) {
+    for (const row of read.all(low, high, ...selection.values, maxSorted + 1 - found.length)) {
       found.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
     }
     rowsRead += high - low;
     await setImmediate();
   }
-  isCut ||= found.length > mostSorted;
-  found.length = Math.min(found.length, mostSorted);
+  isCut ||= found.length > maxSorted;
+  found.length = Math.min(found.length, maxSorted);
   const sign = isAscending ? 1 : -1;
   found.sort((one, other) => sign * (one.value - other.value) || other.seq - one.seq);
   const one = database.prepare('SELECT * FROM requests WHERE seq = ?');
@@ -94,7 +94,7 @@ export async function countRequests(database: Database, selection: Selection): P
   const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
   let rowsRead = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
-    if (rowsRead >= mostRead) return { ...count, isComplete: false };
+    if (rowsRead >= maxRead) return { ...count, isComplete: false };
     const row = read.get(low, high, ...selection.values);
     count.requests += number(row?.requests) ?? 0;
     count.failed += number(row?.failed) ?? 0;

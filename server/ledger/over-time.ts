@@ -26,7 +26,7 @@ export async function usageOverTime(
   return (await sumsOverTime(database, index, question)).map(viewStep);
 }
 
-/** In order of time. */
+/** In chronological order. */
 export async function sumsOverTime(
   database: Database,
   index: TextIndex,
@@ -84,7 +84,7 @@ function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): s
     WHERE 1${namesSql} GROUP BY step, name`;
 }
 
-/** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
+/** One row per request. By model and provider, the usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
   const unpricedSql = `CASE WHEN cost_usd IS NULL THEN provider IS NOT NULL AND capability IS NOT NULL
@@ -101,7 +101,7 @@ function requestsSql(by: UsageDimension): string {
 const unpricedAttemptSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
   OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
 
-/** The usage of each attempt, by its model or provider; unknown costs count once for each. */
+/** The usage of each attempt, by its model or provider. An unknown cost counts once per request and name. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
   return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,

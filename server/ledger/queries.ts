@@ -64,17 +64,17 @@ export interface LedgerQueries {
   listClients(): Promise<ClientUseView[]>;
   /** For the latest 100,000 requests, most requests first. */
   listUnpriced(): Promise<UnpricedUse[]>;
-  /** Days in chronological order; everything else by cost, then by requests, highest first. */
+  /** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
-  /** In order of time. */
+  /** In chronological order. */
   usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]>;
-  /** In order of time. */
+  /** In chronological order. */
   firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
   /** Unix milliseconds of each key's last use, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(request: RequestView): Promise<KeptCapture>;
   listSessions(filter: SessionFilter): Promise<SessionPage>;
-  /** Null if there is no such session. `stopAtUsd`: the budget of each session. */
+  /** null if there is no such session. `stopAtUsd` is the budget of each session. */
   getSession(id: string, stopAtUsd?: number | null): Promise<SessionInFull | null>;
   /** The shadow of a request; null if it has none. */
   getShadow(requestId: string): Promise<RequestView | null>;
@@ -148,7 +148,7 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
 /** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
 const clientRows = 100_000;
 /** Bounds the result, since clients choose their names. */
-const mostClients = 500;
+const maxClients = 500;
 
 async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
@@ -169,5 +169,5 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
     }
     await setImmediate();
   }
-  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, mostClients);
+  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, maxClients);
 }

@@ -16,7 +16,7 @@ export const minuteMs = 60_000;
 /** About a week of one reason a minute. */
 export const keptRefusals = 10_000;
 /** Entries kept while writing fails; beyond this the oldest are dropped. */
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 
 export class RefusalCounts {
   readonly #log: { warn(fields: object, message: string): void };
@@ -82,7 +82,7 @@ export class RefusalCounts {
     if (before) Object.assign(before, plus(before, counted));
     else this.#waiting.set(name, counted);
     const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > mostWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
   }
 }
 

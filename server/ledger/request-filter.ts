@@ -104,7 +104,7 @@ class Selecting implements Selection {
     this.#within(this.#blocksOf(dimension, names));
   }
 
-  /** Of one of the keys, or of one of the groups. */
+  /** Matches requests of one of the keys or one of the groups. */
   within({ keyIds, groupIds }: Within): void {
     const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
     this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));
@@ -144,7 +144,7 @@ class Selecting implements Selection {
   #blocksOfTimes({ sinceMs, untilMs }: IdTimes): number[] {
     const from = blockOf(seekSeq(this.#database, sinceMs - idSlackMs));
     const to = blockOf(seekSeq(this.#database, untilMs + idSlackMs));
-    return Array.from({ length: Math.min(to - from + 1, mostIdBlocks) }, (_, index) => to - index);
+    return Array.from({ length: Math.min(to - from + 1, maxIdBlocks) }, (_, index) => to - index);
   }
 
   get #blockRange(): Range {
@@ -170,7 +170,7 @@ export const containsText = (name: string, search: string) => plainText(name).in
 /** An id contains the time of its request; the row may have been inserted a little earlier or later. */
 const idSlackMs = 60_000;
 /** A short beginning of an id matches years; only its newest blocks are searched. */
-const mostIdBlocks = 400;
+const maxIdBlocks = 400;
 const timeDigits = 12;
 
 interface IdTimes {

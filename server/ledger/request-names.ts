@@ -97,11 +97,11 @@ export class NamesWriter {
   }
 }
 
-/** Bounds the time of a look-up, since clients choose the names of models and of themselves. */
-const mostNames = 2_000;
+/** Limits the duration of a look-up, because clients choose the names of models and of themselves. */
+const maxNames = 2_000;
 
 /** The recorded names of a dimension, in alphabetical order. Visits each name once, however many requests have it. */
-export function recordedNames(database: Database, dimension: NameDimension, most = mostNames): string[] {
+export function recordedNames(database: Database, dimension: NameDimension, most = maxNames): string[] {
   const next = database.prepare(
     'SELECT name FROM request_names WHERE dimension = ? AND name > ? ORDER BY name LIMIT 1',
   );

@@ -117,7 +117,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
       await deleteInBatches(statements.deleteErrors);
       await deleteInBatches(statements.deleteSessions);
       await deleteNames();
-      // Totals are small: they expire by age, but are not subject to the limit on rows.
+      // Totals are small, so they expire by age but are not limited in number.
       const oldestDay = Math.floor(oldestAt / dayMs);
       for (const dimension of usageDimensions) {
         await deleteInBatches(statements.deleteCells, dimension, Math.floor(oldestAt / quarterMs));

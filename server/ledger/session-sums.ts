@@ -69,7 +69,7 @@ function viewOf(
 }
 
 /** Providers count cached tokens in blocks, so a small difference is not significant. */
-const leastShare = 0.1;
+const minShare = 0.1;
 /** Anthropic's caches, and usually OpenAI's, expire five minutes after the last read. */
 const cachePauseMs = 5 * 60_000;
 
@@ -78,7 +78,7 @@ function cacheLossOf(request: ReadRequest, before: ReadRequest): CacheLoss | nul
   const held = cachedAfter(before);
   const cached = usage?.cachedInputTokens ?? 0;
   const isGrown = (usage?.inputTokens ?? 0) >= (before.usage?.inputTokens ?? 0);
-  if (held === 0 || !usage || !isGrown || held - cached <= held * leastShare) return null;
+  if (held === 0 || !usage || !isGrown || held - cached <= held * minShare) return null;
   const tokens = held - cached;
   if (modelServed !== before.modelServed || provider !== before.provider) return { cause: 'target', tokens };
   const idleMs = startedAt - before.startedAt - (before.totalMs ?? 0);

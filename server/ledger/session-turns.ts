@@ -1,4 +1,4 @@
-/** Finds the turns of a session: what a person said, and all requests that answer it. */
+/** Finds the turns of a session: a person's message, and all requests that answer it. */
 import type { RequestOutcome, RequestSession } from '../contract/ledger.ts';
 
 /** The fields of a request that determine its turn. */
@@ -47,13 +47,13 @@ function isAgain(request: TurnRequest, before: TurnRequest | null): boolean {
 }
 
 /** A session of more changes consists of single requests rather than of conversations. */
-const mostMains = 20;
+const maxMains = 20;
 
 /** For each request, the thread that is the main one at that time. */
 function mainThreads(requests: readonly TurnRequest[]): (string | null)[] {
   const mains: (string | null)[] = [];
   for (let changes = 0; mains.length < requests.length; changes++) {
-    if (changes === mostMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
+    if (changes === maxMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
     const rest = requests.slice(mains.length);
     const main = mostUsed(rest);
     const end = rest.findLastIndex(({ thread }) => thread === main) + 1;

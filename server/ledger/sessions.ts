@@ -42,7 +42,7 @@ export interface SessionPage {
 
 const rowsPerPiece = 1_000;
 /** Requests of a session that are read; of more, the newest. */
-export const mostRequests = 5_000;
+export const maxRequests = 5_000;
 
 export async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
   const { limit: wanted = 50, before = Number.MAX_SAFE_INTEGER, stopAtUsd = null } = filter;
@@ -105,7 +105,7 @@ async function readRequests(database: Database, id: string): Promise<SessionRead
      WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
   );
   const found: ReadRequest[] = [];
-  for (let before = Number.MAX_SAFE_INTEGER; found.length < mostRequests; ) {
+  for (let before = Number.MAX_SAFE_INTEGER; found.length < maxRequests; ) {
     const rows = read.all(id, before);
     for (const row of rows) found.push(readRequest(row));
     await setImmediate();

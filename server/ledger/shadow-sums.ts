@@ -9,7 +9,7 @@ export interface ShadowsQuestion {
 }
 
 /** Shadows that a summary reads at most: the newest. */
-export const mostShadowsRead = 100_000;
+export const maxShadowsRead = 100_000;
 
 export class ShadowSums {
   readonly #question: ShadowsQuestion;

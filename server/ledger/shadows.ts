@@ -5,7 +5,7 @@ import type { ShadowSummary } from '../contract/shadow.ts';
 import type { Database } from '../database/database.ts';
 import { toLedgerRow } from './rows.ts';
 import { seekSeq, slackMs } from './seek.ts';
-import { mostShadowsRead, ShadowSums, type ShadowsQuestion } from './shadow-sums.ts';
+import { maxShadowsRead, ShadowSums, type ShadowsQuestion } from './shadow-sums.ts';
 
 /** The latest one that repeats the request; null if there is none. */
 export function shadowOf(database: Database, requestId: string): RequestView | null {
@@ -27,7 +27,7 @@ export async function summarizeShadows(database: Database, question: ShadowsQues
   );
   const sums = new ShadowSums(question);
   let before = Number.MAX_SAFE_INTEGER;
-  for (let rowsRead = 0; rowsRead < mostShadowsRead; rowsRead += rowsPerBatch) {
+  for (let rowsRead = 0; rowsRead < maxShadowsRead; rowsRead += rowsPerBatch) {
     const rows = read.all(low, before).map(toLedgerRow);
     for (const row of rows) {
       before = row.seq;

@@ -19,7 +19,7 @@ const requestEndBytes = 24 * 1024;
 const responseBytes = 24 * 1024;
 const attemptsBytes = 8 * 1024;
 /** Newest hits that a search considers. */
-const mostHits = 2_000;
+const maxHits = 2_000;
 
 export interface TextIndex {
   /** Indexes captures that were written since. Also runs by itself soon after `captureWritten`. */
@@ -76,14 +76,14 @@ export function createTextIndex(database: Database): TextIndex {
       const captured = database
         .prepare(
           `SELECT request_seq AS seq FROM captures WHERE seq IN
-           (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${mostHits})`,
+           (SELECT rowid FROM captured_text WHERE captured_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits})`,
         )
         .all(match);
       const failed = database
-        .prepare(`SELECT rowid AS seq FROM error_text WHERE error_text MATCH ? ORDER BY rowid DESC LIMIT ${mostHits}`)
+        .prepare(`SELECT rowid AS seq FROM error_text WHERE error_text MATCH ? ORDER BY rowid DESC LIMIT ${maxHits}`)
         .all(match);
       const seqs = new Set([...captured, ...failed].map((row) => Number(row.seq)));
-      return [...seqs].sort((one, other) => other - one).slice(0, mostHits);
+      return [...seqs].sort((one, other) => other - one).slice(0, maxHits);
     },
     stop() {
       isStopped = true;

@@ -15,7 +15,7 @@ export interface UnpricedUse {
 const latestRows = 100_000;
 const rowsPerBatch = 4_000;
 /** Bounds the result, since clients choose the names of models. */
-const mostUses = 2_000;
+const maxUses = 2_000;
 
 /** The models of the latest 100,000 requests that may have had an unknown cost, by the rule of `isUnpriced`. */
 export async function findUnpriced(database: Database): Promise<UnpricedUse[]> {
@@ -37,5 +37,5 @@ export async function findUnpriced(database: Database): Promise<UnpricedUse[]> {
     }
     await setImmediate();
   }
-  return [...uses.values()].sort((a, b) => b.requests - a.requests).slice(0, mostUses);
+  return [...uses.values()].sort((a, b) => b.requests - a.requests).slice(0, maxUses);
 }

@@ -21,7 +21,7 @@ export function stepsOf({ by, names, within, ...time }: UsageQuestion & { within
   return { by, within, sinceMs, untilMs, stepMs, utcOffsetMinutes, ...(names && by !== 'day' && { names }) };
 }
 
-/** Days in chronological order; everything else by cost, then by requests, highest first. */
+/** Days are in chronological order; everything else is sorted by cost and then by requests, highest first. */
 export function summaryOf(steps: readonly Step[], { by, utcOffsetMinutes = 0 }: UsageQuestion): UsageView[] {
   const dateOf = (startMs: number) => new Date(startMs + utcOffsetMinutes * 60_000).toISOString().slice(0, 10);
   const views = steps.map(({ startMs, name, ...sums }) => ({

@@ -16,9 +16,9 @@ export type RateHeaders = Record<string, string>;
 
 export interface Limiter {
   /**
-   * Admits a request, or throws (rejects with) a GatewayError without counting anything. Returns the `x-ratelimit` headers,
-   * none without a limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as
-   * estimate and are not subject to budgets. A promise only if other replicas have to be asked.
+   * Admits a request, or throws (rejects with) a GatewayError without counting anything. Returns the `x-ratelimit`
+   * headers, none without a limit per minute. An admitted request must be `finished`. Requests that cost nothing pass
+   * `free` itself as estimate and are not subject to budgets. A promise only with other replicas.
    */
   admit(requestId: string, subjects: readonly Limited[], estimate: Estimate): MaybePromise<RateHeaders>;
   /** For callers that cannot wait: what other replicas have counted lately may be missing. Throws a GatewayError. */
@@ -32,7 +32,7 @@ export interface Limiter {
   /** Must be called for every request, after it was recorded in the ledger. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
-  /** Brings what `meters` shows up to date. A promise only if other replicas have to be asked; it never rejects. */
+  /** Brings what `meters` shows up to date. A promise only with other replicas; it never rejects. */
   refresh(limitedBy: readonly Limited[]): MaybePromise<void>;
   /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. Does not reject. */
   recall(limitedBy: Iterable<Limited>): Promise<void>;

@@ -18,7 +18,7 @@ export interface OtlpTarget {
 }
 
 const timeouts = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 };
-const mostAnswerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 /** See the OTLP specification, "Retryable Response Codes". */
 const retryable = new Set([429, 502, 503, 504]);
 const usualDelaysMs = [1_000, 5_000];
@@ -91,7 +91,7 @@ export class OtlpExporter<Item> {
       timeouts,
       proxy: 'system',
     };
-    const { status } = await readResponse(transport, request, mostAnswerBytes);
+    const { status } = await readResponse(transport, request, maxAnswerBytes);
     if (status >= 200 && status < 300) return null;
     return { error: new Error(`the collector answered with status ${status}`), mayRetry: retryable.has(status) };
   }

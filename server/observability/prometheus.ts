@@ -19,7 +19,7 @@ interface MetricsPorts {
 }
 
 /** Maximum number of distinct combinations of group, provider and model: see `LabelSets`. */
-const mostSeries = 300;
+const maxSeries = 300;
 
 const series = ['group', 'provider', 'model'] as const;
 const secondsMs = 1_000;
@@ -50,7 +50,7 @@ export function createMetrics(ports: MetricsPorts): Metrics {
 }
 
 class RequestMetrics {
-  readonly #sets = new LabelSets(mostSeries);
+  readonly #sets = new LabelSets(maxSeries);
   readonly #requests;
   readonly #attempts;
   readonly #tokens;

@@ -41,7 +41,7 @@ export interface TelemetryOptions {
 const metricsEveryMs = 60_000;
 const spansEveryMs = 5_000;
 const exportTimeoutMs = 30_000;
-const mostWaitMs = 2_000;
+const maxWaitMs = 2_000;
 
 export function startTelemetry(options: TelemetryOptions): Telemetry {
   const { settings, version, providerName, everyMs } = options;
@@ -85,7 +85,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     async stop() {
       const stopped = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, mostWaitMs);
+      const timer = setTimeout(resolve, maxWaitMs);
       await Promise.race([stopped, tooLong]);
       clearTimeout(timer);
     },

@@ -32,9 +32,9 @@ export interface Webhooks {
 
 const usualDelaysMs = [1_000, 10_000, 60_000];
 const timeouts = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 };
-const mostAnswerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 /** Maximum number of events waiting for one address; further ones are dropped. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 export function startWebhooks(webhooks: readonly Webhook[], ports: WebhookPorts): Webhooks {
   const stopping = new AbortController();
@@ -63,7 +63,7 @@ class WebhookSender {
   /** Delivers events in order. */
   take(event: NotableEvent): void {
     if (!this.#webhook.events.includes(event.type)) return;
-    if (this.#waiting >= mostWaiting) {
+    if (this.#waiting >= maxWaiting) {
       this.#reportDropped(event, 'too many events are waiting');
       return;
     }
@@ -108,7 +108,7 @@ class WebhookSender {
       proxy: 'system',
     };
     try {
-      const { status } = await readResponse(this.#ports.transport, request, mostAnswerBytes);
+      const { status } = await readResponse(this.#ports.transport, request, maxAnswerBytes);
       if (status >= 200 && status < 300) return null;
       return {
         reason: `it answered with status ${status}`,

@@ -48,7 +48,7 @@ export interface IdentityProvider {
 
 const timeoutSeconds = 15;
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
-const mostClaimed = 2_000;
+const maxClaimed = 2_000;
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes'>;
@@ -151,7 +151,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** Accepts a list or a single name. */
 function namesOf(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
-  return all.filter((each) => typeof each === 'string').slice(0, mostClaimed);
+  return all.filter((each) => typeof each === 'string').slice(0, maxClaimed);
 }
 
 function isPending(error: unknown): boolean {

@@ -42,9 +42,9 @@ export const queryRules: Rules = {
   caches: { keep: (caches, visibility) => caches.filter(({ groupId }) => visibility.managed.has(groupId)) },
   cassettes: 'admin',
   aliases: 'admin',
-  models: { ask: askedByKnown },
+  models: { ask: askAboutVisible },
   prices: 'admin',
-  route: { ask: askedByKnown, keep: visibleRoute },
+  route: { ask: askAboutVisible, keep: visibleRoute },
   requests: 'within',
   'request-count': 'within',
   // These would disclose models and clients of others.
@@ -52,7 +52,7 @@ export const queryRules: Rules = {
   request: { keep: visibleRequest },
   sessions: 'within',
   session: { keep: visibleSession },
-  shadows: { ask: askedByManager },
+  shadows: { ask: askAsManager },
   dataset: 'within',
   refusals: 'admin',
   clients: { keep: (uses, visibility) => uses.filter(({ keyId }) => keyId !== null && visibility.keys.has(keyId)) },
@@ -95,7 +95,7 @@ export function visibleAnswer<T extends QueryType>(
 }
 
 /** For a key or group that is visible to the person; others are refused as if they did not exist. */
-function askedByKnown<Asked extends { key?: string | undefined; group?: string | undefined }>(
+function askAboutVisible<Asked extends { key?: string | undefined; group?: string | undefined }>(
   asked: Asked,
   visibility: Visibility,
 ): Asked {
@@ -108,7 +108,7 @@ function askedByKnown<Asked extends { key?: string | undefined; group?: string |
   return asked;
 }
 
-function askedByManager(query: QueryMap['shadows'], { managed, groups }: Visibility): QueryMap['shadows'] {
+function askAsManager(query: QueryMap['shadows'], { managed, groups }: Visibility): QueryMap['shadows'] {
   const { groupId } = query;
   if (groupId === undefined) throw forbidden();
   if (!groups.has(groupId)) throw controlError('not_found', { code: 'no-group', id: groupId }, 'groupId');

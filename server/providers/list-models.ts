@@ -11,7 +11,7 @@ type Models = ReadonlyMap<string, ModelInfo>;
 type ListResult = { models: Models } | { finding: ProbeFinding };
 
 /** Limits the pages, in case a server's list never ends. */
-const mostPages = 20;
+const maxPages = 20;
 
 /** Requests a provider's model list page by page. Returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
@@ -19,7 +19,7 @@ export async function listModels(upstream: Upstream, transport: Transport): Prom
   const models = new Map<string, ModelInfo>();
   try {
     let asked: string | null = first;
-    for (let page = 0; asked !== null && page < mostPages; page++) {
+    for (let page = 0; asked !== null && page < maxPages; page++) {
       const { status, body } = await askForModels(upstream, transport, asked);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };

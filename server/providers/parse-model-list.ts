@@ -37,7 +37,7 @@ const listSchema = z.union([
 ]);
 
 /** The longest known list, OpenRouter's, has about 500 models. */
-const mostModels = 5_000;
+const maxModels = 5_000;
 
 /**
  * Parses a model list, as extracted by `read`: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}`
@@ -52,7 +52,7 @@ export function parseModelList(
   const list = listSchema.safeParse(read(parseJson(body)));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
-  for (const item of list.data.slice(0, mostModels)) {
+  for (const item of list.data.slice(0, maxModels)) {
     const entry = entrySchema.safeParse(item);
     if (!entry.success || !entry.data.id) continue;
     const { id, created, owned_by, contextTokens } = entry.data;

@@ -132,13 +132,13 @@ export class BudgetAudits {
     const all = [...new Set(subjects)].flatMap((subject) =>
       subject.at(nowMs).periods.map((period) => ({ subject, period })),
     );
-    const compared = await this.#atOneMoment(all, (moment) => this.#compare(all, moment));
+    const compared = await this.#atSnapshot(all, (moment) => this.#compare(all, moment));
     const wrong = compared.filter(({ sum, missing }) => !sum.isKnown || !isNothing(missing));
     await Promise.all(wrong.map((each) => this.#correct(each)));
     return subjects.map((subject) => wrong.every((each) => each.subject !== subject));
   }
 
-  #atOneMoment<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
+  #atSnapshot<T>(all: readonly Audited[], work: (moment: LedgerMoment) => Promise<T>): Promise<T> {
     const { history } = this.#ports;
     if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers synchronously, and contains requests as soon as they end.

@@ -24,7 +24,7 @@ export class CountedSubject {
   readonly leases: Map<string, string>;
   /** This replica has served a request of it. */
   isUsed: boolean;
-  /** When its meters were last requested, on the monotonic clock. */
+  /** When its meters were last queried, on the monotonic clock. */
   shownAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a limit can refuse a request; soft budgets cannot. */
   readonly canRefuse: boolean;

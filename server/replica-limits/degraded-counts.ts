@@ -10,7 +10,7 @@ import type { CountedSubject } from './counted-subject.ts';
 
 const retryAfterSeconds = 5;
 
-/** A replica's share of the limits, at least 1 of each. Budgets are not divided here; `DegradedCounts` handles them. */
+/** A replica's share of the limits, at least 1 of each; budgets as `DegradedCounts` counts them. */
 export function shareOf(limits: Limits, replicas: number): Limits {
   const share = (amount: number | undefined) =>
     amount === undefined ? undefined : Math.max(1, Math.floor(amount / replicas));
@@ -64,7 +64,7 @@ export class DegradedCounts implements Counted {
   }
 }
 
-/** A hard budget blocks while the remaining amount is unknown. */
+/** A hard budget blocks while its rest is unknown. */
 export function countsUnavailable({ scope, name }: Limited): GatewayError {
   return new GatewayError(
     'shared_counts_unavailable',

@@ -43,7 +43,7 @@ interface Admitted {
 
 /** Meters are kept up to date for this long after they were last requested. */
 const shownMs = 15_000;
-const mostShown = 200;
+const maxShown = 200;
 const withdrawn: Settled = { startedAt: 0, used: nothing, isVoid: true };
 
 export class ReplicaLimiter implements Limiter {
@@ -243,7 +243,7 @@ export class ReplicaLimiter implements Limiter {
     if (audits.hasCaughtUp()) audits.doubt(this.#usedBudgets());
     const sinceMs = clocks.steadyMs() - shownMs;
     for (const subject of this.#shown) if (subject.shownAtMs < sinceMs) this.#shown.delete(subject);
-    await this.#look([...this.#shown].slice(0, mostShown));
+    await this.#look([...this.#shown].slice(0, maxShown));
   }
 
   async #restore(): Promise<void> {

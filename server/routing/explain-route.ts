@@ -16,7 +16,7 @@ interface RouteQuestion {
   key: CompiledKey | null;
   aliases: readonly AliasConfig[];
   model: string;
-  /** The targets in the order in which they would be asked now, with the reasons. */
+  /** The targets in the order in which they would be tried now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
   /** Explains how a target serves clients of each API, for the client's name of a model. */
   explainWires(target: Target, model: string): WireWay[];

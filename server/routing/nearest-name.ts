@@ -1,5 +1,5 @@
 /** Bounds the work to some milliseconds: clients choose the name's length, providers that of the list. */
-const mostCells = 1_000_000;
+const maxCells = 1_000_000;
 
 /** The name most similar to `wanted`; null if none is similar enough. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
@@ -9,7 +9,7 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
   for (const name of names) {
     if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
     cells += name.length * wanted.length;
-    if (cells > mostCells) break;
+    if (cells > maxCells) break;
     const distance = editDistance(wanted.toLowerCase(), name.toLowerCase());
     if (distance >= bestDistance) continue;
     best = name;

@@ -17,13 +17,13 @@ export interface CompiledProvider extends Upstream {
   askUsage: boolean;
   /** The provider's own timeouts, without the defaults that `timeouts` contains. */
   ownTimeouts: Partial<Timeouts>;
-  /** How it can be asked to continue an answer; null if it cannot, or if that is unknown. */
+  /** How it can be prompted to continue an answer; null if it cannot, or if that is unknown. */
   prefill: Prefill | null;
   /** The models it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
   /** The configured context window of all its models; null: see `models`. */
   contextTokens: number | null;
-  /** Whether it is asked for other model names too. */
+  /** Whether requests for other model names are sent to it, too. */
   anyModel: boolean;
 }
 

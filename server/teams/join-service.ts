@@ -49,10 +49,10 @@ interface SignedIn {
   token: string;
 }
 
-/** The groups to choose from, if the person is signed in already. */
+/** Time to choose a group, for a person who is signed in already. */
 const choiceMs = 600_000;
-/** Unfinished sign-ins are dropped after this time. */
-const mostBegun = 20;
+/** Beyond this number, the oldest unfinished sign-ins are dropped. */
+const maxBegun = 20;
 
 export class JoinService {
   readonly #ports: JoinPorts;
@@ -76,7 +76,7 @@ export class JoinService {
     const id = randomUUID();
     this.#begun.set(id, { origin, device, token, expiresAt });
     const [oldest] = this.#begun.keys();
-    if (oldest !== undefined && this.#begun.size > mostBegun) this.#begun.delete(oldest);
+    if (oldest !== undefined && this.#begun.size > maxBegun) this.#begun.delete(oldest);
     const signIn = device && {
       code: device.userCode,
       url: device.verificationUriComplete ?? device.verificationUri,
@@ -137,7 +137,7 @@ export class JoinService {
       });
       return { provider: added.provider.id, key };
     } catch (error) {
-      // Its secret would be lost.
+      // Otherwise a key would remain whose secret is lost.
       await team.execute({ type: 'key.revoke', id: key });
       throw error;
     }

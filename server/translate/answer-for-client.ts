@@ -14,7 +14,7 @@ import { customInput, isCutInput } from './custom-input.ts';
 import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
-/** An error if there is no answer that the client could use. */
+/** An error if there is no usable answer for the client. */
 type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {

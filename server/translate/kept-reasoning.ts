@@ -72,11 +72,11 @@ export class ReasoningCollector {
 }
 
 /** Maximum number of turns to look up. Agents have fewer, and older reasoning matters little. */
-const mostTurns = 1_000;
+const maxTurns = 1_000;
 
 /** The first call id of each turn that lacks its model's reasoning; only of the latest turns if there are many. */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
-  return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-mostTurns);
+  return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-maxTurns);
 }
 
 /** Restores the stored reasoning, given by the id of each turn's first call. */

@@ -25,12 +25,12 @@ export function bindingOrigin(seal: Seal | undefined): Origin | null {
 
 const resultId = Buffer.from('"tool_call_id"');
 /** More parallel calls than models make. */
-const mostResults = 64;
+const maxResults = 64;
 const longestId = 256;
 const backslash = 0x5c;
 
 /** The ids of a chat's newest tool results, newest first, if they are written without escapes. */
-export function newestResultIds(body: Buffer, most = mostResults): string[] {
+export function newestResultIds(body: Buffer, most = maxResults): string[] {
   const ids: string[] = [];
   let at = body.lastIndexOf(resultId);
   while (at > 0 && ids.length < most) {

@@ -86,7 +86,7 @@ export class Translator {
     return (target) => this.request(asked, target);
   }
 
-  /** @throws GatewayError `invalid_value` that names a field without which the upstream cannot be asked */
+  /** @throws GatewayError `invalid_value` that names a missing field which the upstream requires */
   request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();
     const rendered = this.#upstream.renderRequest(conversation, target, losses);

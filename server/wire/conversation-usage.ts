@@ -20,20 +20,20 @@ interface ConversationUsage {
 /** English text has about four bytes per token. */
 const bytesPerToken = 4;
 /** Caps the likely input, because images within JSON are large but cost few tokens. */
-const mostLikelyInput = 32_000;
+const maxLikelyInput = 32_000;
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
-const mostLikelyOutput = 4_096;
+const maxLikelyOutput = 4_096;
 /** For content that is only referenced, such as a file or video; no model's context window is larger. */
-const mostReferredTokens = 10_000_000;
+const maxReferredTokens = 10_000_000;
 /** For thoughts that are not part of the answer. */
-const mostHiddenTokens = 1_000_000;
+const maxHiddenTokens = 1_000_000;
 
 export function conversationUsage(api: ConversationUsage): UsageFormat {
   const { allowedTokens, answersPaid, unknownOutputTokens, reported } = api;
   return {
     likely: (body) => ({
-      inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), mostLikelyInput),
-      outputTokens: Math.min(allowedTokens(body) ?? mostLikelyOutput, mostLikelyOutput),
+      inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), maxLikelyInput),
+      outputTokens: Math.min(allowedTokens(body) ?? maxLikelyOutput, maxLikelyOutput),
     }),
     worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds): Usage {
       const window = contextTokens ?? Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ export function conversationUsage(api: ConversationUsage): UsageFormat {
       return { inputTokens: Math.min(input, window), outputTokens: most * answersPaid(body) };
     },
     hints: ({ size }, answerBytes) => ({
-      most: { ...unbounded, inputTokens: size + mostReferredTokens, outputTokens: answerBytes + mostHiddenTokens },
+      most: { ...unbounded, inputTokens: size + maxReferredTokens, outputTokens: answerBytes + maxHiddenTokens },
     }),
     read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage {
       const found = reported(answer);

@@ -3,7 +3,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 /** Shorter strings count as text. */
-const leastFileBytes = 1024;
+const minFileBytes = 1024;
 const tokensPerPicture = 5_000;
 /** A page of a document has about 3,000 tokens and 40 kB. */
 const fileBytesPerToken = 8;
@@ -14,7 +14,7 @@ export function promptTokensOf(json: Buffer): number {
   for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + mark.length)) {
     const start = startOfText(json, at + mark.length);
     const length = start === -1 ? 0 : base64Length(json, start);
-    if (length >= leastFileBytes) tokens -= Math.max(0, length - length / fileBytesPerToken - tokensPerPicture);
+    if (length >= minFileBytes) tokens -= Math.max(0, length - length / fileBytesPerToken - tokensPerPicture);
   }
   return Math.ceil(tokens);
 }
@@ -30,7 +30,7 @@ function startOfText(json: Buffer, from: number): number {
 function base64Length(json: Buffer, start: number): number {
   const found = json.indexOf(quote, start);
   const end = found === -1 ? json.length : found;
-  for (let at = start; at < Math.min(end, start + leastFileBytes); at++) {
+  for (let at = start; at < Math.min(end, start + minFileBytes); at++) {
     if (!isBase64(json[at] ?? 0)) return 0;
   }
   return end - start;

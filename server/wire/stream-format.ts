@@ -48,7 +48,7 @@ export interface StreamFormat {
   /** Converts a whole answer into the stream that the client expects; null if that is not possible. */
   fromWhole(whole: Record<string, unknown>): string | null;
   /**
-   * Removes usage that only Sluice asked for; null if nothing is left of the event. Absent: usage is always part of the
+   * Removes usage that only Sluice requested; null if nothing of the event is left. Absent: usage is always part of the
    * stream.
    */
   withoutUsage?(event: Buffer): Buffer | null;

@@ -13,8 +13,8 @@ import type { RequestView } from './wire.ts';
 /** How much of the end of a conversation is examined. */
 const maxBytes = 256 * 1024;
 /** The maximum number of items examined: results, calls, and reasoning between them. */
-const mostItems = 64;
-const mostResults = 32;
+const maxItems = 64;
+const maxResults = 32;
 const openingBracket = 0x5b;
 
 const itemNames = new JsonNames([
@@ -61,14 +61,14 @@ export function toolResultsOf(body: RequestView): ToolResult[] {
   for (const range of elementsFromEnd(said, maxBytes)) {
     const item = said.subarray(range.start, range.end);
     const fields = fieldsOf(item, itemNames);
-    if (!fields || ++items > mostItems) break;
+    if (!fields || ++items > maxItems) break;
     const found = calls.size > 0 ? [] : resultsIn(item, fields);
     results.push(...found);
     if (found.length > 0) continue;
     // The calls precede their results, and results of earlier calls precede these.
     if (!readCalls(item, fields, calls) || results.every(({ callId }) => callId === null || calls.has(callId))) break;
   }
-  const latest = results.slice(0, mostResults).reverse();
+  const latest = results.slice(0, maxResults).reverse();
   return latest.map(({ callId, name, bytes, hasFailed }) => ({
     name: name ?? (callId === null ? null : (calls.get(callId) ?? null)),
     bytes,
@@ -155,7 +155,7 @@ function listOf(item: Buffer, field: JsonField | undefined): Buffer[] {
   const list = item.subarray(field.start, field.end);
   const elements: Buffer[] = [];
   for (const { start, end } of elementsFromEnd(list, maxBytes)) {
-    if (elements.push(list.subarray(start, end)) === mostItems) break;
+    if (elements.push(list.subarray(start, end)) === maxItems) break;
   }
   return elements;
 }

@@ -63,7 +63,7 @@ export class CacheLookup {
     const running = cache.flight(key);
     // Before any wait, so that only one of two equal requests becomes the first.
     if (!running) {
-      this.#flight = cache.takeOff(key);
+      this.#flight = cache.startFlight(key);
       return null;
     }
     const landed = await Promise.race([running.landed, this.#whenGone()]);

@@ -18,10 +18,10 @@ export function brokenBy(error: TransportError): GatewayError {
 }
 
 /** A stream with more events that clients could not parse is treated as broken. */
-export const mostDroppedEvents = 1_000;
+export const maxDroppedEvents = 1_000;
 
 export function unreadableEvents(): TransportError {
-  return new TransportError('malformed', 'body', `${mostDroppedEvents} events that are no JSON`);
+  return new TransportError('malformed', 'body', `${maxDroppedEvents} events that are no JSON`);
 }
 
 /**

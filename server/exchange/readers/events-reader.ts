@@ -15,9 +15,9 @@ import {
   brokenStep,
   endedEarly,
   endlessEvent,
+  maxDroppedEvents,
   maxStreamedEventBytes,
   maxTextEventBytes,
-  mostDroppedEvents,
   unreadableEvents,
 } from './broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
@@ -82,7 +82,7 @@ export class EventsReader implements ResponseReader {
     if (this.#sawActivity || this.#known.sawContent || this.#gate.insideEvent) this.#progressed();
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
-    else if (this.#droppedEvents >= mostDroppedEvents) this.#break(unreadableEvents());
+    else if (this.#droppedEvents >= maxDroppedEvents) this.#break(unreadableEvents());
     else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
     return this.#taken();
   }
@@ -151,7 +151,7 @@ export class EventsReader implements ResponseReader {
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
-    if (this.#error || this.#droppedEvents >= mostDroppedEvents) return null;
+    if (this.#error || this.#droppedEvents >= maxDroppedEvents) return null;
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) {

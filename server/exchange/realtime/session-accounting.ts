@@ -23,7 +23,7 @@ export interface SessionAccountingPorts extends LimitPorts {
 type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
 
 /** Limit of running responses. OpenAI runs one response in the conversation and a few out of band. */
-const mostRunning = 100;
+const maxRunning = 100;
 
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
@@ -106,7 +106,7 @@ export class SessionAccounting implements MessageWatch {
       this.#asked = null;
       row.begun();
       this.#running.set(id, row);
-      if (this.#running.size > mostRunning) this.#forgetOldest();
+      if (this.#running.size > maxRunning) this.#forgetOldest();
       return null;
     } catch (thrown) {
       return { error: this.#errorOf(thrown), eventId: null, isFatal: true };

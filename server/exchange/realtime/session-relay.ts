@@ -52,7 +52,7 @@ interface RelayOptions {
 }
 
 /** A source is paused while more than this many bytes wait for the other side, and resumed at a quarter of it. */
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 /** On shutdown, time to wait for the peers to answer the close frames. */
 const cutOffMs = 1_000;
 
@@ -110,7 +110,7 @@ export class SessionRelay {
 
   #forward(from: SessionSide, to: SessionSide, look: (message: Buffer) => Refusal | null): void {
     const written = () => {
-      if (from.isHeld && to.socket.bufferedAmount <= mostWaitingBytes / 4) from.release();
+      if (from.isHeld && to.socket.bufferedAmount <= maxWaitingBytes / 4) from.release();
     };
     from.socket.on('message', (message, isBinary) => {
       if (!Buffer.isBuffer(message)) return;
@@ -122,7 +122,7 @@ export class SessionRelay {
         return;
       }
       to.socket.send(message, { binary: isBinary }, written);
-      if (!from.isHeld && to.socket.bufferedAmount > mostWaitingBytes) from.hold();
+      if (!from.isHeld && to.socket.bufferedAmount > maxWaitingBytes) from.hold();
     });
   }
 

@@ -7,7 +7,7 @@ const pingEveryMs = 30_000;
  * because a machine that slept has received nothing for long; and generous, because a program stopped in a debugger
  * answers no pings.
  */
-const mostUnansweredPings = 6;
+const maxUnansweredPings = 6;
 
 export class SessionSide {
   readonly socket: WebSocket;
@@ -57,7 +57,7 @@ export class SessionSide {
   #ping(): void {
     // A paused socket receives no pongs.
     if (this.socket.readyState !== WebSocket.OPEN || this.#isHeld) return;
-    if (this.#unansweredPings >= mostUnansweredPings) this.socket.terminate();
+    if (this.#unansweredPings >= maxUnansweredPings) this.socket.terminate();
     else this.socket.ping();
     this.#unansweredPings++;
   }

@@ -12,8 +12,8 @@ import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts
 import {
   brokenBy,
   endedEarly,
+  maxDroppedEvents,
   maxTextEventBytes,
-  mostDroppedEvents,
   unreadableEvents,
 } from '../readers/broken-stream.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
@@ -54,7 +54,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#gate.push(chunk);
     if (this.#error) this.#finish(this.#refused(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
-    else if (this.#droppedEvents >= mostDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
+    else if (this.#droppedEvents >= maxDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
     return this.#taken();
   }
 
@@ -107,7 +107,7 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   #splice(bytes: Buffer, whole: boolean): Buffer | null {
-    if (this.#error || this.#isDifferent || this.#droppedEvents >= mostDroppedEvents) return null;
+    if (this.#error || this.#isDifferent || this.#droppedEvents >= maxDroppedEvents) return null;
     if (!whole) {
       this.#isDifferent = true;
       return null;

@@ -23,11 +23,11 @@ interface Spent {
 
 const staleAfterMs = 5_000;
 /** Others are read from the ledger again. */
-const mostRemembered = 4_096;
+const maxRemembered = 4_096;
 
 export class SessionSpending {
   readonly #ports: SessionSpendingPorts;
-  readonly #spent = new LruMap<Spent>(mostRemembered);
+  readonly #spent = new LruMap<Spent>(maxRemembered);
   /** By session whose amount is being read for the first time: its requests that have ended meanwhile. */
   readonly #ended = new Map<string, RequestRecord[]>();
   #reached: (notice: SessionBudgetReached) => void = () => {};
@@ -67,7 +67,7 @@ export class SessionSpending {
     this.#reached({ ...reached, sessionId: session.id, keyId, client, usedUsd: spent.usd });
   }
 
-  /** Its amount is read from the ledger when it is asked for again. */
+  /** Its amount is read from the ledger again when next needed. */
   forget(sessionId: string): void {
     this.#spent.delete(sessionId);
     this.#ended.delete(sessionId);

@@ -65,7 +65,7 @@ export interface SessionTrackerPorts {
 }
 
 /** Conversations and responses that are remembered. */
-const mostRemembered = 4_096;
+const maxRemembered = 4_096;
 const idLength = 16;
 const threadLength = 8;
 /** Of tools and sessions. APIs allow 64 or 128 characters for a tool's. */
@@ -74,8 +74,8 @@ const noTools: RequestSession['tools'] = [];
 
 export class SessionTracker {
   readonly #ports: SessionTrackerPorts;
-  readonly #openings = new LruMap<Opening>(mostRemembered);
-  readonly #responses = new LruMap<SessionMark>(mostRemembered);
+  readonly #openings = new LruMap<Opening>(maxRemembered);
+  readonly #responses = new LruMap<SessionMark>(maxRemembered);
   readonly #stopped: Set<string>;
   readonly #spending: SessionSpending;
 

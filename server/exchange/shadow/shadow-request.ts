@@ -62,7 +62,7 @@ const once = {
   onClientGone: 'stop',
   losses: 'tell',
 } as const;
-const uncounted = { isTooMuch: false, add() {} };
+const uncounted = { isExceeded: false, add() {} };
 
 export class ShadowRequest {
   readonly #ports: ShadowRequestPorts;

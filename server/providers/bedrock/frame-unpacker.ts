@@ -8,12 +8,12 @@ import { type FrameFormat, objectIn } from './frames.ts';
 
 const lengthBytes = 4;
 /** A prelude of 12 bytes and a checksum of 4. */
-const leastFrameBytes = 16;
+const minFrameBytes = 16;
 /** Where the headers begin. */
 const preludeBytes = 12;
 const checksumBytes = 4;
 /** AWS's own limit for a payload, with room for headers. */
-const mostFrameBytes = 24 * 1024 * 1024;
+const maxFrameBytes = 24 * 1024 * 1024;
 
 const codec = new EventStreamCodec(
   (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
@@ -114,7 +114,7 @@ const nothing = Buffer.alloc(0);
 
 function frameLength(bytes: Buffer, at: number): number {
   const length = bytes.readUInt32BE(at);
-  if (length < leastFrameBytes || length > mostFrameBytes) throw malformed('a frame of an impossible length');
+  if (length < minFrameBytes || length > maxFrameBytes) throw malformed('a frame of an impossible length');
   return length;
 }
 

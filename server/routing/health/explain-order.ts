@@ -1,4 +1,4 @@
-/** Explains the order in which targets would be asked now. Without side effects. */
+/** Explains the order in which targets would be tried now. Without side effects. */
 
 import type { RouteCandidate } from '../../contract/access-views.ts';
 import type { Policy } from '../../contract/policy.ts';

@@ -22,7 +22,7 @@ type HealthListener = (providerId: string, isState: boolean) => void;
 const badErrorRate = 0.5;
 const enoughCalls = 10;
 /** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
-const leastPatienceMs = 1_000;
+const minPatienceMs = 1_000;
 /** A success this soon after another replica's failure is ignored: the attempt began before. */
 const underWayMs = 1_000;
 /** A cooldown is shared with other replicas only if it lasts this much longer than the last one shared. */
@@ -83,7 +83,7 @@ export class HealthTracker {
   trialPatienceMs({ provider, model }: Target): number {
     const target = this.#providers.get(provider.id)?.targets.get(model);
     if (!target || target.circuit.isClosed || target.circuit.failure !== 'silent') return 0;
-    return Math.max(leastPatienceMs, 2 * (target.firstByteMs.value ?? leastPatienceMs));
+    return Math.max(minPatienceMs, 2 * (target.firstByteMs.value ?? minPatienceMs));
   }
 
   /** Recent time to the first byte; null: not measured. */

@@ -7,7 +7,7 @@ export const noCredential = '';
 const halfLifeMs = 15_000;
 /** After this time a new measurement has the weight 1 - 1/e. */
 const memoryMs = 30_000;
-const leastShare = 0.2;
+const minShare = 0.2;
 
 /** Recent calls and their failures. Times are milliseconds of a monotonic clock, here and below. */
 class RecentCalls {
@@ -58,7 +58,7 @@ class RecentMean {
   }
 
   add(value: number, nowMs: number): void {
-    const share = this.#mean === null ? 1 : Math.max(leastShare, 1 - Math.exp((this.#atMs - nowMs) / memoryMs));
+    const share = this.#mean === null ? 1 : Math.max(minShare, 1 - Math.exp((this.#atMs - nowMs) / memoryMs));
     this.#mean = (this.#mean ?? 0) * (1 - share) + value * share;
     this.#atMs = nowMs;
   }
@@ -80,7 +80,7 @@ export class TargetHealth {
 }
 
 /** Clients choose model names, so the number of targets must be bounded. */
-const mostTargets = 200;
+const maxTargets = 200;
 
 export class ProviderHealth {
   /** By upstream model. */
@@ -88,11 +88,11 @@ export class ProviderHealth {
   /** By id; only those with failures. */
   readonly credentials = new Map<string, Circuit>();
 
-  /** Created on first use; beyond `mostTargets` it replaces a healthy one. */
+  /** Created on first use; beyond `maxTargets` it replaces a healthy one. */
   target(model: string | null): TargetHealth {
     const known = this.targets.get(model);
     if (known) return known;
-    if (this.targets.size >= mostTargets) this.targets.delete(this.#leastWanted());
+    if (this.targets.size >= maxTargets) this.targets.delete(this.#leastWanted());
     const target = new TargetHealth();
     this.targets.set(model, target);
     return target;

@@ -11,7 +11,7 @@ import { nextTurn } from '../../loop-turns.ts';
 import { isTemporary } from './failures.ts';
 import { channel } from './notices.ts';
 import type { Postgres } from './postgres.ts';
-import { soon } from './within.ts';
+import { withTimeout } from './within.ts';
 
 /** The stored form of a revision. */
 export type StoredRevision = { config: Config } | { patch: ConfigPatch };
@@ -67,7 +67,7 @@ export class ConfigRows {
 
   /** Whether the revision is stored with this body. */
   async #holds(revision: number, body: string | null): Promise<boolean> {
-    return (await soon(this.#postgres.ask(oursSql, revision, body))).count > 0;
+    return (await withTimeout(this.#postgres.ask(oursSql, revision, body))).count > 0;
   }
 
   /** The newest revision, not validated yet. null if nothing is stored. */
@@ -88,7 +88,7 @@ export class ConfigRows {
    * whole or is missing. Rejects soon if the server does not answer, because other changes are queued behind this one.
    */
   async changesSince(revision: number): Promise<unknown[] | null> {
-    const { rows } = await soon(this.#postgres.ask(laterSql, revision));
+    const { rows } = await withTimeout(this.#postgres.ask(laterSql, revision));
     const isGapless = rows.every((row, index) => number(row.revision) === revision + 1 + index && row.patch !== null);
     return isGapless ? rows.map((row) => JSON.parse(text(row.patch) ?? 'null')) : null;
   }

@@ -3,7 +3,7 @@
  * each new failure once.
  */
 import { messageOf } from '../../database/failures.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface LaterWriteOptions {
   /** Writes everything pending. If it rejects, everything stays pending. */
@@ -58,7 +58,7 @@ export class LaterWrite {
    */
   async flushSoon(): Promise<void> {
     if (this.#running && performance.now() - this.#runningSinceMs > soonMs) return;
-    await within(soonMs, this.flush());
+    await settleWithin(soonMs, this.flush());
   }
 
   /** Runs a scheduled write, without retries. */

@@ -24,7 +24,7 @@ import { parts } from './sums-writer.ts';
 import { Sweeps } from './sweeps.ts';
 import { PostgresUsageHistory } from './usage-history.ts';
 import { WaitingBatches } from './waiting-batches.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface Options {
   postgres: Postgres;
@@ -82,7 +82,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
     async close() {
       keyUses.close();
       await waiting.close();
-      await within(closeMs, Promise.all([sweeps.close(), refusals.close(), replicas.close()]));
+      await settleWithin(closeMs, Promise.all([sweeps.close(), refusals.close(), replicas.close()]));
     },
   };
 }

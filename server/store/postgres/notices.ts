@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { messageOf } from '../../database/failures.ts';
 import { clientConfig } from './postgres.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 /** The subject that has changed. */
 export type Topic = 'config' | 'sessions' | 'people';
@@ -51,7 +51,7 @@ export class Notices {
     clearInterval(this.#polls);
     if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
     if (this.#client)
-      await within(
+      await settleWithin(
         closeMs,
         this.#client.end().catch(() => {}),
       );

@@ -7,7 +7,7 @@ import { openPostgresLedger } from './ledger.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
 import { PostgresResponseStore } from './response-store.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface Options extends StoreOptions {
   database: OpenDatabase;
@@ -45,7 +45,7 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
     reasoning,
     async close() {
       const others = Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
-      await Promise.all([ledger.close(), within(closeMs, others)]);
+      await Promise.all([ledger.close(), settleWithin(closeMs, others)]);
       const { spooled } = ledger.health();
       if (spooled > 0) {
         const waiting = `${counted(spooled, 'request')} ${spooled === 1 ? 'waits' : 'wait'} in ${spoolFolder}`;

@@ -10,7 +10,7 @@ import type { PeopleStore } from '../../people/people-store.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import type { Parameter, Postgres } from './postgres.ts';
-import { soon } from './within.ts';
+import { withTimeout } from './within.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
@@ -41,7 +41,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
   /** Every call of the control plane waits for this query. */
   const find = async (condition: string, value: Parameter) =>
-    (await explained(() => soon(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
+    (await explained(() => withTimeout(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
   return {
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Row, SqlValue } from '../../database/database.ts';
 import { sqlStateOf } from './failures.ts';
-import { soon, within } from './within.ts';
+import { settleWithin, withTimeout } from './within.ts';
 
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlValue | readonly SqlValue[];
@@ -101,7 +101,7 @@ export class Postgres implements Queries {
 
   /** Like `transaction`, for a caller who waits: rejects soon if the server does not answer, and runs nothing then. */
   async transactionSoon<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#transact(await soon(this.#begin(), (client) => client.release(true)), work);
+    return this.#transact(await withTimeout(this.#begin(), (client) => client.release(true)), work);
   }
 
   async #begin(): Promise<pg.PoolClient> {
@@ -152,7 +152,7 @@ export class Postgres implements Queries {
 
   /** Waits a short time for running statements. */
   close(): Promise<void> {
-    return within(closeMs, this.#pool.end());
+    return settleWithin(closeMs, this.#pool.end());
   }
 }
 

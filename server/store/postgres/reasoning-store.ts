@@ -9,7 +9,7 @@ import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface Options {
   postgres: Postgres;
@@ -68,7 +68,7 @@ export class PostgresReasoningStore implements ReasoningStore {
 
   bringNear(keyId: string, callIds: readonly string[]): Promise<void> | null {
     const missing = callIds.filter((callId) => !this.#memory.get(keyId, callId));
-    return missing.length === 0 ? null : within(readMs, this.#read(keyId, missing));
+    return missing.length === 0 ? null : settleWithin(readMs, this.#read(keyId, missing));
   }
 
   async #read(keyId: string, callIds: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** Finds, sorts and counts requests in PostgreSQL. */
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { number, text } from '../../database/columns.ts';
-import { mostSorted, type SortColumn } from '../../ledger/find-requests.ts';
+import { maxSorted, type SortColumn } from '../../ledger/find-requests.ts';
 import type { RequestFilter, RequestPage } from '../../ledger/queries.ts';
 import { type RequestConditions, timesOfId } from '../../ledger/request-filter.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
@@ -48,14 +48,14 @@ async function sortRequests(
   const column = sortColumns[by];
   const { sql, values } = await select(postgres, conditions);
   const newest = `SELECT *, ${column} AS sorted_by, row_number() OVER (ORDER BY seq DESC) AS place FROM requests
-    ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${mostSorted + 1}`;
+    ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${maxSorted + 1}`;
   const { rows } = await postgres.ask(
-    `WITH newest AS (${newest}) SELECT *, (SELECT count(*) FROM newest) AS matching FROM newest WHERE place <= ${mostSorted}
+    `WITH newest AS (${newest}) SELECT *, (SELECT count(*) FROM newest) AS matching FROM newest WHERE place <= ${maxSorted}
      ORDER BY sorted_by ${isAscending ? 'ASC' : 'DESC'}, seq DESC LIMIT ${limit}`,
     ...values,
   );
-  const isCut = (number(rows[0]?.matching) ?? 0) > mostSorted;
-  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? mostSorted : null };
+  const isCut = (number(rows[0]?.matching) ?? 0) > maxSorted;
+  return { requests: rows.map(toLedgerRow), next: null, sortedOf: isCut ? maxSorted : null };
 }
 
 /** null if there is no such request. */

@@ -13,7 +13,7 @@ import { deriveKey, type FileKey, keyBytes, newPassphraseSource } from '../../se
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { explained } from './failures.ts';
 import type { Parameter, Postgres } from './postgres.ts';
-import { soon } from './within.ts';
+import { withTimeout } from './within.ts';
 
 export interface OutsideKey {
   passphrase?: string | undefined;
@@ -46,7 +46,7 @@ export async function openSealedSecrets(postgres: Postgres, outside: OutsideKey)
     kind: 'database',
     description: describe(outside),
     async get(name) {
-      const { rows } = await explained(() => soon(postgres.ask(readSql, name)), unavailable);
+      const { rows } = await explained(() => withTimeout(postgres.ask(readSql, name)), unavailable);
       return rows[0] && open(text(rows[0].sealed), name, keyOrAdvice());
     },
     async set(name, value) {

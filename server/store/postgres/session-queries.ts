@@ -4,13 +4,13 @@ import { number, text } from '../../database/columns.ts';
 import { readRequest, requestColumns } from '../../ledger/session-request.ts';
 import { budgetUsed } from '../../ledger/session-states.ts';
 import { requestsOf, turnsOf } from '../../ledger/session-sums.ts';
-import { mostRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../../ledger/sessions.ts';
+import { maxRequests, type SessionFilter, type SessionPage, type SessionRead, viewOf } from '../../ledger/sessions.ts';
 import type { Parameter, Postgres } from './postgres.ts';
 
 const readSql = `SELECT * FROM (
     SELECT ${requestColumns}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
     FROM requests WHERE session = ANY($1)
-  ) AS latest WHERE place <= ${mostRequests + 1} ORDER BY seq`;
+  ) AS latest WHERE place <= ${maxRequests + 1} ORDER BY seq`;
 const firstSince = `SELECT coalesce(min(seq), 9e15) FROM requests WHERE started_at >= $sinceMs AND day >= floor($sinceMs::float8 / 86400000)`;
 const runningSessions = 'SELECT session FROM requests WHERE outcome IS NULL AND session IS NOT NULL';
 
@@ -74,8 +74,8 @@ async function readRequests(postgres: Postgres, ids: readonly string[]): Promise
   const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
   return new Map(
     [...bySession].map(([id, own]) => {
-      const requests = own.slice(-mostRequests).map(readRequest);
-      return [id, { requests, isComplete: own.length <= mostRequests }];
+      const requests = own.slice(-maxRequests).map(readRequest);
+      return [id, { requests, isComplete: own.length <= maxRequests }];
     }),
   );
 }

@@ -2,7 +2,7 @@
 import type { RequestView } from '../../contract/request-views.ts';
 import type { ShadowSummary } from '../../contract/shadow.ts';
 import { toLedgerRow } from '../../ledger/rows.ts';
-import { mostShadowsRead, ShadowSums, type ShadowsQuestion } from '../../ledger/shadow-sums.ts';
+import { maxShadowsRead, ShadowSums, type ShadowsQuestion } from '../../ledger/shadow-sums.ts';
 import type { Postgres } from './postgres.ts';
 
 const dayMs = 86_400_000;
@@ -24,7 +24,7 @@ export async function summarizeShadows(postgres: Postgres, question: ShadowsQues
   const firstDay = Math.max(0, Math.floor((question.sinceMs ?? 0) / dayMs));
   const sums = new ShadowSums(question);
   let before = Number.MAX_SAFE_INTEGER;
-  for (let rowsRead = 0; rowsRead < mostShadowsRead; rowsRead += rowsPerPiece) {
+  for (let rowsRead = 0; rowsRead < maxShadowsRead; rowsRead += rowsPerPiece) {
     const { rows } = await postgres.ask(pieceSql, before, firstDay);
     for (const row of rows.map(toLedgerRow)) {
       before = row.seq;

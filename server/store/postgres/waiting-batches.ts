@@ -14,7 +14,7 @@ import { failsForEver } from './failures.ts';
 import { LaterWrite } from './later-write.ts';
 import type { LedgerSpool } from './ledger-spool.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
-import { within } from './within.ts';
+import { settleWithin } from './within.ts';
 
 interface Options {
   writer: Pick<LedgerWriter, 'write'>;
@@ -132,7 +132,7 @@ export class WaitingBatches {
   async close(): Promise<void> {
     this.#isFlushing = true;
     this.#writing.due();
-    await within(closeMs, this.#writing.flush());
+    await settleWithin(closeMs, this.#writing.flush());
     this.#isClosing = true;
     this.#writing.stop();
     this.#spilling.stop();

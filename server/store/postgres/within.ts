@@ -1,5 +1,5 @@
 /** Settles as the work does, or resolves after this time, so that a hanging server does not hold up the caller. */
-export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+export function settleWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(resolve, limitMs);
     work.then(() => resolve(), reject).finally(() => clearTimeout(limit));
@@ -7,17 +7,17 @@ export function within(limitMs: number, work: Promise<unknown>): Promise<void> {
 }
 
 /** How long a person waits for a server that does not answer. */
-export const soonMs = 2_500;
+export const queryTimeoutMs = 2_500;
 
-/** Rejects if the work has not settled within `soonMs`. A result that arrives later is passed to `late`. */
-export async function soon<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {
+/** Rejects if the work has not settled within `queryTimeoutMs`; what comes of it later is given to `late`. */
+export async function withTimeout<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {
   let isLate = false;
   work.then((result) => isLate && late(result)).catch(() => {});
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     isLate = true;
     limit.reject(new Error('it does not answer'));
-  }, soonMs);
+  }, queryTimeoutMs);
   try {
     return await Promise.race([work, limit.promise]);
   } finally {

@@ -10,7 +10,7 @@ interface Reasoning {
 }
 
 /** The smallest `budget_tokens`, according to Anthropic's API reference. */
-const leastBudget = 1024;
+const minBudget = 1024;
 
 interface Circumstances {
   /** The model must call a tool, which Claude 4.5 and 4.6 accept only without thinking. */
@@ -66,9 +66,9 @@ interface Budget {
 
 /** Anthropic counts thinking towards `max_tokens`, which must be greater than the budget. */
 function withBudget({ budget, maxTokens, limit, isStated }: Budget): Reasoning {
-  const wanted = Math.max(leastBudget, budget);
+  const wanted = Math.max(minBudget, budget);
   const total = isStated && wanted >= maxTokens ? Math.min(limit, maxTokens + wanted) : maxTokens;
   const taken = Math.min(wanted, total - 1);
-  if (taken < leastBudget) return { maxTokens };
+  if (taken < minBudget) return { maxTokens };
   return { thinking: { type: 'enabled', budget_tokens: taken }, maxTokens: total };
 }

@@ -44,7 +44,7 @@ export class DocumentNames {
 
   /** Bedrock accepts letters, digits, hyphens, brackets and single spaces, and at most 200 characters. */
   give(name: string): string {
-    const plain = Array.from(name.slice(0, mostNameLength), (character) => (isTaken(character) ? character : ' ')).join(
+    const plain = Array.from(name.slice(0, maxNameLength), (character) => (isTaken(character) ? character : ' ')).join(
       '',
     );
     const base = plain.split(' ').filter(Boolean).join(' ') || 'document';
@@ -59,7 +59,7 @@ export class DocumentNames {
 }
 
 /** Leaves room for a number. */
-const mostNameLength = 190;
+const maxNameLength = 190;
 
 function isTaken(character: string): boolean {
   const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 
 /** Google, "Function calling": names of functions; "GenerationConfig": up to five stop sequences. */
 const nameRule = { maxLength: 64, others: '_.:-', beginsWithLetter: true };
-const mostStops = 5;
+const maxStops = 5;
 
 /** @throws GatewayError `invalid_value` if the model does not support the request */
 export function renderGenerateRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
@@ -63,7 +63,7 @@ function renderChoice({ conversation, names }: Rendering): Json | undefined {
 
 function renderConfig(rendering: Rendering, facts: GeminiFacts): Json | undefined {
   const { sampling, stopSequences, maxOutputTokens, format } = rendering.conversation;
-  if (stopSequences.length > mostStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
+  if (stopSequences.length > maxStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
   const config: Json = {
     temperature: sampling.temperature,
     topP: sampling.topP,
@@ -72,7 +72,7 @@ function renderConfig(rendering: Rendering, facts: GeminiFacts): Json | undefine
     presencePenalty: sampling.presencePenalty,
     frequencyPenalty: sampling.frequencyPenalty,
     maxOutputTokens,
-    stopSequences: stopSequences.length === 0 ? undefined : stopSequences.slice(0, mostStops),
+    stopSequences: stopSequences.length === 0 ? undefined : stopSequences.slice(0, maxStops),
     responseMimeType: format === undefined ? undefined : 'application/json',
     responseJsonSchema: format?.kind === 'schema' ? format.schema : undefined,
     thinkingConfig: renderThinking(rendering, facts),

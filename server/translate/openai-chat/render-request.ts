@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 /** OpenAI's API reference, "Create chat completion": names of functions; `stop` accepts up to four. */
 const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
-const mostStops = 4;
+const maxStops = 4;
 
 /** @throws GatewayError `invalid_value` if a chat cannot express the conversation */
 export function renderChatRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
@@ -42,12 +42,12 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
 function renderLimits(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   const { maxOutputTokens: asked, stopSequences } = rendering.conversation;
   const most = rendering.target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
-  const isTooMuch = asked !== undefined && asked > most;
-  if (isTooMuch) rendering.emulate('maxOutputTokens', 'out-of-range');
-  if (stopSequences.length > mostStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
+  const isExceeded = asked !== undefined && asked > most;
+  if (isExceeded) rendering.emulate('maxOutputTokens', 'out-of-range');
+  if (stopSequences.length > maxStops) rendering.drop('stopSequences', stopSequences, 'out-of-range');
   return {
-    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isTooMuch ? most : asked,
-    stop: stopSequences.length === 0 ? undefined : stopSequences.slice(0, mostStops),
+    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: isExceeded ? most : asked,
+    stop: stopSequences.length === 0 ? undefined : stopSequences.slice(0, maxStops),
   };
 }
 

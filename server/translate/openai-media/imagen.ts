@@ -8,13 +8,13 @@ import type { InlineData, MediaOperation } from './operation.ts';
 
 type Json = Record<string, unknown>;
 
-const mostImages = 4;
+const maxImages = 4;
 const ratios = ['1:1', '3:4', '4:3', '9:16', '16:9'] as const;
 
 export const imagenImages: MediaOperation = (fields, losses) => {
   const prompt = fields.requiredText('prompt');
   const sampleCount = countOf(fields, 'n');
-  if (sampleCount > mostImages) invalid('n', `this provider makes at most ${mostImages} images at a time`);
+  if (sampleCount > maxImages) invalid('n', `this provider makes at most ${maxImages} images at a time`);
   const event = isStreamed(fields) ? 'image_generation.completed' : null;
   fields.drop('no-equal', 'output_format');
   const aspectRatio = readOptions(fields, losses, ratios);

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 /** OpenAI's API reference, "Create a model response". */
 const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
-const leastOutputTokens = 16;
+const minOutputTokens = 16;
 const tiers = ['auto', 'default', 'flex', 'priority'];
 
 /** @throws GatewayError `invalid_value` if a response cannot express the conversation */
@@ -54,9 +54,9 @@ function dropUnequalled(rendering: Rendering): void {
 
 function renderLimit(rendering: Rendering): number | undefined {
   const { maxOutputTokens } = rendering.conversation;
-  if (maxOutputTokens === undefined || maxOutputTokens >= leastOutputTokens) return maxOutputTokens;
+  if (maxOutputTokens === undefined || maxOutputTokens >= minOutputTokens) return maxOutputTokens;
   rendering.emulate('maxOutputTokens', 'out-of-range');
-  return leastOutputTokens;
+  return minOutputTokens;
 }
 
 function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {

@@ -75,11 +75,11 @@ function blockedIn({ promptFeedback }: Json): boolean {
 }
 
 function candidatesOf({ candidates }: Json): Json[] {
-  return Array.isArray(candidates) ? candidates.slice(0, mostCandidates).filter(isObject) : [];
+  return Array.isArray(candidates) ? candidates.slice(0, maxCandidates).filter(isObject) : [];
 }
 
 /** Google's limit for `candidateCount` is 8. */
-const mostCandidates = 32;
+const maxCandidates = 32;
 
 function partsOf({ content }: Json): unknown[] {
   return isObject(content) && Array.isArray(content.parts) ? content.parts : [];

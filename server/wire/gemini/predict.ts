@@ -5,12 +5,12 @@ import { geminiAnswer, geminiRequest } from './generate.ts';
 import { geminiErrors } from './read-error.ts';
 
 /** Google, "Generate images using Imagen": one to four, four by default. */
-const mostImages = 4;
+const maxImages = 4;
 
 function requested(body: MeasuredRequest): number {
   const parameters = body.field('parameters');
   const count = isObject(parameters) ? parameters.sampleCount : undefined;
-  return typeof count === 'number' && count >= 1 ? Math.min(Math.trunc(count), mostImages) : mostImages;
+  return typeof count === 'number' && count >= 1 ? Math.min(Math.trunc(count), maxImages) : maxImages;
 }
 
 function countIn({ predictions }: Record<string, unknown>): number | null {

@@ -21,12 +21,12 @@ function allowedTokens(body: MeasuredRequest): number | null {
 }
 
 /** Google's limit for `candidateCount`. */
-const mostCandidates = 8;
+const maxCandidates = 8;
 
 function candidatesOf(body: MeasuredRequest): number {
   const config = body.field('generationConfig');
   const count = isObject(config) ? Number(config.candidateCount ?? config.candidate_count ?? 1) : 1;
-  return count >= 1 ? Math.min(Math.ceil(count), mostCandidates) : 1;
+  return count >= 1 ? Math.min(Math.ceil(count), maxCandidates) : 1;
 }
 
 /** Reads `usageMetadata`. In a stream, the last one counts, since it includes the earlier ones. */

@@ -7,7 +7,7 @@ const openers = new Set<number | undefined>([0x5b, 0x7b]);
 const closers = new Set<number | undefined>([0x5d, 0x7d]);
 
 /**
- * The range of a list's last element, with white space around it; null if the list is empty, or the element is longer
+ * The range of a list's last element, with surrounding white space; null if the list is empty, or the element is longer
  * than `maxBytes`. Reads backwards, so the cost depends on the element and not on the list. `list`: valid JSON from `[`
  * to `]`.
  */

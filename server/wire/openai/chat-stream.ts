@@ -92,10 +92,10 @@ interface Choice {
 }
 
 /** Limit of parallel choices; clients never ask for more. */
-export const mostChoices = 256;
+export const maxChoices = 256;
 
 function choicesOf({ choices }: Record<string, unknown>): readonly (Choice | null)[] {
-  return Array.isArray(choices) ? choices.slice(0, mostChoices) : [];
+  return Array.isArray(choices) ? choices.slice(0, maxChoices) : [];
 }
 
 /** Whether a choice contains more than its end. */

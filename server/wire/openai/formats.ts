@@ -53,11 +53,11 @@ export function countOf(value: unknown): number {
 }
 
 /** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */
-const mostPaidAnswers = 128;
+const maxPaidAnswers = 128;
 
 /** As `countOf`, up to the number that may be billed. */
 export function paidCountOf(value: unknown): number {
-  return Math.min(countOf(value), mostPaidAnswers);
+  return Math.min(countOf(value), maxPaidAnswers);
 }
 
 /** A field that is too long to be parsed counts as set. */

@@ -26,7 +26,7 @@ const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELE
 
 /** OpenAI's name for a resource or action; an id contains digits, capitals or hyphens instead. */
 const plainName = pattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
-const mostSegments = 16;
+const maxSegments = 16;
 
 /** Resources of an organisation rather than a project, which require an admin key. */
 const adminRoots = new Set(['organization', 'projects']);
@@ -40,7 +40,7 @@ const storing = pattern(
 export function passthroughPath(method: string, path: string): PassthroughPath | null {
   const known = methods.find((each) => each === method);
   const [, ...segments] = path.split('/');
-  if (!known || segments.length > mostSegments || segments.includes('')) return null;
+  if (!known || segments.length > maxSegments || segments.includes('')) return null;
   const [root = '', ...rest] = segments;
   // A path below a deployment names a model, which passthrough would not check.
   if (!plainName.test(root) || root === 'deployments') return null;

@@ -62,8 +62,8 @@ test('when a group’s cache is turned off, its answers and counts are deleted',
 
 test('waiting requests get the answer of the first, and later ones do not', async () => {
   const group = new AnswerCache().of('g');
-  const first = group.takeOff('a');
-  const second = group.takeOff('a');
+  const first = group.startFlight('a');
+  const second = group.startFlight('a');
   first.land(null);
   expect(group.flight('a')).toBe(second);
   expect(await first.landed).toBeNull();

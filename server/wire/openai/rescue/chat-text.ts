@@ -2,7 +2,7 @@
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import type { StreamEvent } from '../../sse-event.ts';
-import { chatErrorEvent, mostChoices } from '../chat-stream.ts';
+import { chatErrorEvent, maxChoices } from '../chat-stream.ts';
 import { TextBytes } from './text-bytes.ts';
 
 export const doneEvent = Buffer.from('data: [DONE]\n\n');
@@ -69,7 +69,7 @@ export interface ChatChunk {
 export function readChunk(value: unknown): ChatChunk | null {
   if (!isObject(value) || value.error) return null;
   const { choices } = value;
-  if (!Array.isArray(choices) || choices.length > mostChoices) return null;
+  if (!Array.isArray(choices) || choices.length > maxChoices) return null;
   return { value, id: value.id, created: value.created, model: value.model, choices: choices.map(readChoice) };
 }
 

@@ -25,7 +25,7 @@ function estimateStream(tail: Buffer, bytes: number): number {
   let unread = 0;
   for (const line of whole) {
     read += Buffer.byteLength(line) + 1;
-    const event = line.startsWith('data:') && unread < mostUnread ? readEvent(line.slice('data:'.length).trim()) : {};
+    const event = line.startsWith('data:') && unread < maxUnread ? readEvent(line.slice('data:'.length).trim()) : {};
     if (event) text += textOfEvent(event);
     else unread++;
   }
@@ -33,7 +33,7 @@ function estimateStream(tail: Buffer, bytes: number): number {
 }
 
 /** Limit of unparsable lines: each costs an exception. */
-const mostUnread = 100;
+const maxUnread = 100;
 
 /** Null if it is not JSON. */
 function readEvent(data: string): Fields | null {
@@ -108,12 +108,12 @@ function unescaped(json: string): string {
 }
 
 /** No model generates more in one answer; anything longer contains images, audio or damaged data. */
-const mostTokens = 262_144;
+const maxTokens = 262_144;
 
 const scaled = (tokens: number, whole: number, part: number) =>
-  part === 0 || whole <= part ? tokens : Math.min(mostTokens, Math.round((tokens * whole) / part));
+  part === 0 || whole <= part ? tokens : Math.min(maxTokens, Math.round((tokens * whole) / part));
 
-/** A body that was compressed although not asked to be cannot be read. */
+/** A body that was compressed without being requested so cannot be read. */
 const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);
 
 type Fields = Record<string, unknown>;

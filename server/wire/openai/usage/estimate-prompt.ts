@@ -78,7 +78,7 @@ const payloadMark = Buffer.from(';base64,');
 const pictureMark = 'data:image/';
 const longestName = 40;
 /** More than any prompt has; the rest counts as text. */
-const mostPayloads = 10_000;
+const maxPayloads = 10_000;
 const quote = 0x22;
 
 /** Removes the content of data URLs, which may be megabytes long and would only be parsed to be ignored. */
@@ -87,7 +87,7 @@ function withoutPayloads(json: Buffer): { text: Buffer[]; textBytes: number; pic
   let pictures = 0;
   let from = 0;
   let at = json.indexOf(payloadMark);
-  while (at !== -1 && text.length < mostPayloads) {
+  while (at !== -1 && text.length < maxPayloads) {
     text.push(json.subarray(from, at));
     if (json.toString('latin1', Math.max(from, at - longestName), at).includes(pictureMark)) pictures++;
     const end = json.indexOf(quote, at);

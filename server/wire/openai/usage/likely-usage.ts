@@ -6,9 +6,9 @@ import type { MeasuredRequest, RequestView } from '../../wire.ts';
 /** English text averages about four bytes per token. */
 const bytesPerToken = 4;
 /** Images inside JSON are large but cost few tokens. */
-const mostInputTokens = 32_000;
+const maxInputTokens = 32_000;
 /** Clients often allow far more than they get. */
-const mostOutputTokens = 4_096;
+const maxOutputTokens = 4_096;
 const unstatedOutputTokens = 512;
 
 /** `answers`: the number that may be billed. */
@@ -32,11 +32,11 @@ export function likelyUsage(operation: Capability, body: MeasuredRequest, answer
 }
 
 function promptTokens(body: MeasuredRequest): number {
-  return Math.min(Math.ceil(body.size / bytesPerToken), mostInputTokens);
+  return Math.min(Math.ceil(body.size / bytesPerToken), maxInputTokens);
 }
 
 function outputTokens(body: MeasuredRequest): number {
-  return Math.min(statedOutputTokens(body) ?? unstatedOutputTokens, mostOutputTokens);
+  return Math.min(statedOutputTokens(body) ?? unstatedOutputTokens, maxOutputTokens);
 }
 
 function requestedSeconds(value: unknown): number {

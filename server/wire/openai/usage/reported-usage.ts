@@ -90,14 +90,14 @@ function scalarIn(bytes: Buffer, name: string, end: 'beginning' | 'end'): string
 }
 
 /** Limit of unparsable lines. */
-const mostFaults = 8;
+const maxFaults = 8;
 const usageKey = '"usage"';
 
 /** The last event that reports usage. */
 function fromStream(capability: Capability, tail: Buffer): ReportedUsage {
   let faults = 0;
   let at = tail.lastIndexOf(usageKey);
-  while (at !== -1 && faults < mostFaults) {
+  while (at !== -1 && faults < maxFaults) {
     const start = startOfLine(tail, at);
     const line = tail.subarray(start, endOfLine(tail, at));
     const reported = fromLine(capability, line, start === 0);

@@ -26,7 +26,7 @@ export function openaiUsage(operation: Capability, request: RequestFormat, isEdi
     worst: (body, model) => worstUsage({ operation, answers: request.answersPaid(body), isEdit }, body, model),
     hints: (body, answerBytes) => ({
       ...ofRequest(operation, body),
-      most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * mostHiddenTokens),
+      most: mostUsage(operation, body, answerBytes + request.answersPaid(body) * maxHiddenTokens),
     }),
     read: (answer, hints) => extractUsage(operation, answer, hints),
     text: textEstimates(operation),
@@ -40,20 +40,20 @@ function textEstimates(operation: Capability): TextEstimates | null {
 }
 
 /** Earlier responses, files, web search results: what a request only refers to. No model's context window is larger. */
-const mostReferredTokens = 10_000_000;
+const maxReferredTokens = 10_000_000;
 /** Reasoning that is not reported. */
-const mostHiddenTokens = 1_000_000;
-const mostFilmSeconds = 3_600;
+const maxHiddenTokens = 1_000_000;
+const maxFilmSeconds = 3_600;
 /** Half of what the most efficient speech codec needs. */
-const leastAudioBytesPerSecond = 64;
+const minAudioBytesPerSecond = 64;
 /** Allowed for any recording, however small its file. */
 const usualAudioSeconds = 3_600;
 
 function mostUsage(operation: Capability, { size }: MeasuredRequest, outputTokens: number): MostUsage {
   return {
-    inputTokens: size + mostReferredTokens,
+    inputTokens: size + maxReferredTokens,
     outputTokens,
-    seconds: operation === 'videos' ? mostFilmSeconds : Math.max(usualAudioSeconds, size / leastAudioBytesPerSecond),
+    seconds: operation === 'videos' ? maxFilmSeconds : Math.max(usualAudioSeconds, size / minAudioBytesPerSecond),
   };
 }
 
@@ -62,7 +62,7 @@ function ofRequest(operation: Capability, body: RequestView): UsageHints {
     case 'speech':
       return ofSpeech(body);
     case 'videos':
-      return quantity('seconds', body.field('seconds'), mostFilmSeconds);
+      return quantity('seconds', body.field('seconds'), maxFilmSeconds);
     case 'images':
       return quantity('images', body.field('n') ?? 1, Number.POSITIVE_INFINITY);
     default:
@@ -110,7 +110,7 @@ export function extractUsage(
   return { usage: { ...usage, ...fromRequest }, certainty, status };
 }
 
-const mostImages = 128;
+const maxImages = 128;
 
 function expected(capability: Capability, hints: UsageHints, fromRequest: Usage): Omit<ExtractedUsage, 'status'> {
   const usage = { ...fromRequest };
@@ -127,7 +127,7 @@ function expected(capability: Capability, hints: UsageHints, fromRequest: Usage)
 function alsoFromRequest(capability: Capability, hints: UsageHints, images: number | null): Usage {
   if (capability === 'speech' && isCount(hints.inputCharacters)) return { characters: hints.inputCharacters };
   if (capability === 'images' && isCount(hints.images)) {
-    return { images: hints.images > mostImages ? (images ?? mostImages) : hints.images };
+    return { images: hints.images > maxImages ? (images ?? maxImages) : hints.images };
   }
   return {};
 }

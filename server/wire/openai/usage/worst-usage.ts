@@ -18,7 +18,7 @@ const tokensPerEdit = 40_000;
 /** Audio at 16 kbit/s, a low rate for speech. */
 const audioBytesPerSecond = 2_000;
 /** Short recordings may be compressed further, and may be billed with a minimum length. */
-const leastAudioSeconds = 60;
+const minAudioSeconds = 60;
 const heardTokensPerSecond = 20;
 const writtenTokensPerSecond = 10;
 /** Speech at a quarter of the usual speed. */
@@ -65,11 +65,11 @@ function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): nu
 
 function outputTokens(body: MeasuredRequest, { outputTokens: known, contextTokens }: ModelBounds): number {
   const most = Math.min(known ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
-  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, mostOutputTokens);
+  return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, maxOutputTokens);
 }
 
 /** Larger limits in a request are ignored. */
-const mostOutputTokens = 10_000_000;
+const maxOutputTokens = 10_000_000;
 
 /** Both in tokens and in images, because services bill by one or the other. */
 function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
@@ -98,14 +98,14 @@ function ofSpeech({ size }: MeasuredRequest): Usage {
 }
 
 function ofRecording({ size }: MeasuredRequest): Usage {
-  const seconds = Math.max(leastAudioSeconds, Math.ceil(size / audioBytesPerSecond));
+  const seconds = Math.max(minAudioSeconds, Math.ceil(size / audioBytesPerSecond));
   const heard = seconds * heardTokensPerSecond;
   return { inputTokens: heard, audioInputTokens: heard, outputTokens: seconds * writtenTokensPerSecond, seconds };
 }
 
 function positive(value: unknown): number | null {
   const number = Number(value ?? 0);
-  return Number.isFinite(number) && number > 0 ? Math.min(number, mostSeconds) : null;
+  return Number.isFinite(number) && number > 0 ? Math.min(number, maxSeconds) : null;
 }
 
-const mostSeconds = 3_600;
+const maxSeconds = 3_600;
