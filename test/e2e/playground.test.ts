@@ -286,7 +286,7 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
-  it('asks no more for a video once the key is gone', async () => {
+  it('stops polling a video once the key is gone', async () => {
     const upstream = await startVideoUpstream();
     const { page, gateway } = await openBench('videos', { config: { providers: [upstream.provider] } });
     const videos = page.getByRole('region', { name: 'Videos' });
@@ -330,7 +330,7 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
-  it('keeps nothing of the secret that it has sent with', async () => {
+  it('does not keep the secret that it has sent', async () => {
     const window = await open({ config: { keys: [] } });
     const secret = await createKeptKey(window, 'try-out');
     const { page, context, gateway } = window;
@@ -344,7 +344,7 @@ describe('the playground', () => {
     expect(heap.includes(secret)).toBe(false);
   });
 
-  it('takes a pasted secret where the key cannot show its own', async () => {
+  it('accepts a pasted secret if the key cannot show its own', async () => {
     const { page } = await open({ screen: '/playground/chat' });
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByLabel('Message', { exact: true }).fill('Hello');
@@ -497,7 +497,7 @@ describe('the playground', () => {
     expect(sent.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
   });
 
-  it('asks two models side by side, and one that fails does not take the other along', async () => {
+  it('asks two models side by side, and one that fails does not affect the other', async () => {
     const { page } = await openBench('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
     await chat.getByRole('button', { name: 'Compare models' }).click();

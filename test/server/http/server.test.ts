@@ -6,7 +6,7 @@ import { listen } from '../../../server/http/server.ts';
 
 const anywhere = { host: '127.0.0.1', port: 0 };
 
-/** A server that leaves its requests open for the test to answer. */
+/** A server that leaves its requests open, so that the test answers them. */
 async function open() {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = await listen((_request, response) => arrived.resolve(response), anywhere);
@@ -62,7 +62,7 @@ test('a client that leaves is no longer counted', async () => {
 });
 
 describe('what is no HTTP', () => {
-  /** Resolves with all that the client got, once the connection is closed. */
+  /** Resolves with everything that the client received, once the connection is closed. */
   async function talk(serve: http.RequestListener, begun: string, garbage: string): Promise<string> {
     const server = await listen(serve, anywhere);
     const socket = connect(server.port, '127.0.0.1');

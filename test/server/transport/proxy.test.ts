@@ -207,7 +207,7 @@ describe('a request through a proxy', () => {
       expect(proxy.asked).toHaveLength(1);
     });
 
-    test('is asked for anew after a change of the network', async () => {
+    test('is queried again after a change of the network', async () => {
       const [first, second] = [
         await startProxy(await startUpstream(true)),
         await startProxy(await startUpstream(true)),
@@ -222,14 +222,14 @@ describe('a request through a proxy', () => {
       expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
     });
 
-    test('and is a SOCKS proxy, is told as such', async () => {
+    test('and is a SOCKS proxy, is reported as such', async () => {
       const request = requestTo('https://api.example', { proxy: 'system' });
       const error = await failureOf(asking('SOCKS5 socks.example:1080'), request);
       expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
       expect(error.message).toContain('SOCKS5 socks.example:1080');
     });
 
-    test('is not asked any more where the request was given up meanwhile', async () => {
+    test('is not called any more if the request was aborted in the meantime', async () => {
       const answer = Promise.withResolvers<string>();
       const transport = transportWith({ proxies: { askSystem: () => answer.promise } });
       const { exchange, outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
@@ -240,7 +240,7 @@ describe('a request through a proxy', () => {
     });
   });
 
-  test('tells the proxy, and only the proxy, the name and password in its URL', async () => {
+  test('sends the name and password in its URL to the proxy, and only there', async () => {
     const expected = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
     for (const secure of [false, true]) {
       const proxy = await startProxy(await startUpstream(secure));
@@ -251,7 +251,7 @@ describe('a request through a proxy', () => {
     }
   });
 
-  test('goes past it for what NO_PROXY names, and for loopback', async () => {
+  test('is bypassed for what NO_PROXY names, and for loopback', async () => {
     const port = await startUpstream(false);
     const proxy = await startProxy(port);
     const transport = transportWith({ proxies: { httpProxy: `http://${proxy.host}` } });
