@@ -1,4 +1,7 @@
-/** One Chromium for all test files of a run, each with contexts of its own: begun when the first asks, ended after the last. */
+/**
+ * One Chromium of each kind that is asked for, for all test files of a run, each with contexts of its own: begun when the first asks,
+ * ended after the last.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,25 +11,25 @@ import { launchBrowser } from './launch-browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers with the address at which Playwright reaches the browser. */
+    /** Answers a program's path, in the query, with the address at which Playwright reaches the browser. */
     browserHost: string;
   }
 }
 
 /** Vitest's global setup; what it returns is the teardown. */
 export default async function hostBrowser(project: TestProject): Promise<() => Promise<void>> {
-  let browser: Promise<BrowserServer> | undefined;
-  const host = createServer(async (_request, response) => {
+  const browsers = new Map<string, Promise<BrowserServer>>();
+  const host = createServer(async ({ url = '' }, response) => {
+    const program = decodeURIComponent(url.slice('/?'.length));
     try {
-      browser ??= launchBrowser();
+      const browser = browsers.get(program) ?? launchBrowser(program);
+      browsers.set(program, browser);
       const running = await browser;
       // One that crashed is not given to the next file.
-      running.once('close', () => {
-        browser = undefined;
-      });
+      running.once('close', () => browsers.delete(program));
       response.end(running.wsEndpoint());
     } catch (error) {
-      browser = undefined;
+      browsers.delete(program);
       response.writeHead(500).end(String(error));
     }
   });
@@ -35,6 +38,6 @@ export default async function hostBrowser(project: TestProject): Promise<() => P
   project.provide('browserHost', `http://127.0.0.1:${(host.address() as AddressInfo).port}`);
   return async () => {
     host.close();
-    await (await browser)?.close();
+    for (const browser of browsers.values()) await (await browser).close();
   };
 }

@@ -1,5 +1,5 @@
 import { type BrowserServer, chromium } from 'playwright-core';
-import { findChromium } from '../../build/find-chromium.ts';
+import { findChromium, findHeadlessChromium } from '../../build/find-chromium.ts';
 
 /**
  * Of two lists of features to disable Chromium takes the last, so these are Playwright's own (that concern a page on loopback),
@@ -26,10 +26,10 @@ const disabledFeatures = [
 /** For pages that are used for seconds: to optimise their program, and to collect its garbage beside it, costs more than it saves. */
 export const briefPrograms = '--js-flags=--no-opt --no-maglev --single-threaded-gc';
 
-/** The Chromium of this machine, without a window; sound plays, and there is a microphone that hears a beep. */
-export function launchBrowser(): Promise<BrowserServer> {
+/** Without a window; sound plays, and there is a microphone that hears a beep. */
+export function launchBrowser(executablePath: string): Promise<BrowserServer> {
   return chromium.launchServer({
-    executablePath: chromiumPath(),
+    executablePath,
     host: '127.0.0.1',
     args: [
       ...['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream'],
@@ -39,9 +39,14 @@ export function launchBrowser(): Promise<BrowserServer> {
   });
 }
 
-/** @throws where there is none. */
-export function chromiumPath(): string {
-  const found = findChromium();
+/**
+ * The Chromium of this machine that takes the least processor time; with `asksForDevices`, one in which a page can ask for the
+ * microphone, which the shell without windows refuses to all.
+ *
+ * @throws where there is none.
+ */
+export function chromiumPath({ asksForDevices = false } = {}): string {
+  const found = asksForDevices ? findChromium() : findHeadlessChromium();
   if (found === null) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');
   return found;
 }
