@@ -1,5 +1,5 @@
 /** The Chromium that shows the windows of desktops; one at a time, since all are in its default context. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,8 @@ export async function startDesktopBrowser(...more: string[]): Promise<DesktopBro
   const profile = mkdtempSync(join(tmpdir(), 'sluice-chromium-'));
   const child = spawn(chromiumPath(), [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // A group of its own: Debian's headless shell is begun by a script that stays its parent.
+    detached: process.platform !== 'win32',
   });
   const endpoint = await new Promise<string>((resolve, reject) => {
     let text = '';
@@ -42,14 +44,19 @@ export async function startDesktopBrowser(...more: string[]): Promise<DesktopBro
   return {
     endpoint,
     async stop() {
-      if (child.exitCode === null) {
-        child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) {
+        killAll(child);
         await once(child, 'exit');
       }
       // Its other processes end a little later, and write until then.
       rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
+}
+
+function killAll(child: ChildProcess): void {
+  if (process.platform === 'win32' || child.pid === undefined) child.kill('SIGKILL');
+  else process.kill(-child.pid, 'SIGKILL');
 }
 
 /** What a desktop that begins now opens in the browser: all but the pages that are there before. */
